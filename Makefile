@@ -1,0 +1,68 @@
+# `make` builds the environment and the main table; `make test` runs the tests. `make help` lists the rest.
+
+PYTHON ?= python3
+CORES ?= all
+TORCH_INDEX ?=# address of a pip index with CPU builds of PyTorch, for a laptop that wants no CUDA
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+TABLE := results/tables/oversmoothing
+
+.PHONY: table smoke test test-slow lint format env lock clean help
+.DEFAULT_GOAL := table
+
+table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
+	$(SNAKEMAKE) $(TABLE).csv
+	@echo && cat $(TABLE).md
+
+smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
+	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
+	@echo && cat results/smoke/tables/oversmoothing.md
+
+test: $(VENV)/.installed-dev ## the tests
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.installed-dev ## the tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-dev ## format and static checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt workflow
+
+env: $(VENV)/.installed ## the environment alone
+
+$(VENV)/.installed: envs/lock.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Error: $(PYTHON) is older than Python 3.11; name another with make PYTHON=python3.12"; exit 1; }
+	@echo "Building $(VENV) from envs/lock.txt (a few minutes the first time) ..."
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r envs/lock.txt
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed envs/lock-dev.txt
+	$(PIP) -r envs/lock.txt -r envs/lock-dev.txt
+	@touch $@
+
+lock: ## freeze the newest versions that envs/requirements*.in allow
+	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install --quiet -r envs/requirements.in
+	$(VENV)-lock/bin/pip freeze | sed 's/+cpu$$//' > envs/lock.txt
+	$(VENV)-lock/bin/pip install --quiet -r envs/requirements-dev.in
+	$(VENV)-lock/bin/pip freeze | sed 's/+cpu$$//' | grep -vxFf envs/lock.txt > envs/lock-dev.txt
+	rm -rf $(VENV)-lock
+
+clean: ## delete the environment; results/ stays
+	rm -rf $(VENV)
+
+help:
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1 - /'

@@ -1,0 +1,34 @@
+"""Build the corpus: documents from the configured source, as train, validation and evaluation bytes."""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.corpus.sources import open_source
+from oversmoothing.corpus.splits import SPLITS, build_splits
+from oversmoothing.jobs import run
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read `params.settings`; write the splits and their manifest."""
+    settings = job.params.settings
+    contents = build_splits(
+        open_source(settings, processes=getattr(job, "threads", 1)),
+        {split: Path(getattr(job.output, split)) for split in SPLITS},
+        Path(job.output.manifest),
+        shares=settings["splits"],
+        separator=settings["separator"],
+        overlap_words=settings["overlap_words"],
+        at_least=settings.get("at_least"),
+    )
+    for split, part in contents["splits"].items():
+        logger.info("%s: %d documents, %d bytes", split, part["documents"], part["bytes"])
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

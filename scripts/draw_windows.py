@@ -1,0 +1,31 @@
+"""Draw the evaluation windows from the evaluation split."""
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.windows import draw_windows
+from oversmoothing.jobs import run
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the evaluation split and `params.settings`; write the windows."""
+    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    part = manifest["splits"]["evaluation"]
+    verify(job.input.evaluation, part)
+    windows = draw_windows(read_split(job.input.evaluation), **job.params.settings)
+    write_table(job.output[0], windows, provenance(job.params.settings, evaluation_sha256=part["sha256"]))
+    logger.info("drew %d windows", len(windows))
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,229 @@
+"""Local files as a corpus: Parquet, JSON Lines and plain text, each as it lies on the disk or compressed."""
+
+import bz2
+import codecs
+import glob
+import gzip
+import json
+import logging
+import lzma
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from oversmoothing.corpus.documents import Document
+from oversmoothing.jobs import UserError
+
+logger = logging.getLogger(__name__)
+
+PARQUET = (".parquet", ".pq")
+JSON_LINES = (".jsonl", ".ndjson")
+PLAIN = (".txt", ".md", ".text")
+# The standard library's readers where there is one: they check that the end of the file is there.
+DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
+    ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
+}
+BATCH = 256  # documents decoded at a time from a Parquet file: it bounds the memory, not the result
+
+
+class Files:
+    """A source of the documents in local files, in the order of the files' paths.
+
+    A Parquet file gives one document per row, a JSON Lines file one per line, any other file is one document. A null text is skipped and counted.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files or globs; ``**`` stands for any folders. Relative ones start at the working directory.
+    column : str
+        The column (Parquet) or field (JSON Lines) that holds the text.
+
+    Raises
+    ------
+    UserError
+        If a glob matches no file or a file has an extension that is not known; while iterating, if a file
+        cannot be read: damaged, without the column, not UTF-8, not JSON. The message names the file and the
+        place in it.
+    """
+
+    def __init__(self, paths: Sequence[str], column: str = "text") -> None:
+        if isinstance(paths, str) or not paths:
+            raise UserError(
+                "corpus paths: give a list with at least one file or glob, such as [data/*.parquet]"
+            )
+        self.column = column
+        self.files = find_files(paths)
+        self._readers = [
+            _reader(path) for path in self.files
+        ]  # an unknown extension fails now, not in an hour
+        # Names hold no folder of this machine: only what is below the folder that all files share.
+        top = os.path.commonpath([path.parent for path in self.files])
+        self._names = [path.relative_to(top).as_posix() for path in self.files]
+        self._counts: dict[str, dict[str, int]] = {}
+
+    def __iter__(self) -> Iterator[Document]:
+        for path, name, reader in zip(self.files, self._names, self._readers, strict=True):
+            documents = nulls = 0
+            for place, text in reader(path, self.column):
+                if text is None:
+                    nulls += 1
+                    continue
+                documents += 1
+                yield Document(f"{name}{place}", text)
+            if nulls and name not in self._counts:
+                logger.warning("%s: skipped %d null texts", path, nulls)
+            self._counts[name] = {"documents": documents, "nulls": nulls}
+
+    def facts(self) -> dict[str, Any]:
+        """Return the files with their sizes in bytes and, once read, their documents and null texts."""
+        return {
+            "source": "files",
+            "files": [
+                {"name": name, "bytes": path.stat().st_size, **self._counts.get(name, {})}
+                for path, name in zip(self.files, self._names, strict=True)
+            ],
+        }
+
+
+def find_files(paths: Sequence[str]) -> list[Path]:
+    """Return the files that the globs match, sorted by path and each once.
+
+    Raises
+    ------
+    UserError
+        If one of them matches no file.
+    """
+    found: set[Path] = set()
+    for pattern in paths:
+        full = os.path.abspath(os.path.expanduser(pattern))  # noqa: PTH100, PTH111 (a glob is no path yet)
+        matches = [Path(match) for match in glob.glob(full, recursive=True)]  # noqa: PTH207 (absolute patterns)
+        files = [match for match in matches if match.is_file()]
+        if not files:
+            hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if matches else ""
+            raise UserError(f"corpus paths: no file matches {pattern!r} (searched {full}){hint}")
+        found.update(files)
+    return sorted(found, key=lambda path: path.as_posix())
+
+
+def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]]]:
+    """Choose by extension what yields (place in the file, text or None)."""
+    suffix = path.suffix.lower()
+    inner = path.with_suffix("").suffix.lower() if suffix in DECOMPRESSORS else suffix
+    if suffix in PARQUET:
+        return _read_parquet
+    if inner in JSON_LINES:
+        return _read_json_lines
+    if inner in PLAIN:
+        return _read_plain
+    if inner in PARQUET:
+        raise UserError(f"{path}: Parquet compresses its own columns: decompress the file ({suffix}) first")
+    known = " ".join((*PARQUET, *JSON_LINES, *PLAIN))
+    raise UserError(
+        f"{path}: extension {inner or suffix or '(none)'!r} is not known: name only files "
+        f"that end in one of {known} (all but Parquet also with {' '.join(DECOMPRESSORS)}) in corpus paths"
+    )
+
+
+def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
+    row = 0
+    with _damage_named(path), pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        if column not in schema.names:
+            raise UserError(
+                f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
+                "set corpus column to the one with the text"
+            )
+        kind = schema.field(column).type
+        text = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
+            raise UserError(
+                f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text"
+            )
+        for batch in file.iter_batches(batch_size=BATCH, columns=[column]):
+            for value in batch.column(0):
+                yield f":{row}", _text_of(value, path, row)
+                row += 1
+
+
+def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
+    try:
+        text: str | None = value.as_py()
+    except UnicodeDecodeError as error:  # Arrow does not check what a writer claimed to be UTF-8
+        raise UserError(
+            f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): mend the row"
+        ) from None
+    return text
+
+
+def _read_json_lines(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
+    offset = 0
+    with _damage_named(path), _open(path) as file:
+        for number, line in enumerate(file, start=1):
+            text = _decode(line, path, offset, first=number == 1)
+            offset += len(line)
+            if text.strip():
+                yield f":{number}", _field(text, column, path, number)
+
+
+def _field(line: str, column: str, path: Path, number: int) -> str | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", type(error).__name__)
+        raise UserError(f"{path}: line {number} is not JSON ({reason}): mend or remove the line") from None
+    if not isinstance(record, dict) or column not in record:
+        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is no object"
+        raise UserError(
+            f"{path}: line {number} has no field {column!r} ({have}): set corpus column to the field with the text"
+        )
+    text = record[column]
+    if text is not None and not isinstance(text, str):
+        raise UserError(
+            f"{path}: line {number}: {column!r} is {type(text).__name__}, not a string: set corpus column to a text"
+        )
+    # JSON can spell half of a surrogate pair, which no UTF-8 text holds.
+    return text if text is None else text.encode("utf-8", "replace").decode()
+
+
+def _read_plain(path: Path, _: str) -> Iterator[tuple[str, str | None]]:
+    with _damage_named(path), _open(path) as file:
+        yield "", _decode(file.read(), path, 0, first=True)
+
+
+def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: not UTF-8: byte {offset + error.start} is 0x{data[error.start]:02x}: "
+            "convert the file to UTF-8"
+        ) from None
+    return text.removeprefix(codecs.BOM_UTF8.decode()) if first else text
+
+
+def _open(path: Path) -> IO[bytes]:
+    opened = DECOMPRESSORS.get(path.suffix.lower(), Path.open)
+    return opened(path) if opened is not Path.open else path.open("rb")
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turn what a reader says of a truncated or damaged file into one line with its name."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{path}: the file is gone: it was there when the corpus paths were read") from None
+    except PermissionError:
+        raise UserError(f"{path}: no permission to read it: change its mode") from None
+    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error

@@ -1,0 +1,202 @@
+"""The embedded corpus: the English in the docstrings of packages that this project installs anyway.
+
+It needs no download. The packages come from the lock, so every machine reads the same source files; they are
+parsed, never imported, and the result depends neither on the processes used nor on the Python that runs it.
+The standard library is not among them: its text changes with the Python version.
+"""
+
+import ast
+import importlib.metadata
+import importlib.util
+import logging
+import multiprocessing
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from oversmoothing.corpus.documents import Document
+from oversmoothing.corpus.prose import paragraphs
+from oversmoothing.jobs import UserError
+
+logger = logging.getLogger(__name__)
+
+# Package -> the distribution that holds its version. All of them stand in the lock.
+PACKAGES = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "torch": "torch",
+    "sympy": "sympy",
+    "networkx": "networkx",
+    "sklearn": "scikit-learn",
+    "matplotlib": "matplotlib",
+    "transformers": "transformers",
+}
+# A newline within a document, as web corpora have it between paragraphs: a blank line is then free to say
+# that the next document begins.
+PARAGRAPH_BREAK = "\n"
+# Folders whose text is not documentation: test suites (some wheels leave them out), copies of other packages.
+SKIPPED_FOLDERS = {"test", "tests", "testing", "_testing", "_vendor", "externals", "vendored_templates"}
+# Docstrings are read as the oldest supported Python reads them, so that a newer one does not accept more
+# files.
+OLDEST_PYTHON = (3, 11)
+
+_DOC_NAME = re.compile(r"doc", re.IGNORECASE)  # add_newdoc, add_docstr, _shared_docs, START_DOCSTRING, ...
+
+
+class Docstrings:
+    """A source of one document per docstring, each paragraph only where it first occurs.
+
+    Parameters
+    ----------
+    roots : sequence of (name, folder), optional
+        Packages to read, in this order; by default `PACKAGES`, wherever they are installed.
+    processes : int
+        The documents are the same for any number of them.
+
+    Raises
+    ------
+    UserError
+        If a package is not installed.
+    """
+
+    def __init__(self, roots: Sequence[tuple[str, Path]] | None = None, processes: int = 1) -> None:
+        self.roots = list(roots) if roots is not None else [(name, find_package(name)) for name in PACKAGES]
+        self.processes = processes
+        self._documents: list[Document] | None = None  # about 10 MB, and reading them takes half a minute
+        self._files = 0
+
+    def __iter__(self) -> Iterator[Document]:
+        if self._documents is None:
+            self._documents = list(self._harvest())
+        return iter(self._documents)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the packages with their versions, and how many files and documents were read."""
+        return {
+            "source": "docstrings",
+            "packages": {name: _version(name) for name, _ in self.roots},
+            "files": self._files,
+            "documents": len(self._documents or ()),
+        }
+
+    def _harvest(self) -> Iterator[Document]:
+        files = [(name, root, path) for name, root in self.roots for path in python_files(root)]
+        self._files = len(files)
+        seen: set[str] = set()
+        for (name, root, path), docstrings in zip(files, self._read(files), strict=True):
+            for line, texts in docstrings:
+                new = [text for text in dict.fromkeys(texts) if text not in seen]
+                seen.update(new)
+                if new:
+                    place = f"{name}/{path.relative_to(root).as_posix()}:{line}"
+                    yield Document(place, PARAGRAPH_BREAK.join(new))
+
+    def _read(self, files: list[tuple[str, Path, Path]]) -> Iterator[list[tuple[int, list[str]]]]:
+        paths = [path for _, _, path in files]
+        bar = tqdm(total=len(paths), desc="docstrings", unit="file", disable=None)
+        with bar:
+            for prose in _map(read_prose, paths, self.processes):
+                bar.update()
+                yield prose
+
+
+def find_package(name: str) -> Path:
+    """Return the folder of an installed package without importing it.
+
+    Raises
+    ------
+    UserError
+        If it is not installed.
+    """
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise UserError(
+            f"package {name!r} is not installed, and `source: docstrings` reads it: "
+            "install envs/lock.txt, or use `source: files`"
+        )
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def python_files(root: Path) -> list[Path]:
+    """List the modules below `root` in an order that no file system changes, without `SKIPPED_FOLDERS`."""
+    found = [
+        path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)
+    ]
+    return sorted(found, key=lambda path: path.relative_to(root).as_posix())
+
+
+def read_prose(path: Path) -> list[tuple[int, list[str]]]:
+    """Return (line, paragraphs) for each docstring of a module that has prose.
+
+    A file that is not Python (a template, a fixture) has none.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # an invalid escape is a warning whose kind depends on the Python version
+        try:
+            tree = ast.parse(path.read_bytes(), feature_version=OLDEST_PYTHON)
+        except (SyntaxError, ValueError, RecursionError):
+            return []
+    found = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree).items())]
+    return [(line, texts) for line, texts in found if texts]
+
+
+def docstrings(tree: ast.AST) -> dict[tuple[int, int], str]:
+    """Return the docstrings in a syntax tree by (line, column).
+
+    Besides those of modules, classes and functions: a string that stands alone (as under an attribute), a
+    string given to a function that has "doc" in its name (``add_newdoc``, ``add_docstr``) or assigned to such
+    a name.
+    """
+    found: dict[tuple[int, int], str] = {}
+    for node in ast.walk(tree):
+        for value in _documenting(node):
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                found[value.lineno, value.col_offset] = value.value
+    return found
+
+
+def _documenting(node: ast.AST) -> Iterable[ast.AST]:
+    if isinstance(node, ast.Expr):
+        return (node.value,)
+    if isinstance(node, ast.Call) and _DOC_NAME.search(_name(node.func)):
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return (inner for value in values for inner in ast.walk(value))
+    if isinstance(node, ast.Assign) and any(_DOC_NAME.search(_name(target)) for target in node.targets):
+        return ast.walk(node.value)
+    return ()
+
+
+def _name(node: ast.AST) -> str:
+    """Return the last name of ``a``, ``x.a`` or ``a[key]``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript):
+        return _name(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _map(function: Any, items: list[Path], processes: int) -> Iterator[Any]:
+    if processes <= 1 or len(items) < 100:  # starting processes costs more than a few files
+        yield from map(function, items)
+        return
+    # Forked workers do not run the calling script again, which Snakemake has put a preamble in.
+    method = "fork" if sys.platform == "linux" else "spawn"
+    with ProcessPoolExecutor(processes, multiprocessing.get_context(method)) as pool:
+        yield from pool.map(function, items, chunksize=16)
+
+
+def _version(package: str) -> str:
+    """Return the version without its build tag: torch's CPU and CUDA builds have the same docstrings."""
+    try:
+        return importlib.metadata.version(PACKAGES.get(package, package)).partition("+")[0]
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,63 @@
+"""Read a split. Training imports this, so it imports next to nothing: what it imports can retrain a model."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oversmoothing.jobs import UserError
+
+
+def read_split(path: str | Path) -> np.ndarray:
+    """Map a split into memory, read-only.
+
+    Parameters
+    ----------
+    path : str or Path
+        One of the raw byte files that `splits.build_splits` writes.
+
+    Returns
+    -------
+    numpy.memmap of uint8, shape (bytes,)
+
+    Raises
+    ------
+    UserError
+        If the file is missing or empty.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such corpus file: build the corpus first")
+    if not path.stat().st_size:
+        raise UserError(f"{path}: the corpus file is empty: delete it and build the corpus again")
+    return np.memmap(path, dtype=np.uint8, mode="r")
+
+
+def verify(path: str | Path, part: Mapping[str, Any], contents: bool = False) -> None:
+    """Check that a split is the one its manifest describes.
+
+    Parameters
+    ----------
+    path : str or Path
+    part : mapping
+        The split's entry in the manifest, ``manifest["splits"]["train"]``: ``bytes`` and ``sha256``.
+    contents : bool
+        Compare the sha256 too, which reads the whole file; the size costs nothing.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or empty, or is not the one described.
+    """
+    size = len(read_split(path))
+    if size != part["bytes"]:
+        raise UserError(
+            f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: build the corpus again"
+        )
+    if contents:
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != part["sha256"]:
+            raise UserError(f"{path}: its sha256 is not the one in the manifest: build the corpus again")

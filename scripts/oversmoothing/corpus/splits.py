@@ -1,0 +1,217 @@
+"""Documents -> bytes -> train, validation and evaluation, disjoint and without text in common.
+
+A document's split follows from a hash of its text alone: neither the order of the source nor what else is in
+it moves a document from one split to another. The held-out splits are written first, and a document that
+shares a run of words with one already written is dropped from validation or train; the held-out text thus
+keeps the distribution of the source, and memory holds only the runs of the held-out splits.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from tqdm import tqdm
+
+from oversmoothing.corpus.documents import Source
+from oversmoothing.corpus.runs import collect, run_hashes, shares_run
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path, write_json
+
+logger = logging.getLogger(__name__)
+
+# In the order they are written; a later one gives way to an earlier one where they overlap.
+SPLITS = ("evaluation", "validation", "train")
+
+
+def build_splits(
+    source: Source,
+    paths: Mapping[str, Path],
+    manifest: Path,
+    *,
+    shares: Mapping[str, float],
+    separator: str = "\n\n",
+    overlap_words: int | None = 13,
+    at_least: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    r"""Write the three splits of a source as raw UTF-8 bytes, and a manifest of what is in them.
+
+    The source is read once for each split. The files appear together once all is well; if anything fails,
+    those that were there before stay.
+
+    Parameters
+    ----------
+    source : Source
+    paths : mapping of str to Path
+        Where each of `SPLITS` goes.
+    manifest : Path
+        JSON: the source's facts, the settings, and for each split its documents, bytes, sha256 and how many
+        documents were dropped and why. Equal corpora give equal manifests.
+    shares : mapping of str to float
+        The share of the documents that each split gets; positive, with sum 1.
+    separator : str
+        Stands between two documents. The thesis uses none (``""``); a blank line lets a model see the border.
+    overlap_words : int, optional
+        Length of the run of words that no two splits may share; None leaves overlaps in.
+    at_least : mapping of str to int, optional
+        Bytes that a split must have, such as what the evaluation windows need. Every split needs one.
+
+    Returns
+    -------
+    dict
+        The manifest.
+
+    Raises
+    ------
+    UserError
+        If the shares make no sense, the source has no document, or a split is too small.
+    """
+    bounds = split_bounds(shares)
+    if overlap_words is not None and overlap_words < 1:
+        raise UserError(
+            f"overlap_words is {overlap_words}: write a number of words (13), or null to keep overlaps"
+        )
+    least = {split: max(1, (at_least or {}).get(split, 1)) for split in SPLITS}
+    parts: dict[str, Any] = {}
+    known = collect([])
+    total: int | None = None
+    with ExitStack() as stack:
+        # Entered first, so renamed last: a manifest never stands beside splits that it does not describe.
+        temporary_manifest = stack.enter_context(atomic_path(manifest))
+        for split in SPLITS:
+            writer = _Writer(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
+            dropped = dict.fromkeys(("empty", "duplicates", "overlaps"), 0)
+            overlap = _Overlap(overlap_words, known, remember=split != SPLITS[-1])
+            seen: set[bytes] = set()
+            count = 0
+            for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
+                count += 1
+                encoded = document.text.encode()
+                digest = hashlib.blake2b(encoded, digest_size=16).digest()
+                if _split_of(digest, bounds) != split:
+                    continue
+                if not encoded.strip():
+                    dropped["empty"] += 1
+                elif digest in seen:
+                    dropped["duplicates"] += 1
+                elif overlap.refuses(document.text):
+                    dropped["overlaps"] += 1
+                else:
+                    writer.write(encoded)
+                seen.add(digest)
+            total = count
+            if not total:
+                raise UserError(f"the corpus is empty: {_describe(source)} has no document")
+            known = overlap.merged()
+            parts[split] = {**writer.close(), "dropped": dropped}
+            _check_size(split, parts[split], least[split], shares, source)
+            logger.info("%s: %s", split, parts[split])
+        contents = {
+            "source": source.facts(),
+            "settings": {
+                "shares": {split: float(shares[split]) for split in SPLITS},
+                "separator": separator,
+                "overlap_words": overlap_words,
+            },
+            "splits": parts,
+        }
+        write_json(temporary_manifest, contents)
+    return contents
+
+
+def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
+    """Return where each split's share of [0, 1) ends, in the order of `SPLITS`.
+
+    Raises
+    ------
+    UserError
+        If the keys are not `SPLITS`, a share is not positive, or the sum is not 1.
+    """
+    if set(shares) != set(SPLITS):
+        raise UserError(
+            f"corpus splits are {sorted(shares)}: give a share to each of {', '.join(sorted(SPLITS))}"
+        )
+    for split, share in shares.items():
+        if not 0 < share < 1:
+            raise UserError(f"corpus splits: the share of {split} is {share}: write a number between 0 and 1")
+    if abs(sum(shares.values()) - 1) > 1e-9:
+        raise UserError(f"corpus splits: the shares sum to {sum(shares.values()):g}: make them sum to 1")
+    ends = np.cumsum([shares[split] for split in SPLITS])
+    return {split: float(end) for split, end in zip(SPLITS, ends, strict=True)}
+
+
+def split_of(text: str, shares: Mapping[str, float]) -> str:
+    """Return the split that a document with this text belongs to."""
+    return _split_of(hashlib.blake2b(text.encode(), digest_size=16).digest(), split_bounds(shares))
+
+
+def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
+    place = int.from_bytes(digest[:8], "big") / 2**64
+    return next((split for split, end in bounds.items() if place < end), SPLITS[-1])
+
+
+class _Overlap:
+    """Refuses a text that shares a run of words with the splits before; remembers the runs of the others."""
+
+    def __init__(self, words: int | None, known: np.ndarray, remember: bool) -> None:
+        self.words = words
+        self.known = known
+        self.remember = remember
+        self.kept: list[np.ndarray] = []
+
+    def refuses(self, text: str) -> bool:
+        if self.words is None:
+            return False
+        hashes = run_hashes(text, self.words)
+        if shares_run(hashes, self.known):
+            return True
+        if self.remember:
+            self.kept.append(hashes)
+        return False
+
+    def merged(self) -> np.ndarray:
+        return collect([self.known, *self.kept])
+
+
+class _Writer:
+    """Writes documents with a separator between them and hashes the bytes on the way."""
+
+    def __init__(self, stack: ExitStack, path: Path, separator: bytes) -> None:
+        self.file: BinaryIO = stack.enter_context(path.open("wb"))
+        self.separator = separator
+        self.digest = hashlib.sha256()
+        self.documents = 0
+        self.bytes = 0
+
+    def write(self, encoded: bytes) -> None:
+        data = self.separator + encoded if self.documents else encoded
+        self.file.write(data)
+        self.digest.update(data)
+        self.documents += 1
+        self.bytes += len(data)
+
+    def close(self) -> dict[str, Any]:
+        self.file.close()
+        return {"documents": self.documents, "bytes": self.bytes, "sha256": self.digest.hexdigest()}
+
+
+def _check_size(
+    split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source
+) -> None:
+    if part["bytes"] >= least:
+        return
+    lost = part["dropped"]
+    raise UserError(
+        f"the {split} split has {part['bytes']:,} bytes in {part['documents']:,} documents, and {least:,} "
+        f"are needed: raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
+        f"({_describe(source)}; dropped: {lost['duplicates']:,} repeated, {lost['overlaps']:,} overlapping, "
+        f"{lost['empty']:,} empty)"
+    )
+
+
+def _describe(source: Source) -> str:
+    facts = source.facts()
+    return f"source {facts.get('source')!r}"

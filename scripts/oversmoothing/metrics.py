@@ -1,0 +1,300 @@
+"""Oversmoothing of next-token distributions against a ground truth's (thesis 4.1 and Table F.1).
+
+`p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both of shape (n, v) with one
+distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `METRICS` lists them with unit, direction
+and formula; a metric of your own is one more line there. `score` computes several at once and is what the
+workflow calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of rows whose
+temporaries stay in the processor's cache. Everything is written against the array API.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import array_api_compat as api
+
+from oversmoothing.decoding import Array, Decoder, nucleus
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "entropy",
+    "entropy_difference",
+    "kl",
+    "nsmd",
+    "nucleus",
+    "score",
+    "softmax",
+    "tto",
+    "tv",
+]
+
+TAU = 0.9  # nucleus threshold, thesis 4.1.1
+KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
+_CHUNK = 256  # rows: at v = 256 in float32 a temporary is 256 KiB, and the handful alive fits a 2 MiB cache
+
+
+def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
+    """Tail token overassignment (thesis 4.1.2, equation 4.1): the sum of max(0, p_bn - p_gt) off the nucleus.
+
+    Parameters
+    ----------
+    p_bn, p_gt : array, shape (n, v)
+        Distributions of the model and of the truth.
+    tau : float
+        Mass of the truth's nucleus, in (0, 1].
+
+    Returns
+    -------
+    array, shape (n,)
+        Probability, 0 to 1; lower is better.
+
+    Raises
+    ------
+    ValueError
+        If shapes or dtypes differ, if a value is NaN or no probability, or if tau lies outside (0, 1].
+    """
+    return _single("tto", p_bn, p_gt, tau)
+
+
+def nsmd(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
+    """Nucleus set mass difference (thesis 4.1.3, equation 4.2): the sum of p_gt - p_bn over the nucleus.
+
+    The same sum over the complement is its negative (appendix C). Parameters and errors are those of `tto`.
+
+    Returns
+    -------
+    array, shape (n,)
+        Probability, -1 to 1, at most `tto`; lower is better, below 0 the model is spikier than the truth.
+    """
+    return _single("nsmd", p_bn, p_gt, tau)
+
+
+def tv(p_bn: Array, p_gt: Array) -> Array:
+    """Total variation distance (thesis 4.1.4, equation 4.3): half the sum of abs(p_gt - p_bn).
+
+    Parameters and errors are those of `tto`, without tau.
+
+    Returns
+    -------
+    array, shape (n,)
+        Probability, 0 to 1, at least `tto`; lower is better.
+    """
+    return _single("tv", p_bn, p_gt)
+
+
+def kl(p_bn: Array, p_gt: Array) -> Array:
+    """Kullback-Leibler divergence from the truth (thesis 4.1.5, equation 4.4), p_bn clipped below at 1e-9.
+
+    Parameters and errors are those of `tto`, without tau.
+
+    Returns
+    -------
+    array, shape (n,)
+        Nats; lower is better. The clip bounds it by ln 1e9 = 20.7 and may take it below 0 by 1e-7.
+    """
+    return _single("kl", p_bn, p_gt)
+
+
+def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
+    """Entropy of the truth less that of the model (thesis Table F.1).
+
+    Parameters and errors are those of `tto`, without tau.
+
+    Returns
+    -------
+    array, shape (n,)
+        Bits; higher is better, up to 0: below 0 the model is smoother than the truth, above it is spikier.
+    """
+    return _single("entropy_difference", p_bn, p_gt)
+
+
+def entropy(p: Array) -> Array:
+    """Shannon entropy in bits, shape (n,), of distributions (n, v); errors are those of `tto`."""
+    _check("p", p)
+    return _Truth(p).negative_entropy / -math.log(2)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of `METRICS`.
+
+    Attributes
+    ----------
+    unit : str
+        "probability", "nats" or "bits".
+    better : {"lower", "higher"}
+        The direction in which there is less oversmoothing.
+    formula : callable
+        From a `_Pair` of distributions to one value a row.
+    """
+
+    unit: str
+    better: str
+    formula: "Callable[[_Pair], Array]"
+
+
+METRICS: dict[str, Metric] = {
+    "tto": Metric("probability", "lower", lambda pair: pair.dot(pair.excess, pair.truth.tail)),
+    "nsmd": Metric("probability", "lower", lambda pair: -pair.dot(pair.difference, pair.truth.head)),
+    # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is at hand; the last sum is zero but for rounding.
+    "tv": Metric("probability", "lower", lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2),
+    "kl": Metric(
+        "nats", "lower", lambda pair: pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.kl_log)
+    ),
+    # The thesis: "lower values indicate stronger oversmoothing".
+    "entropy_difference": Metric(
+        "bits", "higher", lambda pair: (pair.dot(pair.p, pair.log) - pair.truth.negative_entropy) / math.log(2)
+    ),
+}
+
+
+def score(
+    p_bn: Array,
+    p_gt: Array,
+    decodings: Sequence[Decoder],
+    metrics: Sequence[str] = tuple(METRICS),
+    tau: float = TAU,
+) -> Array:
+    """Score one block of a model, under several decodings, against one truth (thesis Tables 4.1, 4.2, 6.1, F.1).
+
+    Parameters
+    ----------
+    p_bn, p_gt : array, shape (n, v)
+        Distributions of the model, before decoding, and of the truth; n may be 0.
+    decodings : sequence of callables
+        Maps from distributions to distributions, such as `oversmoothing.decoding.decoder` builds.
+    metrics : sequence of str
+        Keys of `METRICS`.
+    tau : float
+        Mass of the truth's nucleus, in (0, 1].
+
+    Returns
+    -------
+    array, shape (len(decodings), len(metrics), n)
+        Values in the unit of each metric, in the dtype of `p_bn`.
+
+    Raises
+    ------
+    ValueError
+        If shapes or dtypes differ, a value is NaN or no probability, a metric is unknown or tau is out of range.
+    """
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise ValueError(f"unknown metric {unknown[0]!r}; use one of {', '.join(METRICS)}")
+    _check_alike(p_bn, p_gt)
+    xp = api.array_namespace(p_bn, p_gt)
+    n = p_bn.shape[0]
+    out = xp.empty((len(decodings), len(metrics), n), dtype=p_bn.dtype, device=api.device(p_bn))
+    rows = _CHUNK if api.is_numpy_array(p_bn) else max(n, 1)  # a GPU wants the whole block at once
+    for start in range(0, n, rows):
+        chunk = slice(start, min(start + rows, n))
+        truth, model = _Truth(p_gt[chunk, :], tau), p_bn[chunk, :]
+        _check("p_gt", truth.p, start)
+        _check("p_bn", model, start)
+        for i, decoding in enumerate(decodings):
+            pair = _Pair(decoding(model), truth)
+            for j, name in enumerate(metrics):
+                out[i, j, chunk] = METRICS[name].formula(pair)
+    return out
+
+
+def softmax(logits: Array) -> Array:
+    """Turn logits (n, v) into distributions (n, v) of the same dtype; -inf gives 0.
+
+    Raises
+    ------
+    ValueError
+        If a row holds NaN or +inf, or nothing but -inf.
+    """
+    xp = api.array_namespace(logits)
+    largest = xp.max(logits, axis=1, keepdims=True)
+    if not xp.all(xp.isfinite(largest)):
+        row = int(xp.argmax(xp.astype(~xp.isfinite(largest[:, 0]), xp.int64)))
+        raise ValueError(f"logits: row {row} has NaN, +inf or only -inf")
+    powers = xp.exp(logits - largest)
+    powers /= xp.sum(powers, axis=1, keepdims=True)
+    return powers
+
+
+class _Truth:
+    """Distributions of a truth and what every comparison with them shares, each part computed once, when asked."""
+
+    def __init__(self, p: Array, tau: float = TAU) -> None:
+        self.p = p
+        self.tau = tau
+        self.xp = api.array_namespace(p)
+
+    @cached_property
+    def head(self) -> Array:
+        """The nucleus as 0.0 and 1.0: a product with it is faster than a selection by a mask."""
+        return self.xp.astype(nucleus(self.p, self.tau), self.p.dtype)
+
+    @cached_property
+    def tail(self) -> Array:
+        return 1 - self.head
+
+    @cached_property
+    def negative_entropy(self) -> Array:
+        return self.dot(self.p, self.log(self.p))  # nats
+
+    def log(self, p: Array) -> Array:
+        """Logarithm that is finite at 0, so that 0 log 0 is 0."""
+        return self.xp.log(self.xp.maximum(p, float(self.xp.finfo(p.dtype).smallest_normal)))
+
+    def dot(self, a: Array, b: Array) -> Array:
+        return self.xp.vecdot(a, b)
+
+
+class _Pair:
+    """Distributions of a model beside a truth's, with the parts that several metrics share."""
+
+    def __init__(self, p: Array, truth: _Truth) -> None:
+        self.p = p
+        self.truth = truth
+        self.xp = truth.xp
+        self.dot = truth.dot
+
+    @cached_property
+    def difference(self) -> Array:
+        return self.p - self.truth.p
+
+    @cached_property
+    def excess(self) -> Array:
+        return self.xp.maximum(self.difference, 0.0)
+
+    @cached_property
+    def log(self) -> Array:
+        return self.truth.log(self.p)
+
+    @cached_property
+    def kl_log(self) -> Array:
+        return self.xp.maximum(self.log, math.log(KL_FLOOR))
+
+    def sum(self, x: Array) -> Array:
+        """Sum each row; in NumPy a product with ones is faster than sum()."""
+        return self.xp.matmul(x, self.xp.ones(x.shape[1], dtype=x.dtype, device=api.device(x)))
+
+
+def _single(name: str, p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
+    return score(p_bn, p_gt, [lambda p: p], [name], tau)[0, 0, :]
+
+
+def _check_alike(p_bn: Array, p_gt: Array) -> None:
+    if p_bn.ndim != 2 or p_bn.shape != p_gt.shape:
+        raise ValueError(f"p_bn {tuple(p_bn.shape)} and p_gt {tuple(p_gt.shape)} must share one shape (n, v)")
+    xp = api.array_namespace(p_bn, p_gt)
+    if p_bn.dtype != p_gt.dtype or p_bn.dtype not in (xp.float32, xp.float64):
+        raise ValueError(f"p_bn ({p_bn.dtype}) and p_gt ({p_gt.dtype}) must both be float32 or both float64")
+
+
+def _check(name: str, p: Array, first_row: int = 0) -> None:
+    """Refuse what is no probability; NaN fails every comparison."""
+    xp = api.array_namespace(p)
+    highest = 1 + 1e-3  # a sum in float32 may round up
+    if p.shape[0] == 0 or (xp.min(p) >= 0 and xp.max(p) <= highest):
+        return
+    bad = xp.any(~((p >= 0) & (p <= highest)), axis=1)
+    row = int(xp.argmax(xp.astype(bad, xp.int64)))
+    raise ValueError(f"{name}: row {first_row + row} has NaN, a negative value or one above 1: not probabilities")

@@ -1,0 +1,222 @@
+"""The byte-level GPT and its bottleneck; nothing about training or generation.
+
+GPT-2 blocks (Radford et al. 2019) without biases, and a head whose rank is a free choice. With
+``bottleneck_norm="after"``, as the thesis's models were trained, the way from the last block to the logits is::
+
+    blocks -> Linear(width -> r) -> LayerNorm(r) -> Linear(r -> v)
+
+and with ``"before"``, as the thesis's Figure 2.1 draws it::
+
+    blocks -> LayerNorm(width) -> Linear(width -> r) -> Linear(r -> v)
+
+Without a bottleneck it is GPT-2's own: ``blocks -> LayerNorm(width) -> Linear(width -> v)``. Embedding and
+head are never tied: with r != width they could not be.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from oversmoothing.jobs import UserError
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The shape of a GPT.
+
+    Attributes
+    ----------
+    layers, heads, width, block : int
+        Number of blocks, attention heads, hidden size and longest context in tokens.
+    rank : int or None
+        Width of the vector that enters the LM head; None for a head without a bottleneck.
+    bottleneck_norm : {"after", "before"}
+        Where the last LayerNorm stands, seen from the bottleneck Linear.
+    positions : {"learned", "rotary"}
+        Learned absolute positions (GPT-2, the thesis) or rotary ones (Su et al. 2021).
+    dropout : float
+        On embeddings, attention weights and residual branches.
+    vocabulary : int
+        v; 256 for bytes.
+    """
+
+    layers: int
+    heads: int
+    width: int
+    block: int
+    rank: int | None = None
+    bottleneck_norm: str = "after"
+    positions: str = "learned"
+    dropout: float = 0.0
+    vocabulary: int = 256
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise UserError(f"model: width {self.width} is not a multiple of heads {self.heads}")
+        if self.positions == "rotary" and (self.width // self.heads) % 2:
+            raise UserError(
+                f"model: rotary positions need an even head size, not {self.width // self.heads} "
+                f"(width {self.width} / heads {self.heads})"
+            )
+        if self.rank is not None and not 1 <= self.rank <= self.width:
+            raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
+        for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
+            if getattr(self, key) not in allowed:
+                raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
+        """Build from a mapping; an unknown or missing key is a `UserError` that names it."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise UserError(f"model: unknown key {unknown[0]!r} (known: {', '.join(sorted(known))})")
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise UserError(f"model: {error}") from error
+
+
+class GPT(nn.Module):
+    """A GPT-2 whose LM head sees a vector of the width that `config.rank` says.
+
+    Its initial weights are a function of `seed`; members of a family that share it start from the same blocks.
+    """
+
+    def __init__(self, config: GPTConfig, seed: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        width, out = config.width, config.rank or config.width
+        self.embedding = nn.Embedding(config.vocabulary, width)
+        if config.positions == "learned":
+            self.position_embedding = nn.Embedding(config.block, width)
+        else:
+            angles = rotary_angles(width // config.heads, config.block)
+            self.register_buffer("rotary_cos", angles.cos(), persistent=False)
+            self.register_buffer("rotary_sin", angles.sin(), persistent=False)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
+        self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
+        self.head = nn.Linear(out, config.vocabulary, bias=False)
+        self._initialise(torch.Generator().manual_seed(seed))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Map tokens (batch, time) to float32 logits (batch, time, v)."""
+        return self.logits(self.hidden(tokens)[1])
+
+    def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Run everything but the head.
+
+        Parameters
+        ----------
+        tokens : int64 tensor, shape (batch, time)
+            time may be at most `config.block`.
+
+        Returns
+        -------
+        pre : tensor, shape (batch, time, width)
+            What enters the bottleneck Linear; without a bottleneck, what enters the last LayerNorm.
+        post : tensor, shape (batch, time, r)
+            Exactly what enters the head.
+        """
+        time = tokens.shape[1]
+        if time > self.config.block:
+            raise ValueError(f"{time} tokens do not fit into a block of {self.config.block}")
+        x = self.embedding(tokens)
+        rotary = None
+        if self.config.positions == "learned":
+            x = x + self.position_embedding.weight[:time]
+        else:
+            rotary = (self.rotary_cos[:time], self.rotary_sin[:time])
+        x = self.dropout(x)
+        for block in self.blocks:
+            x = block(x, rotary)
+        if self.config.bottleneck_norm == "before":
+            pre = self.norm(x)
+            return pre, self.bottleneck(pre)
+        return x, self.norm(self.bottleneck(x))
+
+    def logits(self, post: Tensor) -> Tensor:
+        """Apply the head in float32, whatever the precision around it.
+
+        bf16 rounding of the logits would add noise in all v dimensions and so inflate their rank.
+        """
+        with torch.autocast(post.device.type, enabled=False):
+            return F.linear(post.float(), self.head.weight.float())
+
+    def _initialise(self, generator: torch.Generator) -> None:
+        """GPT-2's initialisation: std 0.02, and 0.02 / sqrt(2 layers) where a branch joins the residual."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() >= 2:
+                residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
+                scale = 1 / math.sqrt(2 * self.config.layers) if residual else 1.0
+                nn.init.normal_(parameter, std=0.02 * scale, generator=generator)
+
+
+class Block(nn.Module):
+    """A pre-norm transformer block: attention, then the feed-forward network, each on a residual."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.width, bias=False)
+        self.attention = Attention(config)
+        self.feed_forward_norm = nn.LayerNorm(config.width, bias=False)
+        self.feed_forward = FeedForward(config)
+
+    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor] | None) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), rotary)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class Attention(nn.Module):
+    """Causal multi-head self-attention."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.dropout = config.dropout
+        self.query_key_value = nn.Linear(config.width, 3 * config.width, bias=False)
+        self.out = nn.Linear(config.width, config.width, bias=False)
+        self.residual_dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor] | None) -> Tensor:
+        batch, time, width = x.shape
+        qkv = self.query_key_value(x).view(batch, time, 3, self.heads, width // self.heads)
+        query, key, value = qkv.transpose(1, 3).unbind(dim=2)
+        if rotary is not None:
+            query, key = rotate(query, *rotary), rotate(key, *rotary)
+        mixed = F.scaled_dot_product_attention(
+            query, key, value, is_causal=True, dropout_p=self.dropout if self.training else 0.0
+        )
+        mixed = mixed.transpose(1, 2).reshape(batch, time, width)
+        return self.residual_dropout(self.out(mixed))
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a GELU between them, four times as wide inside."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.into = nn.Linear(config.width, 4 * config.width, bias=False)
+        self.out = nn.Linear(4 * config.width, config.width, bias=False)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.dropout(self.out(F.gelu(self.into(x))))
+
+
+def rotary_angles(size: int, block: int, base: float = 10_000.0) -> Tensor:
+    """Return the angles (block, size / 2) by which each position turns each pair of a head's dimensions."""
+    frequencies = base ** (-torch.arange(0, size, 2, dtype=torch.float32) / size)
+    return torch.outer(torch.arange(block, dtype=torch.float32), frequencies)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn the pairs (i, i + size / 2) of `x` (..., time, size) by the angles of their positions."""
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)

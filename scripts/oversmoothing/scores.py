@@ -1,0 +1,133 @@
+"""From logits to scores: a model's distributions against the truths', window by window."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from oversmoothing.decoding import Decoder
+from oversmoothing.jobs import UserError
+from oversmoothing.metrics import score, softmax
+from oversmoothing.store.parquet import read_groups, vectors
+
+NAME = pa.dictionary(pa.int16(), pa.string())
+SCORES = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),  # from 0 at the first scored byte
+        ("truth", NAME),  # null where a metric needs none
+        ("decoding", NAME),
+        ("value", pa.float32()),  # in the metric's unit, see metrics.METRICS
+    ]
+)
+KEYS = ("window", "position", "target")
+
+
+@dataclass(frozen=True)
+class WindowLogits:
+    """The logits of one window: the model's, shape (s, v), and each truth's of the same shape."""
+
+    window: int
+    model: np.ndarray
+    truths: dict[str, np.ndarray]
+
+
+def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator[WindowLogits]:
+    """Read the logits of a model and of the truths side by side, one row group (one window) at a time.
+
+    Parameters
+    ----------
+    model : path
+    truths : mapping of name to path
+
+    Raises
+    ------
+    UserError
+        If a file is damaged, or a truth was run over other windows or has another vocabulary; it names the file.
+    """
+    columns = [*KEYS, "logits"]
+    groups = [read_groups(path, columns) for path in (model, *truths.values())]
+    paths = list(truths.values())
+    for first, *others in _together(groups, [model, *paths]):
+        own = vectors(first["logits"])
+        for path, other in zip(paths, others, strict=True):
+            if any(not first[key].equals(other[key]) for key in KEYS):
+                raise UserError(f"{path}: other windows than {model}; delete both and run again")
+            if vectors(other["logits"]).shape != own.shape:
+                raise UserError(
+                    f"{path}: a vocabulary of {vectors(other['logits']).shape[1]}, but {model} has "
+                    f"{own.shape[1]}; model and truth must share their tokens"
+                )
+        yield WindowLogits(
+            first["window"][0].as_py(),
+            own,
+            {name: vectors(other["logits"]) for name, other in zip(truths, others, strict=True)},
+        )
+
+
+def score_window(
+    window: WindowLogits, decoders: Mapping[str, Decoder], metrics: Sequence[str], tau: float
+) -> dict[str, dict[str, dict[str, np.ndarray]]]:
+    """Score one window.
+
+    Returns
+    -------
+    dict
+        ``[truth][metric][decoding]`` -> float32 array, shape (s,).
+    """
+    p_bn = softmax(window.model)
+    result = {}
+    for truth, logits in window.truths.items():
+        values = score(p_bn, softmax(logits), list(decoders.values()), metrics, tau)
+        result[truth] = {
+            metric: {name: values[i, j] for i, name in enumerate(decoders)} for j, metric in enumerate(metrics)
+        }
+    return result
+
+
+class ScoreRows:
+    """Collects rows of one score file and writes them in row groups of a useful size."""
+
+    GROUP = 1 << 17
+
+    def __init__(self, writer: pq.ParquetWriter) -> None:
+        self._writer = writer
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def add(self, window: int, truth: str | None, decoding: str, values: np.ndarray) -> None:
+        """Add the values of one window's bytes, in order."""
+        rows = len(values)
+        columns = [
+            pa.array(np.full(rows, window, np.int32)),
+            pa.array(np.arange(rows, dtype=np.int32)),
+            pa.array([truth] * rows, pa.string()).dictionary_encode().cast(NAME),
+            pa.array([decoding] * rows, pa.string()).dictionary_encode().cast(NAME),
+            pa.array(values.astype(np.float32)),
+        ]
+        self._waiting.append(pa.record_batch(columns, schema=SCORES))
+        self._rows += rows
+        if self._rows >= self.GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as one row group."""
+        if self._waiting:
+            table = pa.Table.from_batches(self._waiting).unify_dictionaries()
+            self._writer.write_table(table, row_group_size=self.GROUP * 2)
+        self._waiting, self._rows = [], 0
+
+
+def _together(
+    groups: Sequence[Iterator[pa.RecordBatch]], paths: Sequence[str | Path]
+) -> Iterator[tuple[pa.RecordBatch, ...]]:
+    """Advance all readers in step; a file that ends before the others is named."""
+    for row in zip(*groups, strict=False):
+        yield row
+    counts = [pq.ParquetFile(path).num_row_groups for path in paths]
+    if len(set(counts)) > 1:
+        short = paths[int(np.argmin(counts))]
+        raise UserError(f"{short}: {min(counts)} windows, where {max(counts)} were expected; delete it and run again")

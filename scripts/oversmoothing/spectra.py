@@ -1,0 +1,35 @@
+"""Singular values: heads truncated to a lower rank."""
+
+import numpy as np
+
+
+def truncate(weights: np.ndarray, rank: int) -> np.ndarray:
+    """Return the best approximation of rank at most `rank` to a head: W_r = U_r S_r V_r^T (thesis 7.1).
+
+    Parameters
+    ----------
+    weights : array, shape (v, d)
+    rank : int
+        At least 1. From min(v, d) on, `weights` itself comes back.
+
+    Returns
+    -------
+    array, shape (v, d)
+        float64.
+
+    Raises
+    ------
+    ValueError
+        If `rank` is below 1.
+
+    References
+    ----------
+    C. Eckart and G. Young, "The approximation of one matrix by another of lower rank", Psychometrika 1936.
+    """
+    if rank < 1:
+        raise ValueError(f"rank {rank} must be at least 1")
+    weights = np.asarray(weights, np.float64)
+    if rank >= min(weights.shape):
+        return weights
+    u, s, vt = np.linalg.svd(weights, full_matrices=False)
+    return (u[:, :rank] * s[:rank]) @ vt[:rank]

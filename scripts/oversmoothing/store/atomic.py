@@ -1,0 +1,53 @@
+"""Atomic writes: a reader sees the old file or the new one, never half of one."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it to `path` once the block ends well.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write. Its folder is made if it is missing.
+
+    Yields
+    ------
+    Path
+        A path in the same folder, so that the final rename is atomic. If the block raises, what it
+        wrote there is removed and `path` stays as it was.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        _flush_to_disk(temporary)
+        os.replace(temporary, path)
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write `value` as JSON with sorted keys, so that equal values give equal files."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def _flush_to_disk(path: Path) -> None:
+    """Force a file's bytes to the disk before it is renamed: a power cut then cannot leave it empty."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

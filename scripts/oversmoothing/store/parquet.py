@@ -1,0 +1,123 @@
+"""Parquet that streams: atomic writers with provenance, and readers that name what they miss."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path
+
+
+@contextmanager
+def open_writer(
+    path: str | Path, schema: pa.Schema, provenance: Mapping[str, str]
+) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
+
+    Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary: their
+    mantissas compress badly, their exponents well. Everything is zstd.
+
+    Parameters
+    ----------
+    path : str or Path
+    schema : pyarrow.Schema
+    provenance : mapping of str to str
+        Written into the file's key-value metadata.
+
+    Yields
+    ------
+    pyarrow.parquet.ParquetWriter
+        Each ``write_table`` call makes one row group.
+    """
+    vectors = [f"{field.name}.list.element" for field in schema if pa.types.is_fixed_size_list(field.type)]
+    scalars = [field.name for field in schema if not pa.types.is_fixed_size_list(field.type)]
+    with (
+        atomic_path(path) as temporary,
+        pq.ParquetWriter(
+            temporary,
+            schema.with_metadata(dict(provenance)),
+            compression="zstd",
+            use_dictionary=scalars,
+            column_encoding={name: "BYTE_STREAM_SPLIT" for name in vectors} or None,
+        ) as writer,
+    ):
+        yield writer
+
+
+def write_table(path: str | Path, table: pa.Table, provenance: Mapping[str, str]) -> None:
+    """Write a small table in one row group (see `open_writer`)."""
+    with open_writer(path, table.schema, provenance) as writer:
+        writer.write_table(table)
+
+
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a whole table, or only `columns` of it.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, truncated or lacks a column; the message names the file and the column.
+    """
+    with open_reader(path, columns or ()) as reader:
+        return reader.read(columns=columns)
+
+
+def read_groups(path: str | Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield `columns` one row group at a time, so that memory does not grow with the file.
+
+    Raises
+    ------
+    UserError
+        As `read_table`.
+    """
+    with open_reader(path, columns) as reader:
+        for group in range(reader.num_row_groups):
+            yield _contiguous(reader.read_row_group(group, columns=list(columns)))
+
+
+@contextmanager
+def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file that has `columns`.
+
+    Raises
+    ------
+    UserError
+        As `read_table`; damage found later, while reading inside the block, is named in the same way.
+    """
+    try:
+        with pq.ParquetFile(path) as reader:
+            missing = [name for name in columns if name not in reader.schema_arrow.names]
+            if missing:
+                have = ", ".join(reader.schema_arrow.names)
+                raise UserError(f"{path}: no column {missing[0]!r} (it has: {have})")
+            yield reader
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise UserError(
+            f"{path}: not a complete Parquet file ({str(error).splitlines()[0]}); delete it and run again"
+        ) from error
+
+
+def vectors(column: pa.Array) -> np.ndarray:
+    """View a ``fixed_size_list<float32>[d]`` array of n rows as an (n, d) NumPy array, without a copy."""
+    return column.flatten().to_numpy(zero_copy_only=True).reshape(len(column), column.type.list_size)
+
+
+def vector_array(values: np.ndarray) -> pa.FixedSizeListArray:
+    """Turn an (n, d) float array into a ``fixed_size_list<float32>[d]`` array."""
+    flat = np.ascontiguousarray(values, dtype=np.float32).reshape(-1)
+    return pa.FixedSizeListArray.from_arrays(pa.array(flat), values.shape[1])
+
+
+def vector_type(width: int) -> pa.DataType:
+    """Return the type ``fixed_size_list<float32>[width]``."""
+    return pa.list_(pa.float32(), width)
+
+
+def _contiguous(table: pa.Table) -> pa.RecordBatch:
+    return table.combine_chunks().to_batches()[0]

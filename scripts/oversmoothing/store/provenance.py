@@ -1,0 +1,40 @@
+"""What made a file: the model, a digest of the settings, the versions of what computed it."""
+
+import hashlib
+import json
+import platform
+from importlib.metadata import version
+from typing import Any
+
+PACKAGES = ("numpy", "pyarrow", "torch", "safetensors")
+
+
+def provenance(settings: Any, **facts: Any) -> dict[str, str]:
+    """Describe how a file was made, as the string pairs that file metadata can hold.
+
+    Parameters
+    ----------
+    settings : JSON value
+        The part of the config that the file depends on.
+    **facts
+        More to record, such as ``model="bn4-s1337"`` or ``precision="bf16"``.
+
+    Returns
+    -------
+    dict of str to str
+        ``settings`` (JSON), ``settings_sha256``, ``python``, ``packages`` (JSON) and the facts.
+    """
+    text = json.dumps(settings, sort_keys=True)
+    return {
+        "made_by": "oversmoothing",
+        "settings": text,
+        "settings_sha256": digest(settings),
+        "python": platform.python_version(),
+        "packages": json.dumps({name: version(name) for name in PACKAGES}, sort_keys=True),
+        **{key: str(value) for key, value in facts.items()},
+    }
+
+
+def digest(settings: Any) -> str:
+    """Return the SHA-256 of a JSON value, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,36 @@
+"""AdamW as GPT-2 is trained with it, and its learning rate over time."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+
+def build_optimiser(model: nn.Module, settings: Mapping[str, Any]) -> torch.optim.AdamW:
+    """Make AdamW that decays matrices and leaves LayerNorm gains alone (thesis 3.3, footnote 1)."""
+    decayed = [p for p in model.parameters() if p.dim() >= 2]
+    others = [p for p in model.parameters() if p.dim() < 2]
+    return torch.optim.AdamW(
+        [
+            {"params": decayed, "weight_decay": settings["weight_decay"]},
+            {"params": others, "weight_decay": 0.0},
+        ],
+        lr=settings["learning_rate"],
+        betas=tuple(settings["betas"]),
+        fused=True,
+    )
+
+
+def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
+    """Return the learning rate of a step: linear warm-up, then a cosine down to the minimum at `max_steps`.
+
+    The cosine runs to the limit of steps, not to the step at which training happens to converge.
+    """
+    peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
+    warmup, last = settings["warmup_steps"], settings["max_steps"]
+    if step < warmup:
+        return peak * (step + 1) / (warmup + 1)
+    progress = min(1.0, (step - warmup) / max(1, last - warmup))
+    return least + 0.5 * (1 + math.cos(math.pi * progress)) * (peak - least)

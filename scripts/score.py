@@ -1,0 +1,45 @@
+"""Score one model against every truth under every decoding, streaming window by window."""
+
+import logging
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from oversmoothing.decoding import decoder
+from oversmoothing.jobs import run
+from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the logits of a model and of the truths; write one file of scores per metric."""
+    settings = job.params.settings
+    metrics = list(job.output.keys())
+    decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
+    truths = dict(zip(settings["truths"], job.input.truths, strict=True))
+    made_by = provenance(settings, model=job.wildcards.model)
+    with ExitStack() as files:
+        writers = {
+            metric: ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, made_by)))
+            for metric in metrics
+        }
+        windows = read_logits(job.input.model, truths)
+        for window in tqdm(windows, desc=Path(job.input.model).stem, unit="window", disable=None):
+            for truth, values in score_window(window, decoders, metrics, settings["tau"]).items():
+                for metric, by_decoding in values.items():
+                    for decoding, scores in by_decoding.items():
+                        writers[metric].add(window.window, truth, decoding, scores)
+        for rows in writers.values():
+            rows.flush()
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

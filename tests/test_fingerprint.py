@@ -1,0 +1,119 @@
+"""The digest of a rule's code changes with behaviour and with nothing else."""
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+
+import fingerprint as module
+from fingerprint import SCRIPTS, closure, fingerprint
+
+TRAINING_IMPORTS = {
+    "train.py",
+    "oversmoothing/__init__.py",
+    "oversmoothing/corpus/__init__.py",
+    "oversmoothing/corpus/reader.py",
+    "oversmoothing/device.py",
+    "oversmoothing/jobs.py",
+    "oversmoothing/model.py",
+    "oversmoothing/store/__init__.py",
+    "oversmoothing/store/atomic.py",
+    "oversmoothing/store/provenance.py",
+    "oversmoothing/training/__init__.py",
+    "oversmoothing/training/batches.py",
+    "oversmoothing/training/checkpoint.py",
+    "oversmoothing/training/loop.py",
+    "oversmoothing/training/optimiser.py",
+    "oversmoothing/weights.py",
+}
+
+
+@pytest.fixture
+def scripts(tmp_path):
+    shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "scripts"
+
+
+def fresh(script, root):
+    module._parse.cache_clear()
+    module._code_digest.cache_clear()
+    return fingerprint(script, root)
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_what_training_imports():
+    """A longer list means that more edits retrain every model: think twice before adding to it."""
+    assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == TRAINING_IMPORTS
+
+
+def test_scoring_and_tables_are_free_of_torch():
+    for script in ("score.py", "svd_logits.py", "oversmoothing_table.py", "build_corpus.py", "draw_windows.py"):
+        for path in closure(script):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not any(name.split(".")[0] == "torch" or name == "safetensors.torch" for name in names), path
+
+
+def test_does_not_depend_on_where_the_project_lies(scripts):
+    for script in SCRIPTS.glob("*.py"):
+        assert fresh(script.name, scripts) == fingerprint(script.name)
+
+
+def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
+    before = fresh("train.py", scripts)
+    model = scripts / "oversmoothing/model.py"
+    edit(model, '"""The byte-level GPT', '"""Another docstring: the byte-level GPT')
+    edit(model, "class Block(nn.Module):", "\n# a comment\n\nclass Block(nn.Module):")
+    edit(model, '    """Causal multi-head self-attention."""\n', "")
+    (scripts / "train.py").touch()
+    assert fresh("train.py", scripts) == before
+
+
+def test_code_counts_wherever_it_stands(scripts):
+    before = fresh("train.py", scripts)
+    scoring = fresh("score.py", scripts)
+    edit(scripts / "oversmoothing/model.py", "std=0.02 * scale", "std=0.03 * scale")
+    changed = fresh("train.py", scripts)
+    assert changed != before
+    assert fresh("score.py", scripts) == scoring
+    edit(scripts / "oversmoothing/store/atomic.py", "indent=2", "indent=3")
+    assert fresh("train.py", scripts) != changed
+    assert fresh("score.py", scripts) != scoring
+
+
+def test_a_constant_string_that_is_no_docstring_counts(tmp_path):
+    (tmp_path / "a.py").write_text('def f():\n    """Doc."""\n    return "x"\n')
+    before = fresh("a.py", tmp_path)
+    (tmp_path / "a.py").write_text('def f():\n    """Other."""\n    return "y"\n')
+    assert fresh("a.py", tmp_path) != before
+
+
+def test_a_new_module_in_the_closure_counts(tmp_path):
+    (tmp_path / "b.py").write_text("x = 1\n")
+    (tmp_path / "a.py").write_text("import b\n")
+    before = fresh("a.py", tmp_path)
+    (tmp_path / "b.py").write_text("x = 2\n")
+    assert fresh("a.py", tmp_path) != before
+    assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
+
+
+def test_missing_script():
+    with pytest.raises(FileNotFoundError):
+        fingerprint("nothing.py")
+
+
+def test_every_rule_carries_the_fingerprint_of_its_own_script():
+    for path in Path(SCRIPTS.parent, "workflow", "rules").glob("*.smk"):
+        text = path.read_text()
+        for rule in text.split("\nrule ")[1:]:
+            script = rule.split('"../../scripts/')[1].split('"')[0]
+            assert f'code=fingerprint("{script}")' in rule, (path.name, rule.splitlines()[0])
+            assert "conda:" in rule
+            assert "log:" in rule

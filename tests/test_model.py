@@ -1,0 +1,152 @@
+"""The GPT against transformers' GPT-2 and Llama, and the ranks that its head can reach."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig, rotary_angles, rotate
+
+
+def small(**changes):
+    shape = {"layers": 2, "heads": 2, "width": 16, "block": 24, **changes}
+    return GPT(GPTConfig(**shape), seed=1).eval()
+
+
+def tokens(batch=2, time=24):
+    return torch.randint(0, 256, (batch, time), generator=torch.Generator().manual_seed(1))
+
+
+def test_equals_transformers_gpt2():
+    ours = small()
+    theirs = GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=256, n_positions=24, n_embd=16, n_layer=2, n_head=2,
+            activation_function="gelu", tie_word_embeddings=False,
+        )
+    ).eval()  # fmt: skip
+    with torch.no_grad():
+        for name, parameter in theirs.named_parameters():
+            if name.endswith("bias"):
+                parameter.zero_()
+        body = theirs.transformer
+        body.wte.weight.copy_(ours.embedding.weight)
+        body.wpe.weight.copy_(ours.position_embedding.weight)
+        for block, other in zip(ours.blocks, body.h, strict=True):
+            other.attn.c_attn.weight.copy_(block.attention.query_key_value.weight.T)
+            other.attn.c_proj.weight.copy_(block.attention.out.weight.T)
+            other.mlp.c_fc.weight.copy_(block.feed_forward.into.weight.T)
+            other.mlp.c_proj.weight.copy_(block.feed_forward.out.weight.T)
+        theirs.lm_head.weight.copy_(ours.head.weight)
+        torch.testing.assert_close(ours(tokens()), theirs(tokens()).logits, atol=1e-5, rtol=1e-5)
+
+
+def test_rotation_equals_transformers_llama():
+    query, key = torch.randn(2, 1, 3, 10, 8)
+    angles = rotary_angles(8, 10)
+    wide = torch.cat((angles, angles), dim=-1)[None]
+    expected = apply_rotary_pos_emb(query, key, wide.cos(), wide.sin())
+    for ours, theirs in zip((query, key), expected, strict=True):
+        torch.testing.assert_close(rotate(ours, angles.cos(), angles.sin()), theirs)
+
+
+def test_rotary_logits_do_not_see_the_absolute_position():
+    """Attention under rotary positions depends on distances alone, so a shared prefix shift changes nothing."""
+    angles = rotary_angles(8, 20)
+    query, key = torch.randn(2, 6, 8)
+    near = rotate(query, angles.cos()[:6], angles.sin()[:6]) @ rotate(key, angles.cos()[:6], angles.sin()[:6]).T
+    far = rotate(query, angles.cos()[9:15], angles.sin()[9:15]) @ rotate(key, angles.cos()[9:15], angles.sin()[9:15]).T
+    torch.testing.assert_close(near, far, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+def test_is_causal(positions):
+    model = small(positions=positions, rank=8)
+    changed = tokens()
+    changed[:, 10] = (changed[:, 10] + 1) % 256
+    with torch.no_grad():
+        before, after = model(tokens()), model(changed)
+    torch.testing.assert_close(before[:, :10], after[:, :10])
+    assert (before[:, 10:] != after[:, 10:]).any()
+
+
+@pytest.mark.parametrize(("norm", "reachable"), [("after", 3), ("before", 4)])
+def test_rank_of_the_logits(norm, reachable):
+    """With the LayerNorm after the bottleneck h lies in r - 1 dimensions (its gain scaled out), so do the logits."""
+    model = small(rank=4, bottleneck_norm=norm)
+    with torch.no_grad():
+        logits = model(tokens(batch=8)).reshape(-1, 256).double()
+    singular = torch.linalg.svdvals(logits)
+    assert int((singular > 1e-5 * singular[0]).sum()) == reachable
+
+
+def test_hidden_vectors_are_what_enters_bottleneck_and_head():
+    for norm in ("after", "before"):
+        model = small(rank=4, bottleneck_norm=norm)
+        with torch.no_grad():
+            pre, post = model.hidden(tokens())
+            assert pre.shape == (2, 24, 16)
+            assert post.shape == (2, 24, 4)
+            down = model.bottleneck(pre)
+            torch.testing.assert_close(model.norm(down) if norm == "after" else down, post)
+            torch.testing.assert_close(post @ model.head.weight.T, model(tokens()))
+
+
+def test_the_head_stays_float32_under_autocast():
+    model = small(rank=4)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        pre, post = model.hidden(tokens())
+        logits = model.logits(post)
+    assert logits.dtype == torch.float32
+    expected = post.float().numpy() @ model.head.weight.detach().numpy().T
+    np.testing.assert_allclose(logits.numpy(), expected, atol=1e-6)
+
+
+def test_initialisation_follows_gpt2():
+    model = small(layers=8, width=64)
+    assert model.head.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    residual = torch.cat([block.attention.out.weight.flatten() for block in model.blocks])
+    assert residual.std().item() == pytest.approx(0.02 / 4, rel=0.05)
+    assert torch.equal(model.norm.weight, torch.ones(64))
+
+
+def test_members_of_a_family_start_from_the_same_trunk():
+    low, high = small(rank=4), small(rank=16)
+    for name, parameter in low.blocks.named_parameters():
+        assert torch.equal(parameter, high.blocks.get_parameter(name)), name
+
+
+def test_learned_and_tied_parts():
+    model = small(rank=16)
+    assert model.head.weight is not model.embedding.weight
+    assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"width": 15}, "width 15 is not a multiple of heads 2"),
+        ({"rank": 17}, "rank 17 must lie between 1 and the width, 16"),
+        ({"rank": 0}, "rank 0"),
+        ({"positions": "sine"}, "positions is 'sine'"),
+        ({"bottleneck_norm": "both"}, "bottleneck_norm is 'both'"),
+        ({"positions": "rotary", "width": 6}, "even head size, not 3"),
+    ],
+)
+def test_impossible_shapes(changes, message):
+    with pytest.raises(UserError, match=message):
+        small(**changes)
+
+
+def test_unknown_and_missing_keys():
+    with pytest.raises(UserError, match="unknown key 'depth'"):
+        GPTConfig.from_dict({"depth": 2})
+    with pytest.raises(UserError, match="missing"):
+        GPTConfig.from_dict({"layers": 2})
+
+
+def test_a_context_longer_than_the_block():
+    with pytest.raises(ValueError, match="25 tokens do not fit into a block of 24"):
+        small()(tokens(time=25))

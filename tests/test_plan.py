@@ -1,0 +1,123 @@
+"""The config: what it may hold, which models follow from it, and how its mistakes read."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+import plan
+from oversmoothing.metrics import METRICS
+
+ROOT = Path(__file__).resolve().parent.parent
+DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+
+
+def default(**changes):
+    config = copy.deepcopy(DEFAULT)
+    update_config(config, changes)
+    return config
+
+
+@pytest.mark.parametrize("name", ["thesis.yaml", "smoke.yaml"])
+def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
+    config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
+    plan.check(config)
+    assert config["results"] != DEFAULT["results"]
+    assert config["checkpoints"] != DEFAULT["checkpoints"]
+
+
+def test_the_default_shows_the_whole_range():
+    plan.check(DEFAULT)
+    ranks = [member["rank"] for member in DEFAULT["family"]]
+    assert len(ranks) >= 5
+    assert min(ranks) == 4
+    assert max(ranks) >= 288 <= DEFAULT["model"]["width"]
+
+
+def test_thesis_scale():
+    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    models = plan.models(config)
+    assert [m.rank for m in models.values() if m.kind == "family"] == [4, 8, 12, 16, 32, 128, 512]
+    shape = models["bn512-s1337"].settings["model"]
+    assert (shape["layers"], shape["heads"], shape["width"], shape["block"]) == (16, 16, 512, 1024)
+    assert (shape["positions"], shape["dropout"]) == ("learned", 0.1)
+    training = models["bn512-s1337"].settings["training"]
+    assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
+    assert all(not row["differs"] or row["differs"] == ["data"] for row in plan.table_rows(config, "family"))
+
+
+def test_models_by_name():
+    models = plan.models(default(seeds=[1, 2], svd_ranks=[4]))
+    assert "bn4-s1" in models
+    assert "bn4-s2" in models
+    assert models["svd4-s2"].source == "bn288-s2"
+    assert models["truth"].settings["model"]["rank"] is None
+    assert models["truth"].settings["model"]["width"] == 320
+    assert models["truth"].settings["training"]["learning_rate"] == 0.002
+    assert models["bn4-s1"].settings["seed"] == 1
+
+
+def test_a_checkpoint_of_the_users_own():
+    config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
+    plan.check(config)
+    mine = plan.models(config)["mine"]
+    assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", None, None)
+
+
+def test_settings_do_not_depend_on_the_order_of_keys():
+    shuffled = dict(reversed(list(DEFAULT["model"].items())))
+    one, other = plan.models(DEFAULT)["bn4-s1337"], plan.models({**DEFAULT, "model": shuffled})["bn4-s1337"]
+    assert str(one.settings) == str(other.settings)
+
+
+def test_where_a_row_is_not_like_the_published_one():
+    rows = {row["model"]: row for row in plan.table_rows(DEFAULT, "family")}
+    assert rows["bn4-s1337"]["differs"] == ["data", "scale"]
+    assert rows["bn288-s1337"]["differs"] == ["data", "scale", "rank"]
+    assert rows["bn288-s1337"]["published_as"] == "512"
+    assert plan.table_rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]
+
+
+def test_metrics_are_those_of_the_library():
+    assert tuple(METRICS) == plan.METRICS
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metrics": {"tua": 0.9}}, "metrics: unknown key 'tua'; did you mean 'tau'?"),
+        ({"colour": 1}, "top level: unknown key 'colour'; known keys: checkpoints"),
+        ({"model": {"width": 16.5}}, "model.width: 16.5 is not of type 'integer'"),
+        ({"model": {"width": "wide"}}, "model.width: 'wide' is not of type 'integer'"),
+        ({"training": {"learning_rate": "1e-3"}}, r"training.learning_rate: '1e-3' is text, not a number .*write 0.001"),
+        ({"metrics": {"tau": 1.5}}, "metrics.tau: 1.5 is greater than the maximum of 1"),
+        ({"family": [{"rank": 300}]}, "family: rank 300 is above model.width, 288"),
+        ({"family": [{"rank": 4}, {"rank": 4}]}, "two models are called 'bn4-s1337'"),
+        ({"family": []}, "family: "),
+        ({"family": [{"rank": 4, "name": "x"}]}, "family.0"),
+        ({"windows": {"scored": 500}}, "windows: prompt \\+ scored is 556 bytes, longer than the block of bn4-s1337, 256"),
+        ({"truths": [{"name": "t", "model": {"block": 128}}]}, "longer than the block of t, 128"),
+        ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
+        ({"truths": [{"name": "t"}]}, "truths.0"),
+        ({"model": {"heads": 5}}, "model.width 288 is not a multiple of model.heads 5"),
+        ({"model": {"positions": "rotray"}}, "model.positions: 'rotray' is not one of"),
+        ({"corpus": {"source": "files"}}, "corpus.paths: source: files needs at least one path"),
+        ({"corpus": {"source": "web"}}, "corpus.source: 'web' is not one of"),
+        ({"corpus": {"splits": {"train": 0.5}}}, "corpus.splits: the shares .* must add up to 1"),
+        ({"decodings": [{"name": "top-k"}]}, "decodings.0"),
+        ({"decodings": [{"name": "top-p", "p": 0}]}, "decodings.0.p: 0 is less than or equal to"),
+        ({"seeds": []}, "seeds: "),
+    ],
+)  # fmt: skip
+def test_mistakes_name_their_key(changes, message):
+    with pytest.raises(plan.ConfigError, match=message):
+        plan.check(default(**changes))
+
+
+def test_a_missing_key():
+    config = default()
+    del config["windows"]["count"]
+    with pytest.raises(plan.ConfigError, match="windows: 'count' is a required property"):
+        plan.check(config)

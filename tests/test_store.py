@@ -1,0 +1,146 @@
+"""Atomic writes, Parquet encodings and the errors of damaged files."""
+
+import json
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path, write_json
+from oversmoothing.store.parquet import (
+    open_writer,
+    read_groups,
+    read_table,
+    vector_array,
+    vector_type,
+    vectors,
+    write_table,
+)
+from oversmoothing.store.provenance import digest, provenance
+
+SCHEMA = pa.schema([("window", pa.int32()), ("logits", vector_type(8))])
+
+
+def batch(window, rows=3):
+    values = np.random.default_rng(window).normal(size=(rows, 8))
+    return pa.record_batch([pa.array([window] * rows, pa.int32()), vector_array(values)], schema=SCHEMA)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "logits.parquet"
+    with open_writer(path, SCHEMA, {"model": "bn4-s1"}) as writer:
+        for window in range(4):
+            writer.write_batch(batch(window))
+    return path
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
+    path = tmp_path / "value.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(RuntimeError), atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["value.json"]
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path):
+    path = tmp_path / "value.json"
+    write_json(path, [0] * 10_000)
+    stop = threading.Event()
+
+    def write():
+        n = 0
+        while not stop.is_set():
+            n += 1
+            write_json(path, [n] * 10_000)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            assert len(set(json.loads(path.read_text()))) == 1
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_equal_values_give_equal_files(tmp_path):
+    write_json(tmp_path / "a", {"x": 1, "y": 2})
+    write_json(tmp_path / "b", {"y": 2, "x": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_vectors_are_byte_stream_split_and_the_file_says_who_made_it(file):
+    metadata = pq.read_metadata(file)
+    assert metadata.num_row_groups == 4
+    column = metadata.row_group(0).column(1)
+    assert column.path_in_schema == "logits.list.element"
+    assert "BYTE_STREAM_SPLIT" in column.encodings
+    assert not column.has_dictionary_page
+    assert column.compression == "ZSTD"
+    assert metadata.metadata[b"model"] == b"bn4-s1"
+
+
+def test_groups_stream_and_vectors_are_views(file):
+    groups = list(read_groups(file, ["window", "logits"]))
+    assert [group["window"][0].as_py() for group in groups] == [0, 1, 2, 3]
+    rows = vectors(groups[2]["logits"])
+    assert rows.shape == (3, 8)
+    np.testing.assert_array_equal(rows, vectors(batch(2)["logits"]))
+    assert not rows.flags.owndata
+
+
+def test_vectors_of_a_slice_are_those_rows():
+    whole = batch(1)["logits"]
+    np.testing.assert_array_equal(vectors(whole.slice(1, 2)), vectors(whole)[1:])
+
+
+def test_a_failed_writer_leaves_nothing(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(RuntimeError), open_writer(path, SCHEMA, {}) as writer:
+        writer.write_batch(batch(0))
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_column_names_file_and_column(file):
+    with pytest.raises(UserError, match=r"logits\.parquet: no column 'target' \(it has: window, logits\)"):
+        read_table(file, ["target"])
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(UserError, match="nothing.parquet: no such file"):
+        read_table(tmp_path / "nothing.parquet")
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5, -8])
+def test_truncated_file_is_named(file, keep):
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * keep) if isinstance(keep, float) else keep])
+    with pytest.raises(UserError, match=r"logits\.parquet: not a complete Parquet file .* delete it and run again"):
+        list(read_groups(file, ["window", "logits"]))
+
+
+def test_damage_inside_a_row_group_is_named(file):
+    content = bytearray(file.read_bytes())
+    start = pq.read_metadata(file).row_group(1).column(1).data_page_offset
+    content[start : start + 60] = b"\xff" * 60
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=r"logits\.parquet"):
+        list(read_groups(file, ["window", "logits"]))
+
+
+def test_round_trip_of_a_table(tmp_path):
+    table = pa.table({"window": [1, 2], "name": ["a", "b"]})
+    write_table(tmp_path / "t.parquet", table, provenance({"b": 1, "a": 2}, model="m"))
+    back = read_table(tmp_path / "t.parquet")
+    assert back.to_pydict() == table.to_pydict()
+    metadata = back.schema.metadata
+    assert json.loads(metadata[b"settings"]) == {"a": 2, "b": 1}
+    assert metadata[b"settings_sha256"].decode() == digest({"a": 2, "b": 1})
+    assert "pyarrow" in json.loads(metadata[b"packages"])

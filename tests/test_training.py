@@ -1,0 +1,224 @@
+"""Training: the schedule, the convergence rule, and a resume that equals an uninterrupted run to the bit."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.training.batches import dropout_seed, training_batches, validation_batches
+from oversmoothing.training.checkpoint import Checkpoints, Progress
+from oversmoothing.training.loop import record_evaluation, snapshot_steps, train, validation_loss
+from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.weights import load_model, load_tensors
+
+SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
+SETTINGS = {
+    "batch": 2,
+    "accumulation": 2,
+    "max_steps": 40,
+    "learning_rate": 0.01,
+    "minimum_learning_rate": 0.001,
+    "warmup_steps": 4,
+    "weight_decay": 0.1,
+    "betas": [0.9, 0.95],
+    "clip": 1.0,
+    "evaluation_interval": 10,
+    "evaluation_batches": 2,
+    "patience": 5,
+    "checkpoint_interval": 5,
+    "snapshots": True,
+    "precision": "float32",
+    "threads": 1,
+}
+SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout": 0.1}
+
+
+def run(folder, settings=SETTINGS, key="k", shape=SHAPE, text=TEXT):
+    torch.set_num_threads(1)
+    checkpoints = Checkpoints(folder, key)
+    with checkpoints.lock():
+        progress = train(GPT(GPTConfig(**shape), 1), text, text[:500], settings, 1, "float32", checkpoints)
+    return progress, checkpoints
+
+
+def test_learns_and_keeps_the_best_weights(tmp_path):
+    progress, checkpoints = run(tmp_path)
+    losses = [row["validation_loss"] for row in progress.history]
+    assert [row["step"] for row in progress.history] == [0, 10, 20, 30, 40]
+    assert losses[0] == pytest.approx(np.log(256), abs=0.05)
+    assert losses[-1] < 4.5
+    assert progress.history[0]["train_loss"] is None
+    assert progress.history[-1]["bytes"] == 40 * 2 * 2 * 24
+    best = load_model(checkpoints.best)
+    assert validation_loss(best, TEXT[:500], SETTINGS, "float32") == min(losses)
+
+
+def test_snapshots_lie_at_powers_of_two(tmp_path):
+    _, checkpoints = run(tmp_path)
+    steps = [int(path.name.split(".")[0]) for path in sorted(checkpoints.snapshots.iterdir())]
+    assert steps == [0, 1, 2, 4, 8, 16, 32] == sorted(snapshot_steps(40))
+    first = load_model(checkpoints.snapshots / "00000000.safetensors")
+    assert torch.equal(first.head.weight, GPT(GPTConfig(**SHAPE), 1).head.weight)
+
+
+def test_stops_when_the_validation_loss_has_not_improved_in_patience_evaluations():
+    progress = Progress()
+    for step, loss in enumerate([3.0, 2.0, 2.5, 2.0, 1.9, 2.2, 2.1]):
+        progress.step = step
+        record_evaluation(progress, loss, SETTINGS, 1)
+    assert (progress.best_loss, progress.best_step, progress.stale) == (1.9, 4, 2)
+
+
+def test_converges_before_the_limit_of_steps(tmp_path):
+    """With a learning rate of almost nothing only rounding improves the loss; patience ends it."""
+    settings = {**SETTINGS, "learning_rate": 1e-30, "minimum_learning_rate": 0.0, "patience": 2}
+    progress, _ = run(tmp_path, {**settings, "weight_decay": 0.0})
+    assert progress.step == 20
+    assert progress.stale == 2
+
+
+def test_a_loss_that_is_no_number_stops_with_advice():
+    with pytest.raises(UserError, match=r"not a number at step 0.*lower training.learning_rate"):
+        record_evaluation(Progress(), float("nan"), SETTINGS, 1)
+
+
+def test_a_split_shorter_than_a_block(tmp_path):
+    with pytest.raises(UserError, match="training split has 24 bytes, which is not more than block: 24"):
+        run(tmp_path, text=TEXT[:24])
+
+
+def test_learning_rate_warms_up_and_falls_on_a_cosine():
+    rates = [learning_rate(step, SETTINGS) for step in range(41)]
+    assert rates[0] == pytest.approx(0.002)
+    assert max(rates) == rates[4] == pytest.approx(SETTINGS["learning_rate"])
+    assert rates[22] == pytest.approx((0.01 + 0.001) / 2)
+    assert rates[40] == SETTINGS["minimum_learning_rate"]
+    assert sorted(rates[4:], reverse=True) == rates[4:]
+
+
+def test_only_matrices_decay():
+    groups = build_optimiser(GPT(GPTConfig(**SHAPE)), SETTINGS).param_groups
+    assert [group["weight_decay"] for group in groups] == [0.1, 0.0]
+    assert all(parameter.dim() == 2 for parameter in groups[0]["params"])
+    assert len(groups[1]["params"]) == 3  # two norms in the block and the last one
+
+
+def test_a_batch_is_a_function_of_seed_and_step():
+    def draw(seed, step):
+        return [inputs for inputs, _ in training_batches(TEXT, seed, step, 2, 3, 24)]
+
+    for once, again in zip(draw(1, 7), draw(1, 7), strict=True):
+        assert torch.equal(once, again)
+    assert not torch.equal(draw(1, 7)[0], draw(1, 8)[0])
+    assert not torch.equal(draw(1, 7)[0], draw(2, 7)[0])
+    assert not torch.equal(*draw(1, 7))
+    assert dropout_seed(1, 2, 0) != dropout_seed(1, 2, 1)
+
+
+def test_targets_are_the_next_bytes():
+    for inputs, targets in validation_batches(TEXT, 3, 2, 24):
+        assert inputs.shape == targets.shape == (2, 24)
+        assert torch.equal(inputs[:, 1:], targets[:, :-1])
+
+
+def test_accumulated_batches_equal_one_large_batch(tmp_path):
+    """The gradient of two micro-batches of two is that of one batch of the same four sequences."""
+    shape = {**SHAPE, "dropout": 0.0}
+    split, _ = run(tmp_path / "a", shape=shape)
+    whole, _ = run(tmp_path / "b", {**SETTINGS, "accumulation": 1, "batch": 4, "evaluation_batches": 1}, shape=shape)
+    for a, b in zip(split.history, whole.history, strict=True):
+        assert a["validation_loss"] == pytest.approx(b["validation_loss"], abs=1e-3)
+
+
+RUNNER = """
+    import sys
+    sys.path.insert(0, {scripts!r}); sys.path.insert(0, {tests!r})
+    from test_training import run
+    run({folder!r}, {settings!r})
+"""
+
+
+def start(folder, settings):
+    code = textwrap.dedent(RUNNER).format(
+        scripts=str(SCRIPTS), tests=str(Path(__file__).parent), folder=str(folder), settings=settings
+    )
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path, process, mtime=0):
+    limit = time.monotonic() + 60
+    while not (path.exists() and path.stat().st_mtime_ns > mtime):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < limit
+        time.sleep(0.002)
+
+
+def same_bits(left, right):
+    a, b = load_tensors(left)[0], load_tensors(right)[0]
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill):
+    """Kill a training twice, wherever it happens to be; weights, snapshots and history equal a straight run's."""
+    settings = {**SETTINGS, "max_steps": 400, "evaluation_interval": 40, "patience": 50}
+    straight, reference = run(tmp_path / "straight", settings)
+    folder = tmp_path / "killed"
+    for _ in range(2):
+        resume = folder / "resume.safetensors"
+        before = resume.stat().st_mtime_ns if resume.exists() else 0
+        process = start(folder, settings)
+        wait_for(resume, process, before)
+        time.sleep(0.05)
+        os.kill(process.pid, kill)
+        error = process.communicate()[1]
+        assert process.returncode != 0
+        if kill == signal.SIGTERM:
+            assert "stopped by SIGTERM at step" in error
+    step = int(load_tensors(resume)[1]["progress"].split('"step": ')[1].split(",")[0])
+    assert 0 < step < 400, "the kill came too late to test anything"
+    progress, checkpoints = run(folder, settings)
+    assert progress.history == straight.history
+    assert same_bits(checkpoints.best, reference.best)
+    assert same_bits(resume, reference.folder / "resume.safetensors")
+    for snapshot in reference.snapshots.iterdir():
+        assert same_bits(checkpoints.snapshots / snapshot.name, snapshot), snapshot.name
+
+
+def test_a_checkpoint_of_other_settings_is_not_used(tmp_path):
+    first, _ = run(tmp_path / "a", key="one")
+    again, checkpoints = run(tmp_path / "a", {**SETTINGS, "max_steps": 10}, key="two")
+    assert first.step == 40
+    assert again.step == 10
+    assert [path.name for path in sorted(checkpoints.snapshots.iterdir())][-1] == "00000008.safetensors"
+
+
+def test_two_processes_never_train_one_model(tmp_path):
+    checkpoints = Checkpoints(tmp_path, "k")
+    code = (
+        f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n"
+        "from oversmoothing.training.checkpoint import Checkpoints\n"
+        f"with Checkpoints({str(tmp_path)!r}, 'k').lock(): pass"
+    )
+    with checkpoints.lock():
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert other.returncode == 1
+    assert "another process is training this model" in other.stderr
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    run(tmp_path)
+    resume = tmp_path / "resume.safetensors"
+    resume.write_bytes(resume.read_bytes()[:1000])
+    with pytest.raises(UserError, match=r"resume.safetensors: not a complete safetensors file .* delete it"):
+        run(tmp_path)

@@ -1,0 +1,215 @@
+"""From the config to what is to be built: which models there are, and what each of them depends on.
+
+Pure Python and quick to import, because every job of a cluster run parses the workflow again.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+
+SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
+METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
+
+# The thesis's shapes (3.3 and its footnote), to say where a row of ours is not like the published one.
+FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
+TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
+
+
+class ConfigError(Exception):
+    """A mistake in the config; the message names the key."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of the study.
+
+    Attributes
+    ----------
+    name : str
+        The wildcard ``{model}``: ``bn4-s1337``, ``svd4-s1337``, a truth's name, a checkpoint's name.
+    kind : {"family", "svd", "truth"}
+    rank : int or None
+        Of what enters the head; None where the config does not say.
+    seed : int or None
+    settings : dict or None
+        What training depends on: ``model``, ``training``, ``seed``. None for what is not trained here.
+    path : str or None
+        The user's checkpoint.
+    source : str or None
+        For "svd": the model whose head is truncated.
+    published_as : str or None
+        The thesis's name of this model.
+    """
+
+    name: str
+    kind: str
+    rank: int | None = None
+    seed: int | None = None
+    settings: dict[str, Any] | None = None
+    path: str | None = None
+    source: str | None = None
+    published_as: str | None = None
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check a config against the schema and against itself.
+
+    Raises
+    ------
+    ConfigError
+        That names the first key at fault and says what to do.
+    """
+    schema = yaml.safe_load(SCHEMA.read_text())
+    for error in sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path))):
+        raise ConfigError(_explain(error))
+    everything = models(config)
+    window = config["windows"]["prompt"] + config["windows"]["scored"]
+    for model in everything.values():
+        if model.settings is None:
+            continue
+        shape = model.settings["model"]
+        if shape["rank"] is not None and shape["rank"] > shape["width"]:
+            raise ConfigError(f"family: rank {shape['rank']} is above model.width, {shape['width']}; lower it")
+        if shape["width"] % shape["heads"]:
+            raise ConfigError(
+                f"{model.name}: model.width {shape['width']} is not a multiple of model.heads {shape['heads']}"
+            )
+        if window > shape["block"]:
+            raise ConfigError(
+                f"windows: prompt + scored is {window} bytes, longer than the block of {model.name}, "
+                f"{shape['block']}; shorten the windows or raise model.block"
+            )
+    if config["corpus"]["source"] == "files" and not config["corpus"]["paths"]:
+        raise ConfigError("corpus.paths: source: files needs at least one path or glob")
+    if abs(sum(config["corpus"]["splits"].values()) - 1) > 1e-9:
+        raise ConfigError("corpus.splits: the shares of train, validation and evaluation must add up to 1")
+
+
+def models(config: Mapping[str, Any]) -> dict[str, Model]:
+    """List every model of a config by name.
+
+    Raises
+    ------
+    ConfigError
+        If two models would have the same name.
+    """
+    found: list[Model] = []
+    for seed in config["seeds"]:
+        trained = [member for member in config["family"] if "path" not in member]
+        for member in trained:
+            rank = member["rank"]
+            found.append(
+                Model(
+                    f"bn{rank}-s{seed}",
+                    "family",
+                    rank,
+                    seed,
+                    _training_settings(config, {"rank": rank}, {}, seed),
+                    published_as=str(member.get("published_as", rank)),
+                )
+            )
+        if trained:
+            full = max(member["rank"] for member in trained)
+            for rank in config["svd_ranks"]:
+                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=f"bn{full}-s{seed}"))
+    for member in config["family"]:
+        if "path" in member:
+            found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
+    for truth in config["truths"]:
+        seed = truth.get("seed", config["seeds"][0])
+        settings = None
+        if "path" not in truth:
+            settings = _training_settings(config, truth["model"], truth.get("training", {}), seed)
+        rank = settings["model"]["rank"] if settings else None
+        found.append(
+            Model(
+                truth["name"],
+                "truth",
+                rank,
+                seed,
+                settings,
+                path=truth.get("path"),
+                published_as=_published(truth),
+            )
+        )
+    names = [model.name for model in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
+    return {model.name: model for model in found}
+
+
+def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Say, for each model of a kind, what a table prints about it.
+
+    Returns
+    -------
+    list of dict
+        ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: in what it is unlike the thesis's model
+        of that name, of "data" (another corpus), "scale" (another shape), "truth" (another truth) and "rank".
+    """
+    rows = []
+    for model in models(config).values():
+        if model.kind == kind:
+            shape = FAMILY_SHAPE if kind == "family" else TRUTH_SHAPES.get(model.published_as or "")
+            own = model.settings["model"] if model.settings else {}
+            alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
+            differs = {
+                "data": config["corpus"]["source"] != "fineweb",
+                "scale": kind == "family" and not alike,
+                "truth": kind == "truth" and not alike,
+                "rank": kind == "family" and str(model.rank) != model.published_as,
+            }
+            rows.append(
+                {
+                    "model": model.name,
+                    "rank": model.rank,
+                    "seed": model.seed,
+                    "published_as": model.published_as,
+                    "differs": [key for key, value in differs.items() if value],
+                }
+            )
+    return rows
+
+
+def plain(value: Any) -> Any:
+    """Copy a piece of config as plain dicts with sorted keys: what Snakemake compares between runs."""
+    return json.loads(json.dumps(value, sort_keys=True))
+
+
+def _training_settings(
+    config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    return plain(
+        {
+            "model": {**config["model"], "rank": None, **shape},
+            "training": {**config["training"], **training},
+            "seed": seed,
+        }
+    )
+
+
+def _published(entry: Mapping[str, Any]) -> str | None:
+    return str(entry["published_as"]) if "published_as" in entry else None
+
+
+def _explain(error: Any) -> str:
+    """Turn a schema violation into one line that names the key."""
+    while error.context:  # of the alternatives of an anyOf, the one that came closest
+        error = max(error.context, key=lambda e: len(e.absolute_path))
+    where = ".".join(str(part) for part in error.absolute_path) or "top level"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        unknown = next(key for key in error.instance if key not in known)
+        near = difflib.get_close_matches(unknown, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"{where}: unknown key {unknown!r}; {hint}"
+    if error.validator == "type" and isinstance(error.instance, str) and "number" in str(error.validator_value):
+        return f"{where}: {error.instance!r} is text, not a number (YAML reads 1e-3 as text: write 0.001)"
+    return f"{where}: {error.message}"

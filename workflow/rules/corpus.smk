@@ -1,0 +1,47 @@
+"""The text: from a source of documents to three disjoint files of bytes, and the windows to score.
+
+Needs: nothing, or the files that `corpus.paths` names.
+Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, windows.parquet.
+"""
+
+CORPUS = {split: f"{RESULTS}/corpus/{split}.bin" for split in ("train", "validation", "evaluation")}
+MANIFEST = f"{RESULTS}/corpus/manifest.json"
+
+
+rule build_corpus:
+    output:
+        **CORPUS,
+        manifest=MANIFEST,
+    params:
+        settings=settings(**config["corpus"]),
+        code=fingerprint("build_corpus.py"),
+    log:
+        f"{RESULTS}/logs/build_corpus.log",
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    conda:
+        ENVIRONMENT
+    script:
+        "../../scripts/build_corpus.py"
+
+
+rule draw_windows:
+    input:
+        evaluation=ancient(CORPUS["evaluation"]),
+        manifest=MANIFEST,
+    output:
+        f"{RESULTS}/windows.parquet",
+    params:
+        settings=settings(**config["windows"]),
+        code=fingerprint("draw_windows.py"),
+    log:
+        f"{RESULTS}/logs/draw_windows.log",
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    conda:
+        ENVIRONMENT
+    script:
+        "../../scripts/draw_windows.py"

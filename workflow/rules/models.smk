@@ -1,0 +1,61 @@
+"""The models: the family, which differs in the rank of its head, and the truths it is measured against.
+
+Needs: the training and validation bytes; for a model with `path:`, that file.
+Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/.
+"""
+
+
+rule train:
+    input:
+        training=ancient(CORPUS["train"]),
+        validation=ancient(CORPUS["validation"]),
+        manifest=MANIFEST,
+    output:
+        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+        history=f"{RESULTS}/models/{{model}}/history.parquet",
+        snapshots=directory(f"{RESULTS}/models/{{model}}/snapshots"),
+    params:
+        settings=lambda wildcards: MODELS[wildcards.model].settings,
+        checkpoints=lambda wildcards: f"{config['checkpoints']}/{wildcards.model}",
+        device=config["device"],
+        code=fingerprint("train.py"),
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.settings and model.kind == "family"),
+    log:
+        f"{RESULTS}/logs/train/{{model}}.log",
+    threads: config["training"]["threads"]
+    resources:
+        gpu=WANTS_GPU,
+        mem_mb=4000,
+        runtime=1440,
+    conda:
+        ENVIRONMENT
+    script:
+        "../../scripts/train.py"
+
+
+use rule train as train_truth with:
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.settings and model.kind == "truth"),
+    priority: 10  # the longest training starts first
+
+
+rule adopt:
+    input:
+        lambda wildcards: MODELS[wildcards.model].path,
+    output:
+        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+    params:
+        block=config["windows"]["prompt"] + config["windows"]["scored"],
+        code=fingerprint("adopt.py"),
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.path),
+    log:
+        f"{RESULTS}/logs/adopt/{{model}}.log",
+    resources:
+        mem_mb=4000,
+        runtime=10,
+    conda:
+        ENVIRONMENT
+    script:
+        "../../scripts/adopt.py"
