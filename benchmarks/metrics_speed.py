@@ -28,8 +28,10 @@ def main(n: int = 20_000, v: int = 256) -> None:
     """Print the speed of both, their ratio and how far apart their values lie."""
     p_gt, p_bn = example(n, v)
     print(f"{n} rows of {v} probabilities, float32, five metrics, one thread, NumPy {np.__version__}")
-    print(f"truth: mean entropy {metrics.entropy(p_gt).mean():.2f} bits, mean nucleus "
-          f"{metrics.nucleus(p_gt).sum(1).mean():.1f} tokens")
+    print(
+        f"truth: mean entropy {metrics.entropy(p_gt).mean():.2f} bits, mean nucleus "
+        f"{metrics.nucleus(p_gt).sum(1).mean():.1f} tokens"
+    )
     slow_times, fast_times = [], []
     for _ in range(REPEATS):
         seconds, slow = timed(row_loop, p_bn, p_gt)
@@ -39,8 +41,10 @@ def main(n: int = 20_000, v: int = 256) -> None:
     ratios = np.array(slow_times) / np.array(fast_times)
     print(f"{'row loop':10s} {n / np.median(slow_times):12,.0f} rows/s")
     print(f"{'score':10s} {n / np.median(fast_times):12,.0f} rows/s")
-    print(f"ratio: median {np.median(ratios):.1f} over {REPEATS} alternating repeats "
-          f"(from {ratios.min():.1f} to {ratios.max():.1f})")
+    print(
+        f"ratio: median {np.median(ratios):.1f} over {REPEATS} alternating repeats "
+        f"(from {ratios.min():.1f} to {ratios.max():.1f})"
+    )
     for name, difference in zip(metrics.METRICS, np.abs(slow - fast).max(axis=1), strict=True):
         print(f"max abs difference {name:20s} {difference:.1e}")
 
@@ -48,7 +52,7 @@ def main(n: int = 20_000, v: int = 256) -> None:
 def example(n: int, v: int) -> tuple[Rows, Rows]:
     """Draw a truth about as sure as the thesis's (near 1 bit) and a smoother model that resembles it."""
     rng = np.random.default_rng(0)
-    truth = rng.standard_normal((n, v), dtype=np.float32) * rng.uniform(2, 8, (n, 1)).astype(np.float32)
+    truth = rng.standard_normal((n, v), dtype=np.float32) * rng.uniform(2.5, 16, (n, 1)).astype(np.float32)
     model = 0.6 * truth + rng.standard_normal((n, v), dtype=np.float32)
     return metrics.softmax(truth), metrics.softmax(model)
 

@@ -32,9 +32,7 @@ def main(job: "Snakemake") -> None:
     logger.info("%s over %d windows on %s in %s", name, len(windows), device, precision)
     with (
         open_writer(job.output.logits, logits_schema(config.vocabulary), made_by) as logits,
-        open_writer(
-            job.output.hidden, hidden_schema(config.width, config.rank or config.width), made_by
-        ) as hidden,
+        open_writer(job.output.hidden, hidden_schema(config.width, config.rank or config.width), made_by) as hidden,
     ):
         states = run_windows(model, windows, settings["batch"], precision)
         for state in tqdm(states, desc=name, total=len(windows), unit="window", disable=None):

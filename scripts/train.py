@@ -45,9 +45,7 @@ def main(job: "Snakemake") -> None:
     key = digest({"settings": settings, "code": job.params.code, "corpus": corpus})
     checkpoints = Checkpoints(job.params.checkpoints, key)
     with checkpoints.lock():
-        progress = train(
-            model, data["training"], data["validation"], training, seed, precision, checkpoints
-        )
+        progress = train(model, data["training"], data["validation"], training, seed, precision, checkpoints)
         best, _ = load_tensors(checkpoints.best)
         save_model(job.output.weights, model.config, best, {**made_by, "step": str(progress.best_step)})
         with atomic_path(job.output.history) as temporary:

@@ -114,7 +114,7 @@ def test_missing_column_names_file_and_column(file):
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(UserError, match="nothing.parquet: no such file"):
+    with pytest.raises(UserError, match=r"nothing\.parquet: no such file"):
         read_table(tmp_path / "nothing.parquet")
 
 

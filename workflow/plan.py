@@ -5,13 +5,16 @@ Pure Python and quick to import, because every job of a cluster run parses the w
 
 import difflib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
+from snakemake.exceptions import WorkflowError
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
@@ -21,8 +24,8 @@ FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
 
-class ConfigError(Exception):
-    """A mistake in the config; the message names the key."""
+class ConfigError(WorkflowError):
+    """A mistake in the config; the message names the key, and Snakemake prints it without a traceback."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,8 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
     """
     found: list[Model] = []
     for seed in config["seeds"]:
-        trained = [member for member in config["family"] if "path" not in member]
-        for member in trained:
+        ranked = [member for member in config["family"] if "rank" in member]
+        for member in ranked:
             rank = member["rank"]
             found.append(
                 Model(
@@ -114,8 +117,8 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
                     published_as=str(member.get("published_as", rank)),
                 )
             )
-        if trained:
-            full = max(member["rank"] for member in trained)
+        if ranked:
+            full = max(member["rank"] for member in ranked)
             for rank in config["svd_ranks"]:
                 found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=f"bn{full}-s{seed}"))
     for member in config["family"]:
@@ -123,17 +126,17 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
     for truth in config["truths"]:
         seed = truth.get("seed", config["seeds"][0])
-        settings = None
+        trained = None
         if "path" not in truth:
-            settings = _training_settings(config, truth["model"], truth.get("training", {}), seed)
-        rank = settings["model"]["rank"] if settings else None
+            trained = _training_settings(config, truth["model"], truth.get("training", {}), seed)
+        rank = trained["model"]["rank"] if trained else None
         found.append(
             Model(
                 truth["name"],
                 "truth",
                 rank,
                 seed,
-                settings,
+                trained,
                 path=truth.get("path"),
                 published_as=_published(truth),
             )
@@ -143,6 +146,30 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         if names.count(name) > 1:
             raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
     return {model.name: model for model in found}
+
+
+def corpus_files(config: Mapping[str, Any]) -> list[str]:
+    """List the files that the corpus is made of, so that Snakemake sees a change in one of them."""
+    return sorted({path for pattern in config["corpus"]["paths"] for path in _files(pattern)})
+
+
+def check_files(config: Mapping[str, Any]) -> None:
+    """Check that the text which the config names is there, before a job has deleted any earlier output.
+
+    Raises
+    ------
+    ConfigError
+        That names the key and the path.
+    """
+    for pattern in config["corpus"]["paths"]:
+        if not _files(pattern):
+            raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
+
+
+def gpus(config: Mapping[str, Any]) -> int:
+    """Return how many GPUs a job that computes with PyTorch asks for: none where it would not use one."""
+    seen = Path("/dev/nvidia0").exists()
+    return int(config["device"] == "cuda" or (config["device"] == "auto" and seen))
 
 
 def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -178,20 +205,33 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     return rows
 
 
-def plain(value: Any) -> Any:
-    """Copy a piece of config as plain dicts with sorted keys: what Snakemake compares between runs."""
-    return json.loads(json.dumps(value, sort_keys=True))
+def names(models: Mapping[str, Model], kind: str) -> list[str]:
+    """Name the models of a kind, in the config's order."""
+    return [model.name for model in models.values() if model.kind == kind]
+
+
+def one_of(models: Iterable[Model]) -> str:
+    """Give a wildcard constraint that fits exactly these models' names, and nothing if there are none."""
+    return "|".join(re.escape(model.name) for model in models) or "(?!)"
+
+
+def settings(**values: Any) -> dict[str, Any]:
+    """Give what a rule depends on as one plain dict with sorted keys, which Snakemake can compare between runs."""
+    return json.loads(json.dumps(values, sort_keys=True))
+
+
+def _files(pattern: str) -> list[str]:
+    matches = glob(str(Path(pattern).expanduser()), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return [path for path in matches if Path(path).is_file()]
 
 
 def _training_settings(
     config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    return plain(
-        {
-            "model": {**config["model"], "rank": None, **shape},
-            "training": {**config["training"], **training},
-            "seed": seed,
-        }
+    return settings(
+        model={**config["model"], "rank": None, **shape},
+        training={**config["training"], **training},
+        seed=seed,
     )
 
 

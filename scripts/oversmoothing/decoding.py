@@ -113,12 +113,12 @@ def temperature(p: Array, t: float = 0.8) -> Array:
     if t == 1:
         return p
     xp = api.array_namespace(p)
-    # In logarithms, relative to the largest: p ** (1/t) of a whole row may underflow, this never does.
-    support = p > 0
-    logs = xp.log(xp.where(support, p, xp.ones_like(p)))
-    logs = xp.where(support, logs, xp.full_like(p, -math.inf))
-    powers = xp.exp((logs - xp.max(logs, axis=1, keepdims=True)) / t)
-    return powers / xp.sum(powers, axis=1, keepdims=True)
+    # In logarithms, relative to the largest: p ** (1/t) of a whole row may underflow, this never does. Zeros
+    # take the logarithm of the smallest number there is and are put back by the mask: where() is slower.
+    logs = xp.log(xp.maximum(p, _smallest(p)))
+    powers = xp.exp((logs - xp.max(logs, axis=1, keepdims=True)) / t) * xp.astype(p > 0, p.dtype)
+    powers /= xp.sum(powers, axis=1, keepdims=True)
+    return powers
 
 
 def nucleus(p: Array, tau: float = 0.9) -> Array:
@@ -172,7 +172,7 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
         If the name or a key is unknown, a key is missing, or a value is out of range.
     """
     name = settings.get("name")
-    if name not in _PARAMETERS:
+    if not isinstance(name, str) or name not in _PARAMETERS:
         raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(_PARAMETERS)}")
     wanted = _PARAMETERS[name]
     if set(settings) != {"name", *wanted}:
@@ -182,9 +182,9 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
             raise UserError(f"decoding {name}: {key} = {settings[key]!r} is not a number")
     if name == "top-k":
         k = settings["k"]
-        if k != int(k) or k < 1 or (vocabulary is not None and k > vocabulary):
+        if not isinstance(k, int) or not 1 <= k <= (vocabulary or k):
             raise UserError(f"decoding top-k: k = {k} is not a whole number from 1 to {vocabulary or 'v'}")
-        return lambda p: top_k(p, int(k))
+        return lambda p: top_k(p, k)
     if name == "top-p":
         mass = float(settings["p"])
         if not 0 < mass <= 1:
@@ -206,11 +206,20 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
 }
 
+_NEAR = 16  # values to look at first: a language model's nucleus is seldom larger
+
 
 def _renormalised(p: Array, keep: Array) -> Array:
     xp = api.array_namespace(p)
     kept = p * xp.astype(keep, p.dtype)  # in NumPy four times faster than where()
-    return kept / xp.sum(kept, axis=1, keepdims=True)
+    kept /= xp.sum(kept, axis=1, keepdims=True)
+    return kept
+
+
+def _smallest(p: Array) -> float:
+    """Return the smallest positive number of the dtype, a subnormal one."""
+    limits = api.array_namespace(p).finfo(p.dtype)
+    return float(limits.smallest_normal) * float(limits.eps)
 
 
 def _largest(p: Array, ascending: Array, k: Array) -> Array:
@@ -237,29 +246,20 @@ def _largest_among_ties(p: Array, threshold: Array, k: Array) -> Array:
 
 
 def _prefix_length(ascending: Array, mass: float) -> Array:
-    """Count the largest values that together reach `mass`, at most v, shape (n,).
-
-    Searches in two steps, for the block of 16 and then for the place in it, which spares a v-wide cumulative
-    sum: that alone would cost more than sorting.
-    """
+    """Count the largest values that together reach `mass`, at most v, shape (n,)."""
     xp = api.array_namespace(ascending)
-    device = api.device(ascending)
-    n, v = ascending.shape
-    width = 16
-    if v % width:
-        zeros = xp.zeros((n, -v % width), dtype=ascending.dtype, device=device)
-        ascending = xp.concat([zeros, ascending], axis=1)
-    blocks = ascending.shape[1] // width
-    values = xp.reshape(xp.astype(ascending, xp.float64), (n * blocks, width))
-    ones = xp.ones((max(blocks, width),) * 2, dtype=xp.float64, device=device)
-    masses = xp.reshape(xp.matmul(values, ones[0, :width]), (n, blocks))
+    v = ascending.shape[1]
 
-    # Cumulative sums from the largest value down, as a product with a triangle of ones: faster than flipping.
-    row = xp.arange(n, device=device)
-    reached = xp.matmul(masses, xp.flip(xp.tril(ones[:blocks, :blocks]), axis=1))
-    block = xp.minimum(xp.sum(reached < mass, axis=1), blocks - 1)
-    before = reached[row, block] - masses[row, blocks - 1 - block]
-    inside = values[row * blocks + (blocks - 1 - block), :]
-    reached = before[:, None] + xp.matmul(inside, xp.flip(xp.tril(ones[:width, :width]), axis=1))
-    place = xp.minimum(xp.sum(reached < mass, axis=1), width - 1)
-    return xp.minimum(block * width + place + 1, v)
+    def short_of_mass(rows: Array) -> Array:
+        falling = xp.astype(xp.flip(rows, axis=1), xp.float64)
+        return xp.sum(xp.cumulative_sum(falling, axis=1) < mass, axis=1)
+
+    if api.is_numpy_array(ascending) and v > _NEAR:
+        # In NumPy a cumulative sum over whole rows costs more than sorting them, and few rows need it.
+        count = short_of_mass(ascending[:, -_NEAR:])
+        (far,) = xp.nonzero(count == _NEAR)
+        if far.shape[0]:
+            count[far] = short_of_mass(ascending[far, :])
+    else:
+        count = short_of_mass(ascending)
+    return xp.minimum(count + 1, v)

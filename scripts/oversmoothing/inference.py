@@ -12,9 +12,7 @@ from oversmoothing.model import GPT
 
 
 @torch.inference_mode()
-def run_windows(
-    model: GPT, windows: pa.Table, batch: int, precision: str = "float32"
-) -> Iterator[WindowStates]:
+def run_windows(model: GPT, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
     """Run a model over evaluation windows, `batch` of them per forward pass.
 
     Parameters

@@ -1,10 +1,10 @@
 """Oversmoothing of next-token distributions against a ground truth's (thesis 4.1 and Table F.1).
 
 `p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both of shape (n, v) with one
-distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `METRICS` lists them with unit, direction
-and formula; a metric of your own is one more line there. `score` computes several at once and is what the
-workflow calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of rows whose
-temporaries stay in the processor's cache. Everything is written against the array API.
+distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `METRICS` lists them with
+unit, direction and formula; a metric of your own is one more entry there. `score` computes several at once and is
+what the workflow calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of
+rows whose temporaries stay in the processor's cache. Everything is written against the array API.
 """
 
 import math
@@ -33,7 +33,7 @@ __all__ = [
 
 TAU = 0.9  # nucleus threshold, thesis 4.1.1
 KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
-_CHUNK = 256  # rows: at v = 256 in float32 a temporary is 256 KiB, and the handful alive fits a 2 MiB cache
+_CHUNK = 512  # rows: at v = 256 in float32 a temporary takes 512 KiB; fewer rows, and Python's overhead shows
 
 
 def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
@@ -142,7 +142,11 @@ METRICS: dict[str, Metric] = {
     # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is at hand; the last sum is zero but for rounding.
     "tv": Metric("probability", "lower", lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2),
     "kl": Metric(
-        "nats", "lower", lambda pair: pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.kl_log)
+        "nats",
+        "lower",
+        lambda pair: (
+            pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.xp.maximum(pair.log, math.log(KL_FLOOR)))
+        ),
     ),
     # The thesis: "lower values indicate stronger oversmoothing".
     "entropy_difference": Metric(
@@ -222,9 +226,9 @@ class _Truth:
     """Distributions of a truth and what every comparison with them shares, each part computed once, when asked."""
 
     def __init__(self, p: Array, tau: float = TAU) -> None:
-        self.p = p
+        self.p: Array = p
         self.tau = tau
-        self.xp = api.array_namespace(p)
+        self.xp: Any = api.array_namespace(p)
 
     @cached_property
     def head(self) -> Array:
@@ -241,7 +245,8 @@ class _Truth:
 
     def log(self, p: Array) -> Array:
         """Logarithm that is finite at 0, so that 0 log 0 is 0."""
-        return self.xp.log(self.xp.maximum(p, float(self.xp.finfo(p.dtype).smallest_normal)))
+        # Adding the smallest normal number changes no term p log p and is faster than maximum().
+        return self.xp.log(p + float(self.xp.finfo(p.dtype).smallest_normal))
 
     def dot(self, a: Array, b: Array) -> Array:
         return self.xp.vecdot(a, b)
@@ -251,10 +256,10 @@ class _Pair:
     """Distributions of a model beside a truth's, with the parts that several metrics share."""
 
     def __init__(self, p: Array, truth: _Truth) -> None:
-        self.p = p
-        self.truth = truth
-        self.xp = truth.xp
-        self.dot = truth.dot
+        self.p: Array = p
+        self.truth: _Truth = truth
+        self.xp: Any = truth.xp
+        self.dot: Callable[[Array, Array], Array] = truth.dot
 
     @cached_property
     def difference(self) -> Array:
@@ -267,10 +272,6 @@ class _Pair:
     @cached_property
     def log(self) -> Array:
         return self.truth.log(self.p)
-
-    @cached_property
-    def kl_log(self) -> Array:
-        return self.xp.maximum(self.log, math.log(KL_FLOOR))
 
     def sum(self, x: Array) -> Array:
         """Sum each row; in NumPy a product with ones is faster than sum()."""

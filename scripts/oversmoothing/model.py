@@ -95,8 +95,7 @@ class GPT(nn.Module):
             self.position_embedding = nn.Embedding(config.block, width)
         else:
             angles = rotary_angles(width // config.heads, config.block)
-            self.register_buffer("rotary_cos", angles.cos(), persistent=False)
-            self.register_buffer("rotary_sin", angles.sin(), persistent=False)
+            self.register_buffer("rotary", torch.stack((angles.cos(), angles.sin())), persistent=False)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
@@ -131,7 +130,7 @@ class GPT(nn.Module):
         if self.config.positions == "learned":
             x = x + self.position_embedding.weight[:time]
         else:
-            rotary = (self.rotary_cos[:time], self.rotary_sin[:time])
+            rotary = self.get_buffer("rotary")[:, :time]
         x = self.dropout(x)
         for block in self.blocks:
             x = block(x, rotary)
@@ -167,7 +166,7 @@ class Block(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(config.width, bias=False)
         self.feed_forward = FeedForward(config)
 
-    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor] | None) -> Tensor:
+    def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
         x = x + self.attention(self.attention_norm(x), rotary)
         return x + self.feed_forward(self.feed_forward_norm(x))
 
@@ -183,7 +182,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(config.width, config.width, bias=False)
         self.residual_dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor] | None) -> Tensor:
+    def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
         batch, time, width = x.shape
         qkv = self.query_key_value(x).view(batch, time, 3, self.heads, width // self.heads)
         query, key, value = qkv.transpose(1, 3).unbind(dim=2)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from oversmoothing.decoding import Decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.metrics import score, softmax
+from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups, vectors
 
 NAME = pa.dictionary(pa.int16(), pa.string())
@@ -88,6 +90,26 @@ def score_window(
     return result
 
 
+def summarise_scores(path: str | Path, decoding: str, resamples: int, seed: int) -> dict[str, Summary]:
+    """Summarise one score file per truth under one decoding, reading it in row groups.
+
+    Raises
+    ------
+    UserError
+        If the file is damaged, or has no score under that decoding.
+    """
+    sums: dict[str, WindowSums] = {}
+    for group in read_groups(path, ["window", "truth", "decoding", "value"]):
+        wanted = group.filter(pc.equal(group["decoding"].cast(pa.string()), decoding))
+        truths = wanted["truth"].cast(pa.string())
+        for truth in truths.unique().to_pylist():
+            rows = wanted.filter(pc.equal(truths, truth))
+            sums.setdefault(truth, WindowSums()).add(rows["window"].to_numpy(), rows["value"].to_numpy())
+    if not sums:
+        raise UserError(f"{path}: no scores under decoding {decoding!r}; add it to `decodings` in the config")
+    return {truth: summarise(own, resamples, seed) for truth, own in sums.items()}
+
+
 class ScoreRows:
     """Collects rows of one score file and writes them in row groups of a useful size."""
 
@@ -125,8 +147,7 @@ def _together(
     groups: Sequence[Iterator[pa.RecordBatch]], paths: Sequence[str | Path]
 ) -> Iterator[tuple[pa.RecordBatch, ...]]:
     """Advance all readers in step; a file that ends before the others is named."""
-    for row in zip(*groups, strict=False):
-        yield row
+    yield from zip(*groups, strict=False)
     counts = [pq.ParquetFile(path).num_row_groups for path in paths]
     if len(set(counts)) > 1:
         short = paths[int(np.argmin(counts))]

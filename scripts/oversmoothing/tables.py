@@ -64,9 +64,7 @@ def oversmoothing_table(
                 "published_truth": truth.published_as if known else None,
                 "published_mean": cells.loc[key, "mean"] if known else None,
                 "published_sd": cells.loc[key, "sd"] if known else None,
-                "published_differs": " ".join([*model.differs, *_new(truth.differs, model.differs)])
-                if known
-                else None,
+                "published_differs": " ".join([*model.differs, *_new(truth.differs, model.differs)]) if known else None,
             }
         )
     table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
@@ -157,7 +155,14 @@ def _latex_header(name: str) -> str:
 
 
 def _latex_text(text: str) -> str:
-    for plain, escaped in (("±", r"$\pm$"), ("%", r"\%"), ("_", r"\_"), ("`", ""), ("↓", r"$\downarrow$"), ("↑", r"$\uparrow$")):
+    for plain, escaped in (
+        ("±", r"$\pm$"),
+        ("%", r"\%"),
+        ("_", r"\_"),
+        ("`", ""),
+        ("↓", r"$\downarrow$"),
+        ("↑", r"$\uparrow$"),
+    ):
         text = text.replace(plain, escaped)
     return text
 
@@ -182,8 +187,10 @@ def _legend(table: pd.DataFrame) -> str:
         ]
         others = [name for name in differs if name != "rank"]
         text += (
-            f" The published values are for another setting ({', '.join(others)}" if others else " (Same setting"
-        ) + (f"; {'; '.join(where)}" if where else "") + "): compare trends, not levels."
+            (f" The published values are for another setting ({', '.join(others)}" if others else " (Same setting")
+            + (f"; {'; '.join(where)}" if where else "")
+            + "): compare trends, not levels."
+        )
     return text
 
 

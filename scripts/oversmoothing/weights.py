@@ -48,9 +48,7 @@ def load_metadata(path: str | Path) -> dict[str, str]:
         raise _damaged(path, error) from error
 
 
-def save_model(
-    path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
-) -> None:
+def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
     """Write a GPT's weights with its config in the header, so that the file alone rebuilds the model."""
     save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
 

@@ -4,25 +4,30 @@ Needs: nothing, or the files that `corpus.paths` names.
 Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, windows.parquet.
 """
 
-CORPUS = {split: f"{RESULTS}/corpus/{split}.bin" for split in ("train", "validation", "evaluation")}
+CORPUS = {
+    split: f"{RESULTS}/corpus/{split}.bin"
+    for split in ("train", "validation", "evaluation")
+}
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 
 
 rule build_corpus:
+    input:
+        files=plan.corpus_files(config),
     output:
         **CORPUS,
         manifest=MANIFEST,
-    params:
-        settings=settings(**config["corpus"]),
-        code=fingerprint("build_corpus.py"),
     log:
         f"{RESULTS}/logs/build_corpus.log",
+    conda:
+        ENVIRONMENT
     threads: 2
     resources:
         mem_mb=4000,
         runtime=120,
-    conda:
-        ENVIRONMENT
+    params:
+        settings=settings(**config["corpus"]),
+        code=fingerprint("build_corpus.py"),
     script:
         "../../scripts/build_corpus.py"
 
@@ -33,15 +38,15 @@ rule draw_windows:
         manifest=MANIFEST,
     output:
         f"{RESULTS}/windows.parquet",
-    params:
-        settings=settings(**config["windows"]),
-        code=fingerprint("draw_windows.py"),
     log:
         f"{RESULTS}/logs/draw_windows.log",
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=1000,
         runtime=10,
-    conda:
-        ENVIRONMENT
+    params:
+        settings=settings(**config["windows"]),
+        code=fingerprint("draw_windows.py"),
     script:
         "../../scripts/draw_windows.py"

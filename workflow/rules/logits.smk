@@ -12,20 +12,20 @@ rule logits:
     output:
         logits=f"{RESULTS}/logits/{{model}}.parquet",
         hidden=f"{RESULTS}/hidden/{{model}}.parquet",
+    log:
+        f"{RESULTS}/logs/logits/{{model}}.log",
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=GPUS,
+        mem_mb=4000,
+        runtime=60,
     params:
         settings=settings(**config["inference"]),
         device=config["device"],
         code=fingerprint("logits.py"),
-    wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
-    log:
-        f"{RESULTS}/logs/logits/{{model}}.log",
-    resources:
-        gpu=WANTS_GPU,
-        mem_mb=4000,
-        runtime=60,
-    conda:
-        ENVIRONMENT
     script:
         "../../scripts/logits.py"
 
@@ -36,17 +36,17 @@ rule svd_logits:
         weights=lambda wildcards: f"{RESULTS}/models/{MODELS[wildcards.model].source}/weights.safetensors",
     output:
         f"{RESULTS}/logits/{{model}}.parquet",
-    params:
-        rank=lambda wildcards: MODELS[wildcards.model].rank,
-        code=fingerprint("svd_logits.py"),
-    wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind == "svd"),
     log:
         f"{RESULTS}/logs/svd_logits/{{model}}.log",
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.kind == "svd"),
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=2000,
         runtime=30,
-    conda:
-        ENVIRONMENT
+    params:
+        rank=lambda wildcards: MODELS[wildcards.model].rank,
+        code=fingerprint("svd_logits.py"),
     script:
         "../../scripts/svd_logits.py"

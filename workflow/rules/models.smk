@@ -14,29 +14,37 @@ rule train:
         weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
         history=f"{RESULTS}/models/{{model}}/history.parquet",
         snapshots=directory(f"{RESULTS}/models/{{model}}/snapshots"),
+    log:
+        f"{RESULTS}/logs/train/{{model}}.log",
+    wildcard_constraints:
+        model=one_of(
+            model
+            for model in MODELS.values()
+            if model.settings and model.kind == "family"
+        ),
+    conda:
+        ENVIRONMENT
+    threads: config["training"]["threads"]
+    resources:
+        gpu=GPUS,
+        mem_mb=4000,
+        runtime=1440,
     params:
         settings=lambda wildcards: MODELS[wildcards.model].settings,
         checkpoints=lambda wildcards: f"{config['checkpoints']}/{wildcards.model}",
         device=config["device"],
         code=fingerprint("train.py"),
-    wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.settings and model.kind == "family"),
-    log:
-        f"{RESULTS}/logs/train/{{model}}.log",
-    threads: config["training"]["threads"]
-    resources:
-        gpu=WANTS_GPU,
-        mem_mb=4000,
-        runtime=1440,
-    conda:
-        ENVIRONMENT
     script:
         "../../scripts/train.py"
 
 
 use rule train as train_truth with:
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.settings and model.kind == "truth"),
+        model=one_of(
+            model
+            for model in MODELS.values()
+            if model.settings and model.kind == "truth"
+        ),
     priority: 10  # the longest training starts first
 
 
@@ -45,17 +53,17 @@ rule adopt:
         lambda wildcards: MODELS[wildcards.model].path,
     output:
         weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
-    params:
-        block=config["windows"]["prompt"] + config["windows"]["scored"],
-        code=fingerprint("adopt.py"),
-    wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.path),
     log:
         f"{RESULTS}/logs/adopt/{{model}}.log",
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.path),
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=4000,
         runtime=10,
-    conda:
-        ENVIRONMENT
+    params:
+        block=config["windows"]["prompt"] + config["windows"]["scored"],
+        code=fingerprint("adopt.py"),
     script:
         "../../scripts/adopt.py"

@@ -11,15 +11,17 @@ rule score:
         truths=expand(f"{RESULTS}/logits/{{truth}}.parquet", truth=TRUTHS),
     output:
         **{metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet" for metric in METRICS},
-    params:
-        settings=settings(**config["metrics"], decodings=config["decodings"], truths=TRUTHS),
-        code=fingerprint("score.py"),
     log:
         f"{RESULTS}/logs/score/{{model}}.log",
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=2000,
         runtime=60,
-    conda:
-        ENVIRONMENT
+    params:
+        settings=settings(
+            **config["metrics"], decodings=config["decodings"], truths=TRUTHS
+        ),
+        code=fingerprint("score.py"),
     script:
         "../../scripts/score.py"

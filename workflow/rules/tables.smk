@@ -9,16 +9,22 @@ OVERSMOOTHING = ("tto", "nsmd", "tv", "kl")
 
 
 rule oversmoothing_table:
-    localrule: True
     input:
         scores=expand(
-            f"{RESULTS}/scores/{{metric}}/{{model}}.parquet", metric=OVERSMOOTHING, model=names("family")
+            f"{RESULTS}/scores/{{metric}}/{{model}}.parquet",
+            metric=OVERSMOOTHING,
+            model=plan.names(MODELS, "family"),
         ),
         published=[f"{PUBLISHED}/table_4_1.csv", f"{PUBLISHED}/table_4_2.csv"],
     output:
         csv=f"{RESULTS}/tables/oversmoothing.csv",
         markdown=f"{RESULTS}/tables/oversmoothing.md",
         latex=f"{RESULTS}/tables/oversmoothing.tex",
+    log:
+        f"{RESULTS}/logs/oversmoothing_table.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
     params:
         settings=settings(
             **config["statistics"],
@@ -27,9 +33,5 @@ rule oversmoothing_table:
             truths=plan.table_rows(config, "truth"),
         ),
         code=fingerprint("oversmoothing_table.py"),
-    log:
-        f"{RESULTS}/logs/oversmoothing_table.log",
-    conda:
-        ENVIRONMENT
     script:
         "../../scripts/oversmoothing_table.py"

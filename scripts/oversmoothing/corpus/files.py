@@ -4,6 +4,7 @@ import bz2
 import codecs
 import glob
 import gzip
+import io
 import json
 import logging
 import lzma
@@ -29,8 +30,8 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
-    ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
+    ".zst": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
+    ".lz4": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="lz4")),
 }
 BATCH = 256  # documents decoded at a time from a Parquet file: it bounds the memory, not the result
 
@@ -38,7 +39,8 @@ BATCH = 256  # documents decoded at a time from a Parquet file: it bounds the me
 class Files:
     """A source of the documents in local files, in the order of the files' paths.
 
-    A Parquet file gives one document per row, a JSON Lines file one per line, any other file is one document. A null text is skipped and counted.
+    A Parquet file gives one document per row, a JSON Lines file one per line, any other file is one document.
+    A null text is skipped and counted.
 
     Parameters
     ----------
@@ -57,14 +59,10 @@ class Files:
 
     def __init__(self, paths: Sequence[str], column: str = "text") -> None:
         if isinstance(paths, str) or not paths:
-            raise UserError(
-                "corpus paths: give a list with at least one file or glob, such as [data/*.parquet]"
-            )
+            raise UserError("corpus paths: give a list with at least one file or glob, such as [data/*.parquet]")
         self.column = column
         self.files = find_files(paths)
-        self._readers = [
-            _reader(path) for path in self.files
-        ]  # an unknown extension fails now, not in an hour
+        self._readers = [_reader(path) for path in self.files]  # an unknown extension fails now, not in an hour
         # Names hold no folder of this machine: only what is below the folder that all files share.
         top = os.path.commonpath([path.parent for path in self.files])
         self._names = [path.relative_to(top).as_posix() for path in self.files]
@@ -145,9 +143,7 @@ def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
         kind = schema.field(column).type
         text = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
-            raise UserError(
-                f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text"
-            )
+            raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
         for batch in file.iter_batches(batch_size=BATCH, columns=[column]):
             for value in batch.column(0):
                 yield f":{row}", _text_of(value, path, row)
@@ -158,9 +154,7 @@ def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
     try:
         text: str | None = value.as_py()
     except UnicodeDecodeError as error:  # Arrow does not check what a writer claimed to be UTF-8
-        raise UserError(
-            f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): mend the row"
-        ) from None
+        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): mend the row") from None
     return text
 
 
@@ -188,7 +182,8 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
     text = record[column]
     if text is not None and not isinstance(text, str):
         raise UserError(
-            f"{path}: line {number}: {column!r} is {type(text).__name__}, not a string: set corpus column to a text"
+            f"{path}: line {number}: {column!r} is {type(text).__name__}, not a string: "
+            "set corpus column to a field with text"
         )
     # JSON can spell half of a surrogate pair, which no UTF-8 text holds.
     return text if text is None else text.encode("utf-8", "replace").decode()
@@ -204,8 +199,7 @@ def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{path}: not UTF-8: byte {offset + error.start} is 0x{data[error.start]:02x}: "
-            "convert the file to UTF-8"
+            f"{path}: not UTF-8: byte {offset + error.start} is 0x{data[error.start]:02x}: convert the file to UTF-8"
         ) from None
     return text.removeprefix(codecs.BOM_UTF8.decode()) if first else text
 

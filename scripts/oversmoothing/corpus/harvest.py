@@ -43,6 +43,7 @@ PACKAGES = {
 PARAGRAPH_BREAK = "\n"
 # Folders whose text is not documentation: test suites (some wheels leave them out), copies of other packages.
 SKIPPED_FOLDERS = {"test", "tests", "testing", "_testing", "_vendor", "externals", "vendored_templates"}
+FEW_FILES = 100  # starting processes costs more than reading these
 # Docstrings are read as the oldest supported Python reads them, so that a newer one does not accept more
 # files.
 OLDEST_PYTHON = (3, 11)
@@ -126,9 +127,7 @@ def find_package(name: str) -> Path:
 
 def python_files(root: Path) -> list[Path]:
     """List the modules below `root` in an order that no file system changes, without `SKIPPED_FOLDERS`."""
-    found = [
-        path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)
-    ]
+    found = [path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)]
     return sorted(found, key=lambda path: path.relative_to(root).as_posix())
 
 
@@ -138,9 +137,7 @@ def read_prose(path: Path) -> list[tuple[int, list[str]]]:
     A file that is not Python (a template, a fixture) has none.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # an invalid escape is a warning whose kind depends on the Python version
+        warnings.simplefilter("ignore")  # an invalid escape is a warning whose kind depends on the Python version
         try:
             tree = ast.parse(path.read_bytes(), feature_version=OLDEST_PYTHON)
         except (SyntaxError, ValueError, RecursionError):
@@ -169,10 +166,21 @@ def _documenting(node: ast.AST) -> Iterable[ast.AST]:
         return (node.value,)
     if isinstance(node, ast.Call) and _DOC_NAME.search(_name(node.func)):
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return (inner for value in values for inner in ast.walk(value))
+        return (inner for value in values for inner in _strings(value))
     if isinstance(node, ast.Assign) and any(_DOC_NAME.search(_name(target)) for target in node.targets):
-        return ast.walk(node.value)
+        return _strings(node.value)
     return ()
+
+
+def _strings(node: ast.AST) -> Iterator[ast.Constant]:
+    """Find the constants below `node`, but not those inside f-strings: Python 3.12 moved their positions."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Constant):
+            yield node
+        elif not isinstance(node, ast.JoinedStr):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _name(node: ast.AST) -> str:
@@ -185,7 +193,7 @@ def _name(node: ast.AST) -> str:
 
 
 def _map(function: Any, items: list[Path], processes: int) -> Iterator[Any]:
-    if processes <= 1 or len(items) < 100:  # starting processes costs more than a few files
+    if processes <= 1 or len(items) < FEW_FILES:
         yield from map(function, items)
         return
     # Forked workers do not run the calling script again, which Snakemake has put a preamble in.

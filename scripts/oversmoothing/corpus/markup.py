@@ -3,9 +3,7 @@
 import re
 
 # What a reader reads aloud as a word: a name, a dotted name, a number, a short assignment.
-_SPEAKABLE = re.compile(
-    r"[A-Za-z_][\w.-]*(?:\(\))?|-?\d[\d.,]*%?|[A-Za-z_]\w*=[\w.'\"-]+|'[\w -]+'|\"[\w -]+\""
-)
+_SPEAKABLE = re.compile(r"[A-Za-z_][\w.-]*(?:\(\))?|-?\d[\d.,]*%?|[A-Za-z_]\w*=[\w.'\"-]+|'[\w -]+'|\"[\w -]+\"")
 _TAIL = r"(?=$|[\s.,;:!?)\]'\"/\u2019-])"  # what may follow the end of inline markup
 _HEAD = r"(?:(?<=^)|(?<=[\s(\[\"'/\u2018-]))"  # what may stand before its start
 
@@ -32,9 +30,7 @@ _RESIDUE = re.compile(
     r"|[A-Za-z]:[A-Za-z]|(?<!\S):\w|\s[:;,!?](?:\s|$)|[,;(]\s*[.,;)]|''"  # half a role; a hole
 )
 _SPACES = re.compile(r"[\s\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
-)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _FOREIGN = re.compile(r"[\ufffd\ud800-\udfff\ue000-\uf8ff\u2190-\u2bff\U0001f000-\U0001faff]")
 
 
@@ -67,7 +63,7 @@ def plain(text: str) -> str | None:
     text = _STRONG.sub(r"\1", text)
     text = _EMPHASIS.sub(r"\1", text)
     text = _UNDERSCORED.sub(r"\1", text)
-    text = re.sub(r"\s+([.,;!?](?:\s|$))", r"\1", text.replace("\\ ", " "))
+    text = re.sub(r"\s+([.,;!?](?:\s|$))", r"\1", text.replace("\\ ", " ").replace(" 's ", "'s "))
     return None if _RESIDUE.search(_NAMES.sub("name", text)) or _FOREIGN.search(text) else text
 
 

@@ -172,9 +172,7 @@ def _sentences(text: str | None) -> str | None:
         return None
     if text.endswith(":"):
         text = text[: _last_end(text)].rstrip()
-    if not re.match(r"[\"\u201c'(]?[A-Z]", text) or not re.search(
-        r"[a-z0-9)\"'\u201d%][.!?][)\"'\u201d]?$", text
-    ):
+    if not re.match(r"[\"\u201c'(]?[A-Z]", text) or not re.search(r"[a-z0-9)\"'\u201d%][.!?][)\"'\u201d]?$", text):
         return None
     if text.count("(") != text.count(")") or _CUT.search(text):
         return None

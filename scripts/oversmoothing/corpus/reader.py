@@ -53,9 +53,7 @@ def verify(path: str | Path, part: Mapping[str, Any], contents: bool = False) ->
     """
     size = len(read_split(path))
     if size != part["bytes"]:
-        raise UserError(
-            f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: build the corpus again"
-        )
+        raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: build the corpus again")
     if contents:
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

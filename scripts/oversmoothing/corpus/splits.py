@@ -71,9 +71,7 @@ def build_splits(
     """
     bounds = split_bounds(shares)
     if overlap_words is not None and overlap_words < 1:
-        raise UserError(
-            f"overlap_words is {overlap_words}: write a number of words (13), or null to keep overlaps"
-        )
+        raise UserError(f"overlap_words is {overlap_words}: write a number of words (13), or null to keep overlaps")
     least = {split: max(1, (at_least or {}).get(split, 1)) for split in SPLITS}
     parts: dict[str, Any] = {}
     known = collect([])
@@ -93,7 +91,7 @@ def build_splits(
                 digest = hashlib.blake2b(encoded, digest_size=16).digest()
                 if _split_of(digest, bounds) != split:
                     continue
-                if not encoded.strip():
+                if not document.text.strip():
                     dropped["empty"] += 1
                 elif digest in seen:
                     dropped["duplicates"] += 1
@@ -131,9 +129,7 @@ def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
         If the keys are not `SPLITS`, a share is not positive, or the sum is not 1.
     """
     if set(shares) != set(SPLITS):
-        raise UserError(
-            f"corpus splits are {sorted(shares)}: give a share to each of {', '.join(sorted(SPLITS))}"
-        )
+        raise UserError(f"corpus splits are {sorted(shares)}: give a share to each of {', '.join(sorted(SPLITS))}")
     for split, share in shares.items():
         if not 0 < share < 1:
             raise UserError(f"corpus splits: the share of {split} is {share}: write a number between 0 and 1")
@@ -198,9 +194,7 @@ class _Writer:
         return {"documents": self.documents, "bytes": self.bytes, "sha256": self.digest.hexdigest()}
 
 
-def _check_size(
-    split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source
-) -> None:
+def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source) -> None:
     if part["bytes"] >= least:
         return
     lost = part["dropped"]

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect, insort
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -19,16 +20,16 @@ SCHEMA = pa.schema(
 
 # A sentence starts at the first byte that is no white space after a mark and at least one white space.
 SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
-# Random intervals fill a line to about three quarters before the next one hardly fits; past that many draws
-# without a place the corpus counts as full.
-DRAWS_WITHOUT_PLACE = 1_000
+# After so many draws in a row without a place the corpus is crowded, and is read for the places that are left.
+DRAWS_WITHOUT_PLACE = 200
 
 
 def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: int) -> pa.Table:
     """Draw windows that each start a sentence and do not overlap (thesis, section 3).
 
     A random byte is drawn and the window starts with the next sentence, so that only the neighbourhood of the
-    windows is read, however large the corpus. The first n windows are the same for every `count` >= n.
+    windows is read, however large the corpus (but all of it if it is nearly full). The first n windows are the
+    same for every `count` >= n.
 
     Parameters
     ----------
@@ -64,38 +65,43 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
     offsets = _draw_offsets(data, count, length, np.random.default_rng(seed))
     texts = [data[offset : offset + length].tobytes() for offset in offsets]
     columns = [range(count), offsets, [text[:prompt] for text in texts], [text[prompt:] for text in texts]]
-    return pa.table(
-        [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], SCHEMA
-    )
+    return pa.table([pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], SCHEMA)
 
 
 def _draw_offsets(data: np.ndarray, count: int, length: int, random: np.random.Generator) -> list[int]:
     """Return `count` starts of sentences, at least `length` bytes from each other and from the end."""
+    last = len(data) - length
     drawn: list[int] = []
     taken: list[int] = []  # the same, sorted
     misses = 0
     while len(drawn) < count:
-        start = _sentence_from(data, int(random.integers(len(data) - length + 1)), len(data) - length)
-        place = bisect(taken, start) if start is not None else 0
-        if (
-            start is None
-            or (place > 0 and taken[place - 1] + length > start)
-            or (place < len(taken) and start + length > taken[place])
-        ):
+        start = next(_sentences(data, int(random.integers(last + 1)), last), None)
+        if start is None or not _fits(start, taken, length):
             misses += 1
-            if misses == DRAWS_WITHOUT_PLACE:
+            if misses < DRAWS_WITHOUT_PLACE:
+                continue
+            places = [place for place in _sentences(data, 0, last) if _fits(place, taken, length)]
+            if not places:
                 raise UserError(_full(len(data), len(drawn), count, length))
-            continue
+            start = places[int(random.integers(len(places)))]
         misses = 0
         drawn.append(start)
         insort(taken, start)
     return drawn
 
 
-def _sentence_from(data: np.ndarray, position: int, last: int) -> int | None:
-    """Return the first start of a sentence after `position` that is at most `last`."""
-    match = SENTENCE_START.search(data, position, min(last + 1, len(data)))  # type: ignore[call-overload]
-    return match.end() if match else None
+def _sentences(data: np.ndarray, position: int, last: int) -> Iterator[int]:
+    """Yield the starts of sentences after `position` that are at most `last`."""
+    while match := SENTENCE_START.search(data, position, last + 1):  # type: ignore[call-overload]
+        yield match.end()
+        position = match.end()
+
+
+def _fits(start: int, taken: list[int], length: int) -> bool:
+    """Say whether a window at `start` overlaps none of the sorted starts in `taken`."""
+    place = bisect(taken, start)
+    before = place == 0 or taken[place - 1] + length <= start
+    return before and (place == len(taken) or start + length <= taken[place])
 
 
 def _full(size: int, found: int, count: int, length: int) -> str:

@@ -30,7 +30,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         _flush_to_disk(temporary)
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary)

@@ -13,9 +13,7 @@ from oversmoothing.store.atomic import atomic_path
 
 
 @contextmanager
-def open_writer(
-    path: str | Path, schema: pa.Schema, provenance: Mapping[str, str]
-) -> Iterator[pq.ParquetWriter]:
+def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
     Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary: their
@@ -42,7 +40,7 @@ def open_writer(
             schema.with_metadata(dict(provenance)),
             compression="zstd",
             use_dictionary=scalars,
-            column_encoding={name: "BYTE_STREAM_SPLIT" for name in vectors} or None,
+            column_encoding=dict.fromkeys(vectors, "BYTE_STREAM_SPLIT") or None,
         ) as writer,
     ):
         yield writer

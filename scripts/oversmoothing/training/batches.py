@@ -33,9 +33,7 @@ def training_batches(
         yield _pairs(data, micro, block)
 
 
-def validation_batches(
-    data: np.ndarray, batches: int, batch: int, block: int
-) -> Iterator[tuple[Tensor, Tensor]]:
+def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the same evenly spaced sequences at each evaluation, so that losses differ by the model alone."""
     starts = np.linspace(0, len(data) - block - 1, batches * batch).astype(np.int64)
     for micro in starts.reshape(batches, batch):

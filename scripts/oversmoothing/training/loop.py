@@ -34,6 +34,7 @@ HISTORY = pa.schema(
     ]
 )
 
+
 def train(
     model: GPT,
     training: np.ndarray,
@@ -129,9 +130,7 @@ def snapshot_steps(max_steps: int) -> set[int]:
 
 
 @torch.no_grad()
-def validation_loss(
-    model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str
-) -> float:
+def validation_loss(model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str) -> float:
     """Return the mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
     device = _device(model)
     model.eval()
@@ -143,9 +142,7 @@ def validation_loss(
     return total.item() / batches
 
 
-def record_evaluation(
-    progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int
-) -> None:
+def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:
     """Add an evaluation to the history and update what the convergence rule needs.
 
     Raises
@@ -221,9 +218,7 @@ def _device(model: GPT) -> torch.device:
     return model.head.weight.device
 
 
-def _progress_bar(
-    checkpoints: Checkpoints, settings: Mapping[str, Any], progress: Progress, step_bytes: int
-) -> tqdm:
+def _progress_bar(checkpoints: Checkpoints, settings: Mapping[str, Any], progress: Progress, step_bytes: int) -> tqdm:
     return tqdm(
         total=settings["max_steps"] * step_bytes,
         initial=progress.step * step_bytes,

@@ -1,0 +1,137 @@
+"""The embedded corpus: from packages to documents."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from oversmoothing.corpus import harvest
+from oversmoothing.corpus.documents import Document
+from oversmoothing.corpus.harvest import Docstrings, find_package, python_files
+from oversmoothing.corpus.sources import open_source
+from oversmoothing.jobs import UserError
+
+MODULE = '''"""This is the documentation of the module."""
+
+x = 1
+"""This string documents the value above it."""
+
+
+def f():
+    """Return nothing at all, and take nothing.
+
+    This paragraph stands in two of the functions.
+    """
+    y = "This string is data and no documentation of anything."
+    return "This one is data too, and it is returned."
+
+
+def g():
+    r"""This paragraph stands in two of the functions.
+
+    This one has an invalid escape \\d in a raw string, so it goes."""
+
+
+def h():
+    "This one has an invalid escape \\d in it, which is a warning."
+
+
+def repeat():
+    """This paragraph stands in two of the functions."""
+
+
+add_newdoc("f", """This text was added by a call to a function.""" + common)
+_shared_docs["f"] = """This text was put into a table of shared texts."""
+f_doc = f"""This is in an f-string and it is not read, as its place moves. {x}"""
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    root = tmp_path / "site" / "pack"
+    for name, text in {
+        "b.py": '"""This module comes second in the order."""\n',
+        "a.py": MODULE,
+        "sub/c.py": '"""This module is in a folder below."""\n',
+        "tests/test_a.py": '"""This is a test and it is not read."""\n',
+        "broken.py": '"""This file does not parse as Python."""\ndef (\n',
+        "data.txt": "This is no module at all.",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_documents_of_a_package(package: Path) -> None:
+    source = Docstrings([("pack", package)])
+    assert list(source) == [
+        Document("pack/a.py:1", "This is the documentation of the module."),
+        Document("pack/a.py:4", "This string documents the value above it."),
+        Document(
+            "pack/a.py:8",
+            "Return nothing at all, and take nothing.\nThis paragraph stands in two of the functions.",
+        ),
+        Document("pack/a.py:30", "This text was added by a call to a function."),
+        Document("pack/a.py:31", "This text was put into a table of shared texts."),
+        Document("pack/b.py:1", "This module comes second in the order."),
+        Document("pack/sub/c.py:1", "This module is in a folder below."),
+    ]
+    assert list(source) == list(source)
+    assert source.facts() == {
+        "source": "docstrings",
+        "packages": {"pack": "unknown"},
+        "files": 4,
+        "documents": 7,
+    }
+
+
+def test_the_standing_place_of_a_package_does_not_matter(package: Path, tmp_path: Path) -> None:
+    before = list(Docstrings([("pack", package)]))
+    moved = package.rename(tmp_path / "elsewhere")
+    assert list(Docstrings([("pack", moved)])) == before
+
+
+def test_a_real_package_gives_the_same_from_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harvest, "FEW_FILES", 1)
+    root = find_package("networkx") / "algorithms" / "bipartite"
+    alone = list(Docstrings([("bipartite", root)]))
+    assert list(Docstrings([("bipartite", root)], processes=2)) == alone
+    text = "\n".join(document.text for document in alone)
+    assert len(text) > 10_000
+    assert "bipartite graph" in text
+    for mark in (">>>", "``", ":func:", "----", "\t", "  ", "http"):
+        assert mark not in text
+
+
+def test_processes_keep_the_order(package: Path) -> None:
+    files = python_files(package) * (harvest.FEW_FILES // 4 + 1)
+    assert list(harvest._map(harvest.read_prose, files, 2)) == [harvest.read_prose(path) for path in files]
+
+
+def test_packages_are_found_without_importing_them() -> None:
+    before = set(sys.modules)
+    for name in harvest.PACKAGES:
+        if importlib.util.find_spec(name):
+            assert (find_package(name) / "__init__.py").is_file()
+    assert not {"sympy", "networkx"} & (set(sys.modules) - before)
+
+
+def test_the_standard_library_is_not_read() -> None:
+    assert not set(harvest.PACKAGES) & set(sys.stdlib_module_names)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harvest, "PACKAGES", {"no_such_package": "no-such-package"})
+    with pytest.raises(UserError, match=r"'no_such_package' is not installed.*envs/lock\.txt"):
+        open_source({"source": "docstrings"})
+
+
+def test_versions_have_no_build_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harvest.importlib.metadata, "version", lambda name: f"{name} 2.13.0+cpu")
+    assert Docstrings([("sklearn", Path())]).facts()["packages"] == {"sklearn": "scikit-learn 2.13.0"}
+
+
+def test_an_unknown_source_is_named_with_the_known_ones() -> None:
+    with pytest.raises(UserError, match="'wikipedia' is not known: write one of docstrings, files"):
+        open_source({"source": "wikipedia"})

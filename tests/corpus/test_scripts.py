@@ -1,0 +1,69 @@
+"""The two scripts of this room, as Snakemake calls them."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import build_corpus
+import draw_windows
+from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.corpus.windows import SCHEMA
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+
+WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}
+
+
+def corpus_job(folder: Path, **changes: Any) -> SimpleNamespace:
+    lines = [json.dumps({"text": f"Text {number} is here. It says {number * 7919}."}) for number in range(400)]
+    (folder / "data.jsonl").write_text("\n".join(lines))
+    settings = {
+        "source": "files",
+        "paths": [str(folder / "*.jsonl")],
+        "column": "text",
+        "splits": {"train": 0.6, "validation": 0.2, "evaluation": 0.2},
+        "separator": "\n\n",
+        "overlap_words": 13,
+        **changes,
+    }
+    outputs = {split: str(folder / "corpus" / f"{split}.bin") for split in SPLITS}
+    output = SimpleNamespace(**outputs, manifest=str(folder / "corpus" / "manifest.json"))
+    return SimpleNamespace(output=output, params=SimpleNamespace(settings=settings), threads=2, log=[])
+
+
+def windows_job(folder: Path) -> SimpleNamespace:
+    corpus = folder / "corpus"
+    names = SimpleNamespace(evaluation=str(corpus / "evaluation.bin"), manifest=str(corpus / "manifest.json"))
+    params = SimpleNamespace(settings=WINDOWS)
+    return SimpleNamespace(input=names, output=[str(folder / "windows.parquet")], params=params, log=[])
+
+
+def test_from_files_to_windows(tmp_path: Path) -> None:
+    build_corpus.main(corpus_job(tmp_path))
+    manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
+    for split in SPLITS:
+        assert (tmp_path / "corpus" / f"{split}.bin").stat().st_size == manifest["splits"][split]["bytes"] > 0
+    assert sum(part["documents"] for part in manifest["splits"].values()) == 400
+    draw_windows.main(windows_job(tmp_path))
+    table = read_table(tmp_path / "windows.parquet")
+    assert table.schema.remove_metadata().equals(SCHEMA)
+    assert len(table) == 5
+    metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+    assert metadata["evaluation_sha256"] == manifest["splits"]["evaluation"]["sha256"]
+    assert json.loads(metadata["settings"]) == WINDOWS
+
+
+def test_bytes_that_the_caller_needs(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"the evaluation split has .* 1,000,000 are needed"):
+        build_corpus.main(corpus_job(tmp_path, at_least={"evaluation": 1_000_000}))
+
+
+def test_windows_of_another_corpus_are_refused(tmp_path: Path) -> None:
+    build_corpus.main(corpus_job(tmp_path))
+    with (tmp_path / "corpus" / "evaluation.bin").open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(UserError, match=r"evaluation\.bin: .* its manifest says"):
+        draw_windows.main(windows_job(tmp_path))

@@ -1,0 +1,203 @@
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from oversmoothing import decoding
+from oversmoothing.jobs import UserError
+
+SETTINGS = [
+    {"name": "pure"},
+    {"name": "greedy"},
+    {"name": "top-k", "k": 5},
+    {"name": "top-p", "p": 0.9},
+    {"name": "temperature", "temperature": 0.8},
+]
+
+
+def softmax(z):
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def random_rows(n=200, v=256, seed=0):
+    rng = np.random.default_rng(seed)
+    return softmax(rng.standard_normal((n, v)) * rng.uniform(0, 8, (n, 1))).astype(np.float32)
+
+
+@st.composite
+def distributions(draw, dtype=np.float32):
+    """Rows of small counts, so that zeros and ties are common, with 1 to 40 tokens."""
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 40)))
+    counts = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, 6)))
+    counts[:, draw(st.integers(0, shape[1] - 1))] += 1
+    return (counts / counts.sum(axis=1, keepdims=True)).astype(dtype)
+
+
+def slow_nucleus(p, tau):
+    """The definition, one row and one token at a time."""
+    mask = np.zeros(p.shape, bool)
+    for row, probabilities in enumerate(p):
+        held = 0.0
+        for token in sorted(range(len(probabilities)), key=lambda i: (-probabilities[i], i)):
+            mask[row, token] = True
+            held += float(probabilities[token])
+            if held >= tau:
+                break
+    return mask
+
+
+@pytest.mark.parametrize("v", [1, 7, 16, 17, 50, 256, 300])
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9, 0.999, 1.0])
+def test_nucleus_is_the_shortest_prefix(v, tau):
+    p = random_rows(100, v)
+    np.testing.assert_array_equal(decoding.nucleus(p, tau), slow_nucleus(p, tau))
+
+
+@given(distributions(np.float64), st.floats(0.011, 0.987))
+def test_nucleus_with_ties(p, tau):
+    cumulative = np.cumsum(-np.sort(-p, axis=1), axis=1)
+    if np.abs(cumulative - tau).min() > 1e-9:  # on the edge, the order of summation decides
+        np.testing.assert_array_equal(decoding.nucleus(p, tau), slow_nucleus(p, tau))
+
+
+def test_no_smaller_set_holds_the_mass():
+    for row in random_rows(30, 8, seed=1).astype(np.float64):
+        size = decoding.nucleus(row[None], 0.9).sum()
+        assert row[decoding.nucleus(row[None], 0.9)[0]].sum() >= 0.9
+        for smaller in itertools.combinations(row, size - 1):
+            assert sum(smaller) < 0.9
+
+
+def test_ties_go_to_the_lowest_ids():
+    p = np.full((3, 256), 1 / 256, np.float32)
+    assert np.flatnonzero(decoding.greedy(p)[1]).tolist() == [0]
+    assert np.flatnonzero(decoding.top_k(p, 3)[2]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(decoding.nucleus(p, 0.9)[0]).tolist() == list(range(231))  # 230/256 < 0.9
+    p = np.array([[0.1, 0.3, 0.1, 0.3, 0.1, 0.1]])
+    assert np.flatnonzero(decoding.nucleus(p, 0.65)[0]).tolist() == [0, 1, 3]
+    assert np.flatnonzero(decoding.top_k(p, 4)[0]).tolist() == [0, 1, 2, 3]
+
+
+def test_nucleus_never_exceeds_the_vocabulary_when_mass_is_missing():
+    p = np.full((2, 10), 0.05, np.float32)
+    assert decoding.nucleus(p, 0.9).all()
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
+@given(p=distributions())
+def test_decodings_are_distributions_in_the_same_order(settings, p):
+    before = p.copy()
+    settings = {**settings, "k": 1} if "k" in settings else settings
+    q = decoding.decoder(settings)(p)
+    np.testing.assert_array_equal(p, before)
+    assert q.dtype == p.dtype
+    np.testing.assert_allclose(q.sum(axis=1), 1, atol=1e-5)
+    assert (q >= 0).all()
+    assert not q[p == 0].any()
+    for x, y in zip(p, q, strict=True):
+        by_p = np.lexsort((np.arange(len(x)), -x))
+        assert (np.diff(y[by_p]) <= 1e-6).all()
+
+
+@given(p=distributions())
+def test_limits(p):
+    v = p.shape[1]
+    for same in (decoding.pure(p), decoding.top_k(p, v), decoding.top_p(p, 1.0), decoding.temperature(p, 1.0)):
+        np.testing.assert_array_equal(same, p)
+    np.testing.assert_array_equal(decoding.top_k(p, 1), decoding.greedy(p))
+    np.testing.assert_array_equal(decoding.top_p(p, 1e-6), decoding.greedy(p))
+
+
+@given(p=distributions(), data=st.data())
+def test_top_k_keeps_k(p, data):
+    k = data.draw(st.integers(1, p.shape[1]))
+    q = decoding.top_k(p, k)
+    for x, y in zip(p, q, strict=True):
+        kept = sorted(range(len(x)), key=lambda i: (-x[i], i))[:k]
+        expected = np.zeros_like(x)
+        expected[kept] = x[kept] / x[kept].sum()
+        np.testing.assert_allclose(y, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("t", [0.05, 0.8, 3.0])
+def test_temperature_matches_logits_and_powers(t):
+    z = np.random.default_rng(2).standard_normal((50, 256)) * 4
+    p = softmax(z)
+    np.testing.assert_allclose(decoding.temperature(p, t), softmax(z / t), rtol=1e-9, atol=1e-300)
+    power = p ** (1 / t)
+    np.testing.assert_allclose(decoding.temperature(p, t), power / power.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_temperature_of_tiny_probabilities():
+    p = np.array([[1.0, 1e-38, 1e-20, 0.0]], np.float32)
+    exact = p.astype(np.float64) ** (1 / 4)
+    np.testing.assert_allclose(decoding.temperature(p, 4.0), exact / exact.sum(), rtol=1e-5)
+    cold = decoding.temperature(p, 1e-3)
+    np.testing.assert_array_equal(cold, [[1, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
+@pytest.mark.parametrize("v", [5, 256])
+def test_numpy_and_torch_agree(settings, v):
+    p = random_rows(64, v)
+    p[0] = 1 / v
+    p[1], p[1, 0] = 0, 1
+    q = decoding.decoder(settings, v)(torch.from_numpy(p))
+    assert isinstance(q, torch.Tensor)
+    np.testing.assert_allclose(q.numpy(), decoding.decoder(settings, v)(p), atol=1e-6)
+    assert (decoding.nucleus(torch.from_numpy(p)).numpy() == decoding.nucleus(p)).all()
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
+def test_no_rows(settings):
+    assert decoding.decoder(settings)(np.empty((0, 256), np.float32)).shape == (0, 256)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"name": "beam"}, "unknown name 'beam'"),
+        ({}, "unknown name None"),
+        ({"name": ["pure"]}, "unknown name"),
+        ({"name": "top-k"}, "expected"),
+        ({"name": "top-p", "p": 0.9, "k": 2}, "expected"),
+        ({"name": "top-k", "k": 0}, "k = 0"),
+        ({"name": "top-k", "k": 2.5}, "k = 2.5"),
+        ({"name": "top-k", "k": float("nan")}, "k = nan"),
+        ({"name": "top-k", "k": 257}, "from 1 to 256"),
+        ({"name": "top-k", "k": True}, "not a number"),
+        ({"name": "top-p", "p": 0}, "p = 0"),
+        ({"name": "top-p", "p": 1.1}, "p = 1.1"),
+        ({"name": "top-p", "p": "0.9"}, "not a number"),
+        ({"name": "temperature", "temperature": 0}, "temperature"),
+        ({"name": "temperature", "temperature": float("nan")}, "temperature"),
+    ],
+)
+def test_mistakes_in_the_config_are_named(settings, says):
+    with pytest.raises(UserError, match=says):
+        decoding.decoder(settings, 256)
+
+
+def test_functions_refuse_what_the_config_cannot_know():
+    p = random_rows(2, 4)
+    for call in (
+        lambda: decoding.top_k(p, 5),
+        lambda: decoding.top_p(p, 0.0),
+        lambda: decoding.nucleus(p, 1.5),
+        lambda: decoding.temperature(p, -1.0),
+    ):
+        with pytest.raises(ValueError, match=r"outside|not a positive"):
+            call()
+
+
+def test_importing_needs_no_torch():
+    import subprocess
+    import sys
+
+    code = "import sys; import oversmoothing.metrics; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})

@@ -1,0 +1,192 @@
+import math
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from oversmoothing import decoding, metrics
+
+
+def random_pair(n=700, v=256, seed=0, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((n, v)) * rng.uniform(0, 9, (n, 1))
+    model = truth * 0.6 + rng.standard_normal((n, v))
+    return tuple(scipy.special.softmax(z, axis=1).astype(dtype) for z in (model, truth))
+
+
+@st.composite
+def pairs(draw):
+    shape = draw(st.tuples(st.integers(1, 4), st.integers(2, 40)))
+    both = []
+    for _ in range(2):
+        counts = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, 5)))
+        counts[:, draw(st.integers(0, shape[1] - 1))] += 1
+        both.append(counts / counts.sum(axis=1, keepdims=True))
+    return tuple(both)
+
+
+def by_hand(p_bn, p_gt, tau):
+    """TTO, NSMD and TV in plain Python, KL and entropies by SciPy, for one row in float64."""
+    order = sorted(range(len(p_gt)), key=lambda i: (-p_gt[i], i))
+    inside, held = set(), 0.0
+    for token in order:
+        inside.add(token)
+        held += p_gt[token]
+        if held >= tau:
+            break
+    outside = set(order) - inside
+    return [
+        sum(max(0.0, p_bn[i] - p_gt[i]) for i in outside),
+        sum(p_gt[i] - p_bn[i] for i in inside),
+        sum(abs(p_gt[i] - p_bn[i]) for i in order) / 2,
+        scipy.special.rel_entr(p_gt, np.maximum(p_bn, 1e-9)).sum(),
+        scipy.special.entr(p_gt).sum() / math.log(2) - scipy.special.entr(p_bn).sum() / math.log(2),
+    ]
+
+
+def test_the_example_of_the_thesis():
+    """Section 4.1.2: truth [0.8, 0.2, 0], tau 0.7; NSMD and TV follow from the same numbers."""
+    p_gt = np.array([[0.8, 0.2, 0.0]] * 2)
+    p_bn = np.array([[0.7, 0.2, 0.1], [0.8, 0.0, 0.2]])
+    np.testing.assert_array_equal(metrics.nucleus(p_gt, 0.7), [[True, False, False]] * 2)
+    np.testing.assert_allclose(metrics.tto(p_bn, p_gt, 0.7), [0.1, 0.2])
+    np.testing.assert_allclose(metrics.nsmd(p_bn, p_gt, 0.7), [0.1, 0.0], atol=1e-15)
+    np.testing.assert_allclose(metrics.tv(p_bn, p_gt), [0.1, 0.2])
+
+
+def test_kl_of_greedy_is_bounded_by_the_clip():
+    p_gt = np.array([[0.5, 0.5]])
+    expected = 0.5 * math.log(0.5) + 0.5 * math.log(0.5 / 1e-9)
+    np.testing.assert_allclose(metrics.kl(np.array([[1.0, 0.0]]), p_gt), expected)
+
+
+def test_entropies_in_bits():
+    p = np.array([[0.25] * 4, [1.0, 0, 0, 0]])
+    np.testing.assert_allclose(metrics.entropy(p), [2, 0], atol=1e-12)
+    np.testing.assert_allclose(metrics.entropy_difference(p, p[::-1].copy()), [-2, 2])
+
+
+@pytest.mark.parametrize("v", [2, 16, 100, 256])
+@pytest.mark.parametrize("tau", [0.3, 0.9])
+def test_score_agrees_with_independent_code(v, tau):
+    p_bn, p_gt = random_pair(600, v)
+    decodings = [decoding.pure, decoding.greedy, decoding.top_p]
+    values = metrics.score(p_bn, p_gt, decodings, tau=tau)
+    assert values.dtype == np.float32
+    assert values.shape == (3, 5, 600)
+    for i, decode in enumerate(decodings):
+        rows = zip(decode(p_bn).astype(np.float64), p_gt.astype(np.float64), strict=True)
+        expected = np.array([by_hand(q, p, tau) for q, p in rows]).T
+        np.testing.assert_allclose(values[i, :3], expected[:3], atol=2e-6)
+        np.testing.assert_allclose(values[i, 3:], expected[3:], atol=2e-5)
+
+
+def test_each_metric_alone_agrees_with_score():
+    p_bn, p_gt = random_pair(50)
+    together = metrics.score(p_bn, p_gt, [decoding.pure])[0]
+    alone = [metrics.tto, metrics.nsmd, metrics.tv, metrics.kl, metrics.entropy_difference]
+    for values, name, function in zip(together, metrics.METRICS, alone, strict=True):
+        assert function.__name__ == name
+        np.testing.assert_array_equal(values, function(p_bn, p_gt))
+    np.testing.assert_array_equal(metrics.score(p_bn, p_gt, [decoding.pure], ["kl"])[0, 0], together[3])
+    np.testing.assert_allclose(metrics.entropy(p_gt), scipy.stats.entropy(p_gt, base=2, axis=1), atol=1e-5)
+
+
+@given(pairs(), st.floats(0.05, 1.0))
+def test_invariants(both, tau):
+    p_bn, p_gt = both
+    tto, nsmd, tv, kl, _ = metrics.score(p_bn, p_gt, [decoding.pure], tau=tau)[0]
+    small = 1e-12
+    outside = ~metrics.nucleus(p_gt, tau)
+    np.testing.assert_allclose(nsmd, -np.where(outside, p_gt - p_bn, 0).sum(axis=1), atol=small)  # appendix C
+    np.testing.assert_allclose(tv, metrics.tv(p_gt, p_bn), atol=small)
+    assert (tto >= 0).all()
+    assert (tto <= tv + small).all()
+    assert (tv <= 1 + small).all()
+    assert (nsmd <= tto + small).all()
+    assert (kl >= -1e-7).all()  # the clip adds up to 1e-9 a token
+    assert (2 * tv**2 <= kl + 1e-7).all()  # Pinsker
+    same = metrics.score(p_gt, p_gt, [decoding.pure], tau=tau)[0]
+    np.testing.assert_allclose(same, 0, atol=small)
+
+
+def test_directions_and_units():
+    assert {name: (m.unit, m.better) for name, m in metrics.METRICS.items()} == {
+        "tto": ("probability", "lower"),
+        "nsmd": ("probability", "lower"),
+        "tv": ("probability", "lower"),
+        "kl": ("nats", "lower"),
+        "entropy_difference": ("bits", "higher"),
+    }
+
+
+def test_numpy_and_torch_agree():
+    p_bn, p_gt = random_pair(600)
+    p_gt[0], p_bn[1], p_bn[1, 3] = 1 / 256, 0, 1
+    decodings = [decoding.pure, decoding.top_k, decoding.temperature]
+    values = metrics.score(torch.from_numpy(p_bn), torch.from_numpy(p_gt), decodings)
+    assert values.dtype == torch.float32
+    np.testing.assert_allclose(values.numpy(), metrics.score(p_bn, p_gt, decodings), rtol=1e-5, atol=1e-5)
+    logits = np.log(p_gt + 1e-12)
+    np.testing.assert_allclose(metrics.softmax(torch.from_numpy(logits)).numpy(), metrics.softmax(logits), atol=1e-6)
+
+
+def test_no_rows():
+    none = np.empty((0, 256), np.float32)
+    assert metrics.score(none, none, [decoding.pure, decoding.greedy]).shape == (2, 5, 0)
+    assert metrics.tto(none, none).shape == metrics.entropy(none).shape == (0,)
+    assert metrics.softmax(none).shape == (0, 256)
+
+
+def test_inputs_stay_as_they_were():
+    p_bn, p_gt = random_pair(20)
+    copies = p_bn.copy(), p_gt.copy()
+    metrics.score(p_bn, p_gt, [decoding.pure, decoding.temperature])
+    np.testing.assert_array_equal(p_bn, copies[0])
+    np.testing.assert_array_equal(p_gt, copies[1])
+
+
+@pytest.mark.parametrize("value", [math.nan, -1e-6, 2.0, math.inf])
+@pytest.mark.parametrize("library", [np.asarray, torch.from_numpy])
+def test_what_is_no_probability_is_refused_by_name(value, library):
+    p_bn, p_gt = random_pair(600)
+    bad = p_gt.copy()
+    bad[555, 7] = value
+    with pytest.raises(ValueError, match="p_gt: row 555"):
+        metrics.tto(library(p_bn), library(bad))
+    with pytest.raises(ValueError, match="p_bn: row 555"):
+        metrics.kl(library(bad), library(p_gt))
+    with pytest.raises(ValueError, match="row 555"):
+        metrics.entropy(library(bad))
+
+
+def test_other_mistakes_are_refused_by_name():
+    p_bn, p_gt = random_pair(4)
+    with pytest.raises(ValueError, match=r"p_bn \(4, 256\) and p_gt \(3, 256\)"):
+        metrics.tv(p_bn, p_gt[:3])
+    with pytest.raises(ValueError, match="share one shape"):
+        metrics.tv(p_bn[0], p_gt[0])
+    with pytest.raises(ValueError, match="float64"):
+        metrics.tv(p_bn, p_gt.astype(np.float64))
+    with pytest.raises(ValueError, match="float32"):
+        metrics.tv(p_bn.astype(np.float16), p_gt.astype(np.float16))
+    with pytest.raises(ValueError, match="unknown metric 'tbat'"):
+        metrics.score(p_bn, p_gt, [decoding.pure], ["tbat"])
+    with pytest.raises(ValueError, match="outside"):
+        metrics.tto(p_bn, p_gt, 0.0)
+
+
+def test_softmax_is_stable():
+    logits = np.array([[1e4, 1e4 - 1, -np.inf], [-1e4, -1e4, -1e4]], np.float32)
+    p = metrics.softmax(logits)
+    assert p.dtype == np.float32
+    np.testing.assert_allclose(p, scipy.special.softmax(logits.astype(np.float64), axis=1), rtol=1e-6)
+    for value in (np.nan, np.inf):
+        logits[1, 2] = value
+        with pytest.raises(ValueError, match="logits: row 1"):
+            metrics.softmax(logits)

@@ -1,0 +1,100 @@
+"""Scoring: model and truth side by side, window by window."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import rel_entr
+from scipy.special import softmax as scipy_softmax
+
+from oversmoothing.decoding import decoder
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window
+from oversmoothing.store.parquet import open_writer, vector_array
+
+V = 256
+
+
+def write_logits(path, seed, windows=(0, 1, 2), scored=5, v=V):
+    draw = np.random.default_rng(seed)
+    with open_writer(path, logits_schema(v), {}) as writer:
+        for window in windows:
+            target = np.random.default_rng(window).integers(0, V, scored).astype(np.int32)
+            logits = vector_array(draw.normal(size=(scored, v)) * 3)
+            writer.write_batch(pa.record_batch([*window_keys(window, target), logits], schema=logits_schema(v)))
+    return path
+
+
+@pytest.fixture
+def model(tmp_path):
+    return write_logits(tmp_path / "bn4.parquet", 1)
+
+
+@pytest.fixture
+def truth(tmp_path):
+    return write_logits(tmp_path / "truth.parquet", 2)
+
+
+def test_reads_model_and_truths_in_step(model, truth):
+    windows = list(read_logits(model, {"truth": truth}))
+    assert [window.window for window in windows] == [0, 1, 2]
+    assert windows[0].model.shape == windows[0].truths["truth"].shape == (5, V)
+
+
+def test_values_equal_scipys(model, truth):
+    window = next(read_logits(model, {"truth": truth}))
+    values = score_window(window, {"pure": decoder({"name": "pure"})}, ["tv", "kl"], 0.9)["truth"]
+    p_bn, p_gt = (scipy_softmax(x.astype(float), axis=1) for x in (window.model, window.truths["truth"]))
+    np.testing.assert_allclose(values["kl"]["pure"], rel_entr(p_gt, p_bn).sum(1), rtol=1e-5)
+    np.testing.assert_allclose(values["tv"]["pure"], abs(p_gt - p_bn).sum(1) / 2, rtol=1e-5)
+
+
+def test_a_truth_scored_against_itself_is_perfect(truth):
+    for window in read_logits(truth, {"itself": truth}):
+        values = score_window(window, {"pure": decoder({"name": "pure"})}, ["tto", "nsmd", "tv", "kl"], 0.9)
+        for metric in values["itself"].values():
+            np.testing.assert_allclose(metric["pure"], 0, atol=1e-6)
+
+
+def test_rows_come_out_in_groups_with_their_keys(tmp_path, monkeypatch):
+    monkeypatch.setattr(ScoreRows, "GROUP", 8)
+    path = tmp_path / "tto.parquet"
+    with open_writer(path, SCORES, {}) as writer:
+        rows = ScoreRows(writer)
+        for window in range(4):
+            rows.add(window, "truth", "pure", np.arange(5, dtype=np.float32))
+            rows.add(window, None, "top-k", np.ones(5, np.float32))
+        rows.flush()
+    assert pq.read_metadata(path).num_row_groups == 4
+    frame = pd.read_parquet(path)
+    assert len(frame) == 40
+    assert frame[frame.decoding == "pure"].truth.unique().tolist() == ["truth"]
+    assert frame[frame.decoding == "top-k"].truth.isna().all()
+    assert frame[(frame.window == 2) & (frame.decoding == "pure")].value.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_other_windows_are_refused(tmp_path, model):
+    other = write_logits(tmp_path / "other.parquet", 2, windows=(0, 7, 2))
+    with pytest.raises(UserError, match=r"other\.parquet: other windows than .*bn4\.parquet"):
+        list(read_logits(model, {"truth": other}))
+
+
+@pytest.mark.parametrize("windows", [(0, 1), (0, 1, 2, 3)])
+def test_missing_windows_are_refused(tmp_path, model, windows):
+    other = write_logits(tmp_path / "other.parquet", 2, windows=windows)
+    with pytest.raises(UserError, match=r"parquet: \d windows, where \d were expected"):
+        list(read_logits(model, {"truth": other}))
+
+
+def test_another_vocabulary_is_refused(tmp_path, model):
+    other = write_logits(tmp_path / "wide.parquet", 2, v=320)
+    with pytest.raises(UserError, match=r"wide\.parquet: a vocabulary of 320, but .* has 256"):
+        list(read_logits(model, {"truth": other}))
+
+
+def test_a_truncated_logits_file_is_named(model, truth):
+    truth.write_bytes(truth.read_bytes()[:-100])
+    with pytest.raises(UserError, match=r"truth\.parquet: not a complete Parquet file"):
+        list(read_logits(model, {"truth": truth}))

@@ -1,0 +1,128 @@
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oversmoothing.statistics import WindowSums, summarise
+
+
+def clustered(windows=40, seed=0, size=50):
+    """Positions whose windows differ, of unequal length, in shuffled order."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, size, windows)
+    ids = np.repeat(rng.permutation(1000)[:windows], lengths)
+    values = np.repeat(rng.standard_normal(windows), lengths) + rng.standard_normal(len(ids))
+    order = rng.permutation(len(ids))
+    return ids[order], values[order]
+
+
+def seen(ids, values, blocks=1):
+    sums = WindowSums()
+    for i, x in zip(np.array_split(ids, blocks), np.array_split(values, blocks), strict=True):
+        sums.add(i, x)
+    return sums
+
+
+def test_mean_and_sd_are_those_over_positions():
+    ids, values = clustered()
+    cell = summarise(seen(ids, values, 7), 100, 0)
+    assert cell.n == len(values)
+    assert cell.mean == pytest.approx(values.mean(), abs=1e-13)
+    assert cell.sd == pytest.approx(values.std(ddof=1), abs=1e-13)
+
+
+@given(st.integers(1, 2000), st.integers(0, 5))
+def test_the_cut_into_blocks_and_their_order_do_not_matter(blocks, seed):
+    ids, values = clustered(seed=seed)
+    whole = summarise(seen(ids, values), 50, 0)
+    parts = summarise(seen(ids[::-1], values[::-1], blocks), 50, 0)
+    assert vars(parts) == pytest.approx(vars(whole), rel=1e-9, abs=1e-11)
+
+
+def test_digits_survive_a_large_offset():
+    ids, values = clustered()
+    near, far = (summarise(seen(ids, values + shift, 9), 200, 0) for shift in (0.0, 1e9))
+    assert far.sd == pytest.approx(near.sd, rel=1e-6)
+    assert far.high - far.low == pytest.approx(near.high - near.low, rel=1e-5)
+
+
+def naive_interval(ids, values, resamples, seed):
+    """Draw whole windows, glue their positions together, average."""
+    rng = np.random.default_rng(seed)
+    groups = [values[ids == i] for i in np.unique(ids)]
+    drawn = rng.integers(len(groups), size=(resamples, len(groups)))
+    means = [np.concatenate([groups[g] for g in row]).mean() for row in drawn]
+    return np.quantile(means, [0.025, 0.975])
+
+
+def scipy_interval(ids, values, resamples, seed):
+    windows = np.unique(ids)
+    totals = np.array([values[ids == i].sum() for i in windows])
+    counts = np.array([(ids == i).sum() for i in windows])
+    interval = scipy.stats.bootstrap(
+        (totals, counts),
+        lambda t, c, axis: t.sum(axis) / c.sum(axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=resamples,
+        random_state=seed,
+    ).confidence_interval
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("independent", [naive_interval, scipy_interval])
+def test_interval_agrees_with_an_independent_cluster_bootstrap(independent):
+    ids, values = clustered()
+    cell = summarise(seen(ids, values), 10_000, 0)
+    low, high = independent(ids, values, 10_000, 5)
+    assert (cell.low, cell.high) == pytest.approx((low, high), abs=0.04 * (high - low))
+
+
+def test_interval_is_wider_than_one_over_positions():
+    ids, values = clustered(size=200)
+    cell = summarise(seen(ids, values), 1000, 0)
+    assert cell.high - cell.low > 2 * 2 * 1.96 * cell.sd / math.sqrt(cell.n)
+
+
+def test_it_covers_about_as_often_as_it_says():
+    cells = [summarise(seen(*clustered(60, seed=s)), 500, 0) for s in range(200)]
+    inside = np.mean([cell.low <= 0 <= cell.high for cell in cells])
+    assert 0.88 < inside < 0.99
+
+
+def test_same_resamples_for_every_key_and_every_run():
+    ids, values = clustered()
+    a, b = summarise(seen(ids, values), 500, 0), summarise(seen(ids, values + 3), 500, 0)
+    assert (b.low - a.low, b.high - a.high) == pytest.approx((3, 3), abs=1e-12)
+    assert summarise(seen(ids, values), 500, 0) == a
+    assert summarise(seen(ids, values), 500, 1).low != a.low
+
+
+def test_float32_is_summed_in_float64():
+    values = np.full(3_000_001, 0.1, np.float32)
+    values[0] = 1.0
+    cell = summarise(seen(np.zeros(len(values), np.int32), values), 10, 0)
+    assert cell.mean == pytest.approx(values.astype(np.float64).mean(), rel=1e-12)
+
+
+def test_one_window_has_no_interval():
+    one = summarise(seen(np.zeros(4, int), np.array([1.0, 2, 3, 4])), 100, 0)
+    assert (one.mean, one.n) == (2.5, 4)
+    assert one.sd == pytest.approx(np.std([1, 2, 3, 4], ddof=1))
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+    assert math.isnan(summarise(seen(np.array([1]), np.array([2.0])), 100, 0).sd)
+
+
+def test_mistakes_are_named():
+    sums = WindowSums()
+    with pytest.raises(ValueError, match=r"windows \(2,\) and values \(3,\)"):
+        sums.add(np.array([1, 2]), np.array([1.0, 2, 3]))
+    with pytest.raises(ValueError, match="window 7"):
+        sums.add(np.array([1, 7]), np.array([1.0, math.nan]))
+    with pytest.raises(ValueError, match="no values"):
+        summarise(sums, 100, 0)

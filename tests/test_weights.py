@@ -1,0 +1,51 @@
+"""Weights on disk: safetensors that carry the model's shape, and what is said of those that do not fit."""
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.weights import load_metadata, load_model, save_model
+
+CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    save_model(path, CONFIG, GPT(CONFIG, 5).state_dict(), {"step": "7"})
+    return path
+
+
+def test_the_file_alone_rebuilds_the_model(path):
+    loaded = load_model(path)
+    assert loaded.config == CONFIG
+    assert not loaded.training
+    tokens = torch.arange(10)[None]
+    assert torch.equal(loaded(tokens), GPT(CONFIG, 5).eval()(tokens))
+    assert load_metadata(path)["step"] == "7"
+
+
+def test_truncated(path):
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(UserError, match=r"weights\.safetensors: not a complete safetensors file"):
+        load_model(path)
+
+
+def test_missing(tmp_path):
+    with pytest.raises(UserError, match="no such file"):
+        load_model(tmp_path / "none.safetensors")
+
+
+def test_of_another_project(tmp_path):
+    save_file({"weight": torch.zeros(2)}, tmp_path / "other.safetensors")
+    with pytest.raises(UserError, match=r"other\.safetensors: no model config in its metadata"):
+        load_model(tmp_path / "other.safetensors")
+
+
+def test_tensors_that_are_not_those_of_the_config(tmp_path):
+    wide = GPTConfig(layers=1, heads=1, width=16, block=16)
+    save_model(tmp_path / "odd.safetensors", wide, GPT(CONFIG).state_dict(), {})
+    with pytest.raises(UserError, match=r"odd\.safetensors: its tensors are not those of its config"):
+        load_model(tmp_path / "odd.safetensors")

@@ -1,0 +1,70 @@
+"""A copy of the project with a small text, and Snakemake run in it as a user would."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = "results/tables/oversmoothing.csv"
+TINY = "tests/config/tiny.yaml"
+
+
+@dataclass
+class Study:
+    """A project folder under test."""
+
+    folder: Path
+
+    def command(self, *targets, config=TINY, options=()):
+        """Give the command that builds targets (the main table) under a config."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", config, *options]
+        return [*command, "--", *(targets or (TABLE,))]
+
+    def snakemake(self, *targets, config=TINY, options=(), check=True):
+        """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+        command = self.command(*targets, config=config, options=options)
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        output = done.stdout + done.stderr
+        assert (done.returncode == 0) == check, output
+        return output
+
+    def planned(self, target=TABLE, config=TINY):
+        """Return what a dry-run would do: jobs by rule."""
+        output = self.snakemake(target, config=config, options=["-n"])
+        if "Nothing to be done" in output:
+            return {}
+        stats = output.split("Job stats:")[1].split("total")[0]
+        return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", stats, flags=re.MULTILINE)}
+
+    def edit(self, path, old, new):
+        """Replace a piece of a file; return a function that puts it back."""
+        path = self.folder / path
+        text = path.read_text()
+        assert old in text, f"{path} no longer holds {old!r}"
+        path.write_text(text.replace(old, new, 1))
+        return lambda: path.write_text(text)
+
+
+def copy_project(folder):
+    """Copy what a clone holds, and write a small text beside it."""
+    for name in ("workflow", "scripts", "config", "resources", "envs", "tests/config"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".snakemake"))
+    write_text(folder / "text.jsonl")
+    return Study(folder)
+
+
+def write_text(path, documents=3000):
+    """Write documents of made-up sentences, enough that the training split is above 1 MB."""
+    draw = random.Random(0)
+    words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(2000)]
+    with path.open("w") as file:
+        for _ in range(documents):
+            sentences = [" ".join(draw.choices(words, k=12)).capitalize() + "." for _ in range(6)]
+            file.write(json.dumps({"text": " ".join(sentences)}) + "\n")

@@ -1,0 +1,146 @@
+"""What goes wrong reads as one clear error, exits non-zero and loses nothing; a killed training goes on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from study import TABLE
+
+from oversmoothing.store.parquet import read_table
+from oversmoothing.weights import load_metadata, load_tensors
+
+WEIGHTS = "results/models/bn4-s1337/weights.safetensors"
+
+
+def state(folder):
+    """Size and time of everything built so far."""
+    return {
+        path: path.stat().st_mtime_ns
+        for path in (folder / "results").rglob("*")
+        if path.is_file() and path.suffix != ".log"
+    }
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Write a variation of the tiny config; give its path."""
+
+    def write(old, new):
+        text = Path(__file__).parents[1].joinpath("config/tiny.yaml").read_text()
+        assert old in text
+        path = tmp_path / "changed.yaml"
+        path.write_text(text.replace(old, new))
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("max_steps: 16", "max_step: 16", "training: unknown key 'max_step'; did you mean 'max_steps'?"),
+        ("- {rank: 4}", "- {rank: 400}", "family: rank 400 is above model.width, 16; lower it"),
+        ("scored: 24", "scored: 25", "longer than the block of bn4-s1337, 32"),
+        ("[text.jsonl]", "[nothing/*.parquet]", "corpus.paths: no file matches 'nothing/*.parquet'"),
+        ("- {rank: 4}", "- {name: mine, path: none.safetensors}", "Missing input files for rule adopt"),
+    ],
+)
+def test_mistakes_in_the_config_stop_before_anything_is_touched(study, config, old, new, message):
+    before = state(study.folder)
+    output = study.snakemake(config=config(old, new), check=False)
+    assert message in output
+    assert "Traceback" not in output
+    assert state(study.folder) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("text.parquet", b"PAR1", "text.parquet: truncated or damaged"),
+        ("text.txt", b"\xff\xfe", "text.txt: not UTF-8: byte 0 is 0xff"),
+        ("text.jsonl", b"", "the corpus is empty"),
+        ("text.jsonl", b'{"txt": "Hello."}\n', "text.jsonl: line 1 has no field 'text' (it has: txt)"),
+        ("text.txt", b"Too little. Far too little.", "split has 0 bytes"),
+    ],
+)
+def test_bad_text_is_named_and_models_stay(copy, config, name, content, message):
+    models = state(copy.folder / "results/models")
+    (copy.folder / "bad").mkdir()
+    (copy.folder / "bad" / name).write_bytes(content)
+    output = copy.snakemake(config=config("text.jsonl", f"bad/{name}"), check=False)
+    assert message in output
+    assert "Traceback" not in output
+    assert state(copy.folder / "results/models") == models
+    copy.snakemake()  # with the old text again only the corpus is built again, and is the same
+    assert state(copy.folder / "results/models") == models
+
+
+def test_more_windows_than_the_text_holds(copy, config):
+    output = copy.snakemake(config=config("count: 6", "count: 60000"), check=False)
+    assert "windows: the evaluation corpus of" in output
+    assert "has no room for 60,000 windows of 32 bytes" in output
+
+
+def test_a_truncated_logits_file_is_named_and_other_scores_stay(copy):
+    path = copy.folder / "results/logits/bn4-s1337.parquet"
+    other = copy.folder / "results/scores/tto/bn16-s1337.parquet"
+    kept = other.read_bytes()
+    path.write_bytes(path.read_bytes()[:-500])
+    output = copy.snakemake(check=False)
+    assert "results/logits/bn4-s1337.parquet: not a complete Parquet file" in output
+    assert "delete it and run again" in output
+    assert "Traceback" not in output
+    assert other.read_bytes() == kept
+    path.unlink()
+    copy.snakemake()
+    assert copy.planned() == {}
+
+
+def test_a_checkpoint_of_the_users_own_is_a_model_like_any_other(copy, config):
+    shutil.copy(copy.folder / WEIGHTS, copy.folder / "mine.safetensors")
+    path = config("- {rank: 4}", "- {name: mine, path: mine.safetensors}")
+    copy.snakemake(config=path)
+    table = pd.read_csv(copy.folder / TABLE)
+    assert set(table.model) == {"mine", "bn16-s1337"}
+    scores = [copy.folder / f"results/scores/tto/{name}.parquet" for name in ("mine", "bn4-s1337")]
+    assert read_table(scores[0]).equals(read_table(scores[1]))
+
+
+def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
+    """Snakemake and its training are shot in mid-run; the same command then ends with the weights of a straight run."""
+    folder = copy.folder
+    tiny = (folder / "tests/config/tiny.yaml").read_text().replace("  max_steps: 16\n", "  max_steps: 1500\n")
+    (folder / "killed.yaml").write_text(tiny)
+    (folder / "straight.yaml").write_text("results: straight\n" + tiny.replace("checkpoints: ", "checkpoints: other"))
+    resume = folder / "checkpoints/bn4-s1337/resume.safetensors"
+    command = copy.command(WEIGHTS, config="killed.yaml")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
+    limit = time.monotonic() + 120
+    while not resume.exists():
+        assert process.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    step = json.loads(load_metadata(resume)["progress"])["step"]
+    assert 0 < step < 1500, "the kill came too late to test anything"
+    assert not (folder / WEIGHTS).exists()
+
+    subprocess.run(copy.command(config="killed.yaml", options=["--unlock"]), cwd=folder, check=True, **quiet)
+    copy.snakemake(WEIGHTS, config="killed.yaml")
+    assert f"resuming at step {step}" in (folder / "results/logs/train/bn4-s1337.log").read_text()
+    copy.snakemake(WEIGHTS.replace("results/", "straight/"), config="straight.yaml")
+    one, _ = load_tensors(folder / WEIGHTS)
+    other, _ = load_tensors(folder / WEIGHTS.replace("results/", "straight/"))
+    assert all((one[name] == other[name]).all() for name in one)
+    history = "models/bn4-s1337/history.parquet"
+    assert read_table(folder / "results" / history).equals(read_table(folder / "straight" / history))
+    assert not resume.parent.exists()

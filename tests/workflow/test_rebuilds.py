@@ -1,0 +1,96 @@
+"""The DAG rebuilds only what changed, and never misses a change: each claim proved by a dry-run."""
+
+import os
+import time
+
+import pytest
+
+TABLE = "oversmoothing_table"
+
+
+def test_a_second_run_does_nothing(study):
+    assert study.planned() == {}
+    assert study.planned(target="results/models/truth/weights.safetensors") == {}
+
+
+def test_comments_docstrings_and_touches_change_nothing(study):
+    """Not even a touch of the corpus (above 1 MB), of the weights, of the logits or of every line of code."""
+    assert (study.folder / "results/corpus/train.bin").stat().st_size > 1_000_000
+    undo = [
+        study.edit("scripts/oversmoothing/model.py", "class Block(nn.Module):", "# a comment\nclass Block(nn.Module):"),
+        study.edit("scripts/oversmoothing/metrics.py", '"""Oversmoothing of', '"""Another docstring: oversmoothing of'),
+        study.edit("workflow/rules/models.smk", '"""The models:', '"""Another docstring:'),
+    ]
+    later = time.time() + 5
+    for folder in ("scripts", "workflow", "config", "results", "resources"):
+        for path in (study.folder / folder).rglob("*"):
+            if path.is_file():
+                os.utime(path, (later, later))
+    os.utime(study.folder / "text.jsonl", (later, later))
+    try:
+        assert study.planned() == {}
+    finally:
+        for back in undo:
+            back()
+
+
+def test_tau_rescores_and_retrains_nothing(study, tmp_path):
+    config = tmp_path / "tau.yaml"
+    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
+    assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
+
+
+def test_a_new_bottleneck_trains_one_model(study, tmp_path):
+    config = tmp_path / "rank.yaml"
+    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    config.write_text(text.replace("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n"))
+    assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, TABLE: 1}
+
+
+def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
+    config = tmp_path / "seed.yaml"
+    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "seeds: [1337, 1]\n")
+    assert study.planned(config=str(config)) == {"train": 2, "logits": 2, "score": 2, TABLE: 1}
+
+
+RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, TABLE: 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "expected"),
+    [
+        ("scripts/oversmoothing/metrics.py", "/ math.log(2)", "/ math.log(3)", {"score": 2, TABLE: 1}),
+        ("scripts/oversmoothing/model.py", "std=0.02 * scale", "std=0.03 * scale", RETRAINED),
+        ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
+        ("scripts/oversmoothing/spectra.py", "rank < 1", "rank < 2", {}),
+        ("resources/published/table_4_1.csv", "0.432", "0.433", {TABLE: 1}),
+    ],
+)
+def test_a_changed_module_redoes_what_imports_it_and_no_more(study, path, old, new, expected):
+    back = study.edit(path, old, new)
+    try:
+        assert study.planned() == expected
+    finally:
+        back()
+    assert study.planned() == {}
+
+
+def test_changed_text_rebuilds_the_corpus_and_all_that_follows(study):
+    back = study.edit("text.jsonl", "a", "b")
+    try:
+        planned = study.planned()
+    finally:
+        back()
+    assert planned["build_corpus"] == 1
+    assert planned["train"] == 2
+
+
+def test_resamples_redraw_the_table_alone(study, tmp_path):
+    config = tmp_path / "resamples.yaml"
+    config.write_text((study.folder / "tests/config/tiny.yaml").read_text().replace("resamples: 100", "resamples: 200"))
+    assert study.planned(config=str(config)) == {TABLE: 1}
+
+
+def test_results_folders_of_two_configs_never_mix(study):
+    assert study.planned(config="config/thesis.yaml", target="results/thesis/tables/oversmoothing.csv")["train"] == 7
+    assert study.planned() == {}
