@@ -77,7 +77,14 @@ def test_bad_text_is_named_and_models_stay(copy, config, name, content, message)
     assert message in output
     assert "Traceback" not in output
     assert state(copy.folder / "results/models") == models
-    copy.snakemake()  # with the old text again only the corpus is built again, and is the same
+
+
+def test_a_corpus_built_again_to_the_same_bytes_retrains_nothing(copy):
+    models = state(copy.folder / "results/models")
+    shutil.rmtree(copy.folder / "results/corpus")
+    copy.snakemake("results/corpus/manifest.json")
+    assert copy.planned() == {}
+    copy.snakemake()
     assert state(copy.folder / "results/models") == models
 
 

@@ -1,5 +1,6 @@
 """The config, checked, and what every rule asks of it. No pandas and no torch: each cluster job parses this."""
 
+import os
 import re
 import sys
 

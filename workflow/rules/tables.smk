@@ -4,7 +4,7 @@ Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,tex} (Tables 4.1 and 4.2).
 """
 
-PUBLISHED = f"{workflow.basedir}/../resources/published"
+PUBLISHED = os.path.relpath(f"{workflow.basedir}/../resources/published")
 OVERSMOOTHING = ("tto", "nsmd", "tv", "kl")
 
 
