@@ -10,6 +10,7 @@ from oversmoothing.metrics import METRICS
 from oversmoothing.store.atomic import atomic_path
 
 LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)"}
+DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth"}
 ARROWS = {"lower": "↓", "higher": "↑"}
 
 
@@ -101,7 +102,7 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
     for truth, part in table.groupby("truth", sort=False):
         wide = _wide(part, _latex_cell).rename(columns=lambda name: _latex_header(str(name)))
         body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
-        caption = _latex_text(f"{title} Against {truth}{_beside(part)}. {_legend(part)}")
+        caption = _latex_text(f"{title} Against {truth}{_beside(part)}. {_legend(part, intervals=False)}")
         parts.append(
             "\\begin{table}\n\\centering\n\\resizebox{\\linewidth}{!}{%\n"
             + body.strip()
@@ -172,26 +173,21 @@ def _beside(part: pd.DataFrame) -> str:
     return f", beside the thesis's values against {names[0]}" if len(names) else ""
 
 
-def _legend(table: pd.DataFrame) -> str:
+def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
     """Say how to read the cells, and in what the published setting is another one."""
-    text = (
-        f"Mean ± standard deviation over {int(table.n.max()):,} positions"
-        " [95 % interval from a bootstrap over whole windows]. ↓ lower is better; bold: the best of ours."
-    )
-    differs = list(dict.fromkeys(" ".join(table.published_differs.dropna()).split()))
-    if differs:
-        ranks = table[table.published_differs.fillna("").str.contains("rank")]
-        where = [
-            f"rank {row['rank']} stands beside the thesis's {row['published_model']}"
-            for row in ranks.drop_duplicates("model").to_dict("records")
-        ]
-        others = [name for name in differs if name != "rank"]
-        text += (
-            (f" The published values are for another setting ({', '.join(others)}" if others else " (Same setting")
-            + (f"; {'; '.join(where)}" if where else "")
-            + "): compare trends, not levels."
-        )
-    return text
+    parts = [f"Mean ± standard deviation over {int(table.n.max()):,} positions"]
+    if intervals:
+        parts[0] += " [95 % interval of the mean, from a bootstrap over whole windows]"
+    parts.append("↓ lower is better; bold: the best of ours")
+    differs = set(" ".join(table.published_differs.dropna()).split())
+    if others := [DIFFERENCES[name] for name in DIFFERENCES if name in differs]:
+        parts.append(f"The published values come from {' and '.join(others)}: compare trends, not levels")
+    stand_ins = table[table.published_differs.fillna("").str.contains("rank")].drop_duplicates("model")
+    parts += [
+        f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"
+        for row in stand_ins.to_dict("records")
+    ]
+    return ". ".join(parts) + "."
 
 
 def _new(names: Sequence[str], known: Sequence[str]) -> list[str]:

@@ -1,0 +1,110 @@
+"""Tables: ours beside the published, in three formats; and the published numbers themselves."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oversmoothing.tables import oversmoothing_table, read_published, write_csv, write_latex, write_markdown
+
+PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
+TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
+TRUTHS = [{"model": "truth", "rank": None, "seed": 1, "published_as": "NanoGPT 300M", "differs": ["data", "truth"]}]
+
+
+def model(rank, published_as, differs):
+    return {"model": f"bn{rank}-s1", "rank": rank, "seed": 1, "published_as": published_as, "differs": differs}
+
+
+MODELS = [model(4, "4", ["data", "scale"]), model(64, "64", ["data"]), model(288, "512", ["data", "scale", "rank"])]
+
+
+@pytest.fixture
+def table():
+    rows = [
+        {"model": m["model"], "truth": "truth", "metric": metric, "mean": i + j / 10, "sd": 0.5, "n": 20000}
+        | {"low": i - 0.1, "high": i + 0.1}
+        for j, metric in enumerate(("tto", "kl"))
+        for i, m in reversed(list(enumerate(MODELS, start=1)))
+    ]
+    return oversmoothing_table(pd.DataFrame(rows), MODELS, TRUTHS, read_published(TABLES))
+
+
+def test_rows_stand_in_the_configs_order_with_the_thesis_beside_them(table):
+    assert list(table.metric) == ["tto"] * 3 + ["kl"] * 3
+    assert list(table["rank"]) == [4, 64, 288] * 2
+    first, second, third = table.to_dict("records")[:3]
+    assert (first["published_mean"], first["published_sd"]) == (0.386, 0.273)
+    assert first["published_differs"] == "data scale truth"
+    assert pd.isna(second["published_mean"])  # the thesis has no rank 64
+    assert pd.isna(second["published_differs"])
+    assert (third["published_model"], third["published_mean"]) == ("512", 0.076)
+    assert third["published_differs"] == "data scale rank truth"
+    assert (first["unit"], first["better"]) == ("probability", "lower")
+
+
+def test_csv_is_tidy(table, tmp_path):
+    write_csv(table, tmp_path / "t.csv")
+    back = pd.read_csv(tmp_path / "t.csv")
+    assert len(back) == 6
+    assert back["mean"].tolist() == pytest.approx(table["mean"].tolist())
+    assert back.columns.tolist() == table.columns.tolist()
+
+
+def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
+    write_markdown(table, tmp_path / "t.md", "Title")
+    text = (tmp_path / "t.md").read_text()
+    assert "TTO ↓" in text
+    assert "**1.000** ± 0.500 [0.900, 1.100] | 0.386 ± 0.273" in text
+    assert text.count("**") == 4
+    assert "Rank 288 stands beside the thesis's 512." in text
+    assert "another corpus and larger models and another truth" in text
+    assert "20,000 positions" in text
+    row = next(line for line in text.splitlines() if line.startswith("| 64"))
+    assert [cell.strip() for cell in row.split("|")][3] == "-"
+
+
+def test_latex_is_balanced_and_escaped(table, tmp_path):
+    write_latex(table, tmp_path / "t.tex", "Title.")
+    text = (tmp_path / "t.tex").read_text()
+    for name in ("table", "tabular"):
+        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
+    assert text.count("{") == text.count("}")
+    assert r"$\mathbf{1.000} \pm 0.500$" in text
+    assert "↓" not in text
+    assert "interval" not in text
+
+
+def test_published_tables_have_every_cell_of_the_thesis():
+    published = read_published(TABLES)
+    counts = published.groupby(["metric", published.truth.fillna("")]).size()
+    assert counts.to_dict() == {
+        (metric, truth): 7 for metric in ("tto", "nsmd", "tv", "kl") for truth in ("EvaByte", "NanoGPT 300M")
+    } | {("tbat", ""): 7}
+    assert set(published.model) == {"4", "8", "12", "16", "32", "128", "512"}
+    assert published["mean"].notna().all()
+    assert (published.sd >= 0).all()
+
+
+def test_published_values_keep_the_metrics_inequalities():
+    """NSMD <= TTO <= TV in every cell, and the spread of a probability cannot exceed sqrt(m (1 - m))."""
+    wide = read_published(TABLES).pivot_table("mean", ["model", "truth"], "metric")
+    assert (wide.nsmd <= wide.tto).all()
+    assert (wide.tto <= wide.tv).all()
+    bounded = read_published(TABLES).query("metric in ('tto', 'tv')")
+    assert (bounded.sd <= np.sqrt(bounded["mean"] * (1 - bounded["mean"])) + 5e-4).all()
+
+
+def test_published_means_agree_with_table_6_1():
+    """Pure sampling in Table 6.1 is the plain mean of the two truths, to the rounding."""
+    pure = {
+        "tto": [0.409, 0.151, 0.125, 0.100, 0.089, 0.088, 0.106],
+        "nsmd": [0.400, 0.142, 0.117, 0.093, 0.082, 0.081, 0.099],
+        "tv": [0.457, 0.216, 0.195, 0.170, 0.158, 0.159, 0.179],
+        "kl": [1.082, 0.404, 0.326, 0.258, 0.222, 0.226, 0.265],
+    }
+    means = read_published(TABLES).groupby(["metric", "model"])["mean"].mean()
+    for metric, values in pure.items():
+        ours = [means[metric, rank] for rank in ("4", "8", "12", "16", "32", "128", "512")]
+        np.testing.assert_allclose(ours, values, atol=0.0011)
