@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from safetensors import SafetensorError
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path, write_json
@@ -46,6 +47,21 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
         raise RuntimeError
     assert json.loads(path.read_text()) == {"a": 1}
     assert [entry.name for entry in tmp_path.iterdir()] == ["value.json"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+    ],
+)
+def test_a_full_disk_is_named_and_the_old_file_stays(tmp_path, error):
+    path = tmp_path / "value.json"
+    write_json(path, 1)
+    with pytest.raises(UserError, match=r"value\.json: no space left on the disk; free some"), atomic_path(path):
+        raise error
+    assert json.loads(path.read_text()) == 1
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path):

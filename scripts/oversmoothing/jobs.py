@@ -25,32 +25,32 @@ def run(main: Callable[[Any], None], job: Any) -> None:
     Raises
     ------
     SystemExit
-        With status 1 after a `UserError` or a full disk; any other exception passes through and its
-        traceback stands in the log too.
+        With status 1 after an error that `explain` knows; any other passes through, and its traceback stands in
+        the log too.
     """
     log = str(job.log[0]) if job.log else None
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
         handlers=[logging.FileHandler(log)] if log else [logging.StreamHandler()],
+        force=True,
     )
     try:
         main(job)
-    except UserError as error:
-        _stop(str(error), log)
-    except MemoryError:
-        _stop("out of memory: lower the batch size of this step in the config", log)
-    except OSError as error:
-        if error.errno != 28:  # ENOSPC
+    except Exception as error:
+        message = explain(error)
+        if message is None:
             logger.exception("failed")
             raise
-        _stop(f"no space left on the disk for {error.filename or 'the output'}: free some and run again", log)
-    except Exception:
-        logger.exception("failed")
-        raise
+        logger.error(message)
+        print(f"\nError: {message}" + (f"\n(log: {log})" if log else ""), file=sys.stderr)
+        raise SystemExit(1) from None
 
 
-def _stop(message: str, log: str | None) -> None:
-    logger.error(message)
-    print(f"\nError: {message}" + (f"\n(log: {log})" if log else ""), file=sys.stderr)
-    raise SystemExit(1)
+def explain(error: Exception) -> str | None:
+    """Say in one line what the user can do about an error; None for a fault of ours, which wants its traceback."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "out of memory: lower `training.batch` or `inference.batch` in the config and run again"
+    return None

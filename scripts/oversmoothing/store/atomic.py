@@ -2,11 +2,12 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from oversmoothing.jobs import UserError
 
 
 @contextmanager
@@ -23,6 +24,11 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     Path
         A path in the same folder, so that the final rename is atomic. If the block raises, what it
         wrote there is removed and `path` stays as it was.
+
+    Raises
+    ------
+    UserError
+        If the disk is full; the message names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,11 +37,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         yield temporary
         _flush_to_disk(temporary)
         temporary.replace(path)
+    except Exception as error:
+        if "No space left on device" in str(error):  # an OSError of Python or Arrow, or a SafetensorError
+            raise UserError(f"{path}: no space left on the disk; free some and run again") from error
+        raise
     finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        else:
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def write_json(path: str | Path, value: Any) -> None:
