@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from safetensors.numpy import load_file
 
 from oversmoothing.jobs import run
 from oversmoothing.logits import logits_schema
-from oversmoothing.spectra import truncate
+from oversmoothing.spectra import read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
 from oversmoothing.store.provenance import provenance
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read a model's hidden states and head; write the logits of the truncated head."""
     rank = job.params.rank
-    weights = load_file(job.input.weights)["head.weight"]
-    head = truncate(weights, rank).astype(np.float32)
+    head = truncate(read_head(job.input.weights), rank).astype(np.float32)
     schema = logits_schema(len(head))
     made_by = provenance({"rank": rank}, model=job.wildcards.model, source=job.input.weights)
     with open_writer(job.output[0], schema, made_by) as writer:

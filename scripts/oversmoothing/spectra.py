@@ -1,6 +1,26 @@
-"""Singular values: heads truncated to a lower rank."""
+"""Singular values of the LM head: heads truncated to a lower rank."""
+
+from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from oversmoothing.jobs import UserError
+
+
+def read_head(path: str | Path) -> np.ndarray:
+    """Read the head of a model, float32 (v, r), from its weights, without PyTorch.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged or has no head.
+    """
+    try:
+        return load_file(path)["head.weight"]
+    except (OSError, SafetensorError, KeyError) as error:
+        raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
 
 
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:
