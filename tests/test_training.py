@@ -1,5 +1,6 @@
 """Training: the schedule, the convergence rule, and a resume that equals an uninterrupted run to the bit."""
 
+import json
 import os
 import signal
 import subprocess
@@ -43,11 +44,11 @@ SETTINGS = {
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout": 0.1}
 
 
-def run(folder, settings=SETTINGS, key="k", shape=SHAPE, text=TEXT):
+def run(folder, settings=SETTINGS, key="k", shape=SHAPE, text=TEXT, precision="float32"):
     torch.set_num_threads(1)
     checkpoints = Checkpoints(folder, key)
     with checkpoints.lock():
-        progress = train(GPT(GPTConfig(**shape), 1), text, text[:500], settings, 1, "float32", checkpoints)
+        progress = train(GPT(GPTConfig(**shape), 1), text, text[:500], settings, 1, precision, checkpoints)
     return progress, checkpoints
 
 
@@ -144,13 +145,17 @@ RUNNER = """
     import sys
     sys.path.insert(0, {scripts!r}); sys.path.insert(0, {tests!r})
     from test_training import run
-    run({folder!r}, {settings!r})
+    run({folder!r}, {settings!r}, precision={precision!r})
 """
 
 
-def start(folder, settings):
+def start(folder, settings, precision):
     code = textwrap.dedent(RUNNER).format(
-        scripts=str(SCRIPTS), tests=str(Path(__file__).parent), folder=str(folder), settings=settings
+        scripts=str(SCRIPTS),
+        tests=str(Path(__file__).parent),
+        folder=str(folder),
+        settings=settings,
+        precision=precision,
     )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
 
@@ -168,16 +173,18 @@ def same_bits(left, right):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill):
+@pytest.mark.parametrize(
+    ("kill", "precision"), [(signal.SIGKILL, "float32"), (signal.SIGKILL, "bf16"), (signal.SIGTERM, "float32")]
+)
+def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
     """Kill a training twice, wherever it happens to be; weights, snapshots and history equal a straight run's."""
     settings = {**SETTINGS, "max_steps": 400, "evaluation_interval": 40, "patience": 50}
-    straight, reference = run(tmp_path / "straight", settings)
+    straight, reference = run(tmp_path / "straight", settings, precision=precision)
     folder = tmp_path / "killed"
     for _ in range(2):
         resume = folder / "resume.safetensors"
         before = resume.stat().st_mtime_ns if resume.exists() else 0
-        process = start(folder, settings)
+        process = start(folder, settings, precision)
         wait_for(resume, process, before)
         time.sleep(0.05)
         os.kill(process.pid, kill)
@@ -185,9 +192,9 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill):
         assert process.returncode != 0
         if kill == signal.SIGTERM:
             assert "stopped by SIGTERM at step" in error
-    step = int(load_tensors(resume)[1]["progress"].split('"step": ')[1].split(",")[0])
+    step = json.loads(load_tensors(resume)[1]["progress"])["step"]
     assert 0 < step < 400, "the kill came too late to test anything"
-    progress, checkpoints = run(folder, settings)
+    progress, checkpoints = run(folder, settings, precision=precision)
     assert progress.history == straight.history
     assert same_bits(checkpoints.best, reference.best)
     assert same_bits(resume, reference.folder / "resume.safetensors")

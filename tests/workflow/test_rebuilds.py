@@ -91,6 +91,13 @@ def test_resamples_redraw_the_table_alone(study, tmp_path):
     assert study.planned(config=str(config)) == {TABLE: 1}
 
 
+def test_where_things_are_computed_changes_nothing(study, tmp_path):
+    config = tmp_path / "elsewhere.yaml"
+    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    config.write_text(text.replace("checkpoints: checkpoints", "checkpoints: scratch") + "device: cpu\n")
+    assert study.planned(config=str(config)) == {}
+
+
 def test_results_folders_of_two_configs_never_mix(study):
     assert study.planned(config="config/thesis.yaml", target="results/thesis/tables/oversmoothing.csv")["train"] == 7
     assert study.planned() == {}

@@ -1,4 +1,8 @@
-"""The config, checked, and what every rule asks of it. No pandas and no torch: each cluster job parses this."""
+"""The config, checked, and what every rule asks of it. No pandas and no torch: each cluster job parses this.
+
+In `params`, what decides a result is a plain value, which Snakemake compares between runs. What decides only where
+it is computed (the device, the folder of checkpoints) is a function of `output`, which Snakemake does not compare.
+"""
 
 import os
 import re

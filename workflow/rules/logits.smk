@@ -24,7 +24,7 @@ rule logits:
         runtime=60,
     params:
         settings=settings(**config["inference"]),
-        device=config["device"],
+        device=lambda wildcards, output: config["device"],
         code=fingerprint("logits.py"),
     script:
         "../../scripts/logits.py"

@@ -31,8 +31,8 @@ rule train:
         runtime=1440,
     params:
         settings=lambda wildcards: MODELS[wildcards.model].settings,
-        checkpoints=lambda wildcards: f"{config['checkpoints']}/{wildcards.model}",
-        device=config["device"],
+        checkpoints=lambda wildcards, output: f"{config['checkpoints']}/{wildcards.model}",
+        device=lambda wildcards, output: config["device"],
         code=fingerprint("train.py"),
     script:
         "../../scripts/train.py"

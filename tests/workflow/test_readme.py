@@ -1,0 +1,30 @@
+"""What the README says works, works."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from study import ROOT
+
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
+def test_its_python_runs_on_real_results(study, code):
+    done = subprocess.run([sys.executable, "-c", code], cwd=study.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "bn" in done.stdout or "validation_loss" in done.stdout
+
+
+def test_its_links_and_paths_exist():
+    paths = re.findall(r"\]\((?!http)([^)]+)\)", README) + re.findall(r"`((?:config|envs|benchmarks)/[\w./]+)`", README)
+    assert len(paths) > 5
+    for path in paths:
+        assert (ROOT / path).exists(), path
+
+
+def test_its_make_targets_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", README)):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
