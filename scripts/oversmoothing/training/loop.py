@@ -109,7 +109,10 @@ def train(
             progress.loss_steps += 1
             if progress.step % settings["evaluation_interval"] == 0 or progress.step == settings["max_steps"]:
                 evaluate()
-                bar.set_postfix(validation_loss=f"{progress.history[-1]['validation_loss']:.3f}", refresh=False)
+                last = progress.history[-1]
+                bar.set_postfix(
+                    loss=f"{last['train_loss']:.3f}", validation=f"{last['validation_loss']:.3f}", refresh=False
+                )
             snapshot()
             if stop or progress.step % settings["checkpoint_interval"] == 0:
                 progress.loss_sum = loss_sum.item()
