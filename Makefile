@@ -59,6 +59,7 @@ lock: ## freeze the newest versions that envs/requirements*.in allow
 	$(VENV)-lock/bin/pip freeze | sed 's/+cpu$$//' > envs/lock.txt
 	$(VENV)-lock/bin/pip install --quiet -r envs/requirements-dev.in
 	$(VENV)-lock/bin/pip freeze | sed 's/+cpu$$//' | grep -vxFf envs/lock.txt > envs/lock-dev.txt
+	sed -i '/^      - /d' envs/environment.yaml && sed 's/^/      - /' envs/lock.txt >> envs/environment.yaml
 	rm -rf $(VENV)-lock
 
 clean: ## delete the environment; results/ stays

@@ -24,7 +24,7 @@ def main(job: "Snakemake") -> None:
         shares=settings["splits"],
         separator=settings["separator"],
         overlap_words=settings["overlap_words"],
-        at_least=settings.get("at_least"),
+        at_least=job.params.at_least,
     )
     for split, part in contents["splits"].items():
         logger.info("%s: %d documents, %d bytes", split, part["documents"], part["bytes"])

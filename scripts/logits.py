@@ -24,7 +24,7 @@ def main(job: "Snakemake") -> None:
     settings = job.params.settings
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
-    make_deterministic(device, job.threads)
+    make_deterministic(device, settings["threads"])
     model = load_model(job.input.weights, device)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"])
     name, config = job.wildcards.model, model.config

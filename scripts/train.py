@@ -26,24 +26,25 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the corpus, train, and move weights, loss history and snapshots to the rule's outputs."""
+    """Read the corpus, train, and write weights, loss history and snapshots; then drop the checkpoints."""
     settings = job.params.settings
     training, seed = settings["training"], settings["seed"]
     device = choose_device(job.params.device)
     precision = choose_precision(training["precision"], device)
     make_deterministic(device, training["threads"])
     data = {name: read_split(job.input[name]) for name in ("training", "validation")}
-    corpus = json.loads(Path(job.input.manifest).read_text())
+    corpus = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
     verify(job.input.training, corpus["splits"]["train"])
     verify(job.input.validation, corpus["splits"]["validation"])
 
     model = GPT(GPTConfig.from_dict(settings["model"]), seed).to(device)
     logger.info("%s on %s in %s, %d threads", model.config, device, precision, training["threads"])
+    sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
     made_by = provenance(
-        settings, model=job.wildcards.model, precision=precision, device=device.type, corpus=digest(corpus)
+        settings, model=job.wildcards.model, precision=precision, device=device.type, corpus=digest(sha256)
     )
-    key = digest({"settings": settings, "code": job.params.code, "corpus": corpus})
-    checkpoints = Checkpoints(job.params.checkpoints, key)
+    key = digest({"settings": settings, "code": job.params.code, "corpus": sha256})
+    checkpoints = Checkpoints(job.params.checkpoints["folder"], key, job.params.checkpoints["interval"])
     with checkpoints.lock():
         progress = train(model, data["training"], data["validation"], training, seed, precision, checkpoints)
         best, _ = load_tensors(checkpoints.best)

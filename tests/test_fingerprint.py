@@ -88,6 +88,24 @@ def test_code_counts_wherever_it_stands(scripts):
     assert fresh("score.py", scripts) != scoring
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("for i in x:\n    a()\n    b()\n", "for i in x:\n    a()\nb()\n"),
+        ("f(g(x), y)\n", "f(g(x, y))\n"),
+        ("if a:\n    b()\nelse:\n    c()\n", "if a:\n    b()\n    c()\n"),
+        ("a = [1, [2, 3]]\n", "a = [1, [2], 3]\n"),
+    ],
+)
+def test_the_shape_of_the_code_counts(tmp_path, one, other):
+    """The same names in the same order, but another indentation or other brackets, are other code."""
+    digests = []
+    for text in (one, other):
+        (tmp_path / "a.py").write_text(text)
+        digests.append(fresh("a.py", tmp_path))
+    assert digests[0] != digests[1]
+
+
 def test_a_constant_string_that_is_no_docstring_counts(tmp_path):
     (tmp_path / "a.py").write_text('def f():\n    """Doc."""\n    return "x"\n')
     before = fresh("a.py", tmp_path)

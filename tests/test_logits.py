@@ -59,9 +59,8 @@ def files(model, tmp_path_factory):
     job = SimpleNamespace(
         input=SimpleNamespace(weights=folder / "weights.safetensors", windows=folder / "windows.parquet"),
         output=SimpleNamespace(logits=folder / "logits.parquet", hidden=folder / "hidden.parquet"),
-        params=SimpleNamespace(settings={"batch": 2, "precision": "float32"}, device="cpu"),
+        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu"),
         wildcards=SimpleNamespace(model="bn6-s3"),
-        threads=1,
     )
     logits_script.main(job)
     return folder

@@ -8,6 +8,8 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
+from check import DECODINGS, check
+from oversmoothing.decoding import decoder
 from oversmoothing.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,13 +25,13 @@ def default(**changes):
 @pytest.mark.parametrize("name", ["thesis.yaml", "smoke.yaml"])
 def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
-    plan.check(config)
+    check(config)
     assert config["results"] != DEFAULT["results"]
-    assert config["checkpoints"] != DEFAULT["checkpoints"]
+    assert plan.checkpoints(config, "m")["folder"] == f"{config['results']}/checkpoints/m"
 
 
 def test_the_default_shows_the_whole_range():
-    plan.check(DEFAULT)
+    check(DEFAULT)
     ranks = [member["rank"] for member in DEFAULT["family"]]
     assert len(ranks) >= 5
     assert min(ranks) == 4
@@ -61,7 +63,7 @@ def test_models_by_name():
 
 def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
-    plan.check(config)
+    check(config)
     mine = plan.models(config)["mine"]
     assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", None, None)
 
@@ -75,6 +77,8 @@ def test_settings_do_not_depend_on_the_order_of_keys():
 def test_where_a_row_is_not_like_the_published_one():
     rows = {row["model"]: row for row in plan.table_rows(DEFAULT, "family")}
     assert rows["bn4-s1337"]["differs"] == ["data", "scale"]
+    other = plan.table_rows(default(metrics={"tau": 0.5}), "family")
+    assert other[0]["differs"] == ["data", "scale", "tau"]
     assert rows["bn288-s1337"]["differs"] == ["data", "scale", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
     assert plan.table_rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]
@@ -93,31 +97,66 @@ def test_metrics_are_those_of_the_library():
         ({"model": {"width": "wide"}}, "model.width: 'wide' is not of type 'integer'"),
         ({"training": {"learning_rate": "1e-3"}}, r"training.learning_rate: .1e-3. is text, .*write 0.001"),
         ({"metrics": {"tau": 1.5}}, "metrics.tau: 1.5 is greater than the maximum of 1"),
-        ({"family": [{"rank": 300}]}, "family: rank 300 is above model.width, 288"),
+        ({"family": [{"rank": 300}]}, "bn300-s1337: rank 300 is above model.width, 288"),
         ({"family": [{"rank": 4}, {"rank": 4}]}, "two models are called 'bn4-s1337'"),
         ({"family": []}, "family: "),
-        ({"family": [{"rank": 4, "name": "x"}]}, "family.0"),
+        ({"family": [{"rank": 4, "name": "x"}]}, "family.0: .* must have either `rank`, or `name` and `path`"),
+        ({"family": [{"path": "x"}]}, "family.0: .* must have either `rank`, or `name` and `path`"),
+        ({"family": [{"rank": 4.0}]}, "family.0.rank: 4.0 is not of type 'integer'"),
+        ({"seeds": [True]}, "seeds.0: True is not of type 'integer'"),
+        ({"seeds": [10**30]}, "seeds.0: 1.* is greater than the maximum"),
+        ({"model": {True: 1}}, "model: unknown key 'True'"),
+        ({"metrics": {"tau": float("nan")}}, "metrics.tau: nan is not a finite number"),
+        ({"corpus": {"splits": {"train": float("nan")}}}, "corpus.splits.train: nan is not a finite"),
+        ({"checkpoints": {"folder": "results/models"}}, "checkpoints.folder: results/models holds results"),
+        ({"model": {"heads": 32}}, "rotary positions need an even head size; width / heads is 9"),
+        ({"truths": [{"name": "t", "model": {}, "published_as": "GPT"}]}, "truths.0.published_as: 'GPT' is not one"),
         ({"windows": {"scored": 500}}, "windows: prompt \\+ scored is 556 bytes, longer than the block of bn4-s1337"),
         ({"truths": [{"name": "t", "model": {"block": 128}}]}, "longer than the block of t, 128"),
         ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
-        ({"truths": [{"name": "t"}]}, "truths.0"),
+        ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`"),
+        ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
+        ({"truths": [{"name": "t", "model": {"rank": 400}}]}, "t: rank 400 is above"),
         ({"model": {"heads": 5}}, "model.width 288 is not a multiple of model.heads 5"),
         ({"model": {"positions": "rotray"}}, "model.positions: 'rotray' is not one of"),
         ({"corpus": {"source": "files"}}, "corpus.paths: source: files needs at least one path"),
         ({"corpus": {"source": "web"}}, "corpus.source: 'web' is not one of"),
         ({"corpus": {"splits": {"train": 0.5}}}, "corpus.splits: the shares .* must add up to 1"),
-        ({"decodings": [{"name": "top-k"}]}, "decodings.0"),
+        ({"decodings": [{"name": "top-k"}]}, "decodings.0: top-k takes k, not none"),
+        ({"decodings": [{"name": "pure", "k": 3}]}, "decodings.0: pure takes no setting, not k"),
+        ({"decodings": [{"name": "greedy"}]}, "decodings: `{name: pure}` is missing"),
+        ({"decodings": [{"name": "pure"}, {"name": "top-k", "k": 300}]}, "decodings.1.k: 300 is greater"),
+        ({"decodings": [{"name": "top-k", "k": 1}, {"name": "top-k", "k": 2}]}, "decodings: top-k stands twice"),
         ({"decodings": [{"name": "top-p", "p": 0}]}, "decodings.0.p: 0 is less than or equal to"),
         ({"seeds": []}, "seeds: "),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):
     with pytest.raises(plan.ConfigError, match=message):
-        plan.check(default(**changes))
+        check(default(**changes))
+
+
+def test_decodings_are_those_of_the_library():
+    for name, keys in DECODINGS.items():
+        decoder({"name": name, **dict.fromkeys(keys, 1)})
+
+
+def test_the_corpus_depends_on_the_versions_it_is_harvested_from(monkeypatch):
+    before = plan.corpus_settings(DEFAULT)
+    assert before["packages"]["torch"].count(".") == 2
+    monkeypatch.setattr(plan, "version", lambda package: "99.0")
+    assert plan.corpus_settings(DEFAULT) != before
+    assert "packages" not in plan.corpus_settings(default(corpus={"source": "files", "paths": ["x"]}))
+
+
+def test_memory_grows_with_the_model():
+    models = plan.models(default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text())))
+    assert plan.training_memory(models["bn4-s1337"]) < 6000
+    assert 10_000 < plan.training_memory(models["gpt-300m"]) < 20_000
 
 
 def test_a_missing_key():
     config = default()
     del config["windows"]["count"]
     with pytest.raises(plan.ConfigError, match="windows: 'count' is a required property"):
-        plan.check(config)
+        check(config)

@@ -49,6 +49,14 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["value.json"]
 
 
+def test_what_a_killed_writer_left_is_cleared(tmp_path):
+    (tmp_path / ".value.json.123.part").write_text("half")
+    (tmp_path / ".other.json.123.part").write_text("not ours")
+    write_json(tmp_path / "value.json", "é")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.json.123.part", "value.json"]
+    assert (tmp_path / "value.json").read_bytes() == '"é"\n'.encode()
+
+
 @pytest.mark.parametrize(
     "error",
     [

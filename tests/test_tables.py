@@ -65,6 +65,20 @@ def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
     assert [cell.strip() for cell in row.split("|")][3] == "-"
 
 
+def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
+    own = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
+    models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, own]
+    row = {"truth": "truth", "metric": "tto", "mean": 0.1, "sd": 0.1, "n": 9, "low": 0.0, "high": 1.0}
+    rows = pd.DataFrame([{**row, "model": m["model"]} for m in models])
+    table = oversmoothing_table(rows, models, TRUTHS, read_published(TABLES))
+    write_markdown(table, tmp_path / "t.md", "Title")
+    write_latex(table, tmp_path / "t.tex", "Title.")
+    line = next(line for line in (tmp_path / "t.md").read_text().splitlines() if "my_model" in line)
+    assert [cell.strip() for cell in line.split("|")][1:3] == ["my_model", "-"]
+    assert "None" not in (tmp_path / "t.md").read_text()
+    assert r"my\_model" in (tmp_path / "t.tex").read_text()
+
+
 def test_latex_is_balanced_and_escaped(table, tmp_path):
     write_latex(table, tmp_path / "t.tex", "Title.")
     text = (tmp_path / "t.tex").read_text()

@@ -36,7 +36,6 @@ SETTINGS = {
     "evaluation_interval": 10,
     "evaluation_batches": 2,
     "patience": 5,
-    "checkpoint_interval": 5,
     "snapshots": True,
     "precision": "float32",
     "threads": 1,
@@ -46,7 +45,7 @@ SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout"
 
 def run(folder, settings=SETTINGS, key="k", shape=SHAPE, text=TEXT, precision="float32"):
     torch.set_num_threads(1)
-    checkpoints = Checkpoints(folder, key)
+    checkpoints = Checkpoints(folder, key, interval=5)
     with checkpoints.lock():
         progress = train(GPT(GPTConfig(**shape), 1), text, text[:500], settings, 1, precision, checkpoints)
     return progress, checkpoints
@@ -211,11 +210,11 @@ def test_a_checkpoint_of_other_settings_is_not_used(tmp_path):
 
 
 def test_two_processes_never_train_one_model(tmp_path):
-    checkpoints = Checkpoints(tmp_path, "k")
+    checkpoints = Checkpoints(tmp_path, "k", interval=5)
     code = (
         f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n"
         "from oversmoothing.training.checkpoint import Checkpoints\n"
-        f"with Checkpoints({str(tmp_path)!r}, 'k').lock(): pass"
+        f"with Checkpoints({str(tmp_path)!r}, 'k', 5).lock(): pass"
     )
     with checkpoints.lock():
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -61,16 +61,20 @@ def _code_digest(path: Path) -> bytes:
 
 
 def _walk(node):
-    """Yield the tree's node types, field names and values; what is empty or a docstring is left out.
+    """Yield the tree's node types, field names and values, between brackets that keep its shape.
+
+    What is empty or a docstring is left out.
 
     Neither `ast.dump` nor `ast.unparse` will do: their text differs between versions of Python, and so does the
     set of fields, but new fields are empty in old code.
     """
+    yield "("
     yield type(node).__name__
     for name, value in ast.iter_fields(node):
         if value is None or value == []:
             continue
         yield name
+        yield "["
         if name == "body" and isinstance(value, list) and _is_docstring(value[0]):
             value = value[1:]
         for item in value if isinstance(value, list) else [value]:
@@ -78,6 +82,8 @@ def _walk(node):
                 yield from _walk(item)
             else:
                 yield repr(item)
+        yield "]"
+    yield ")"
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -3,24 +3,22 @@
 Pure Python and quick to import, because every job of a cluster run parses the workflow again.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from glob import glob
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import yaml
-from jsonschema import Draft202012Validator
 from snakemake.exceptions import WorkflowError
 
-SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
 
 # The thesis's shapes (3.3 and its footnote), to say where a row of ours is not like the published one.
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
+TAU = 0.9
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
 
@@ -58,40 +56,6 @@ class Model:
     path: str | None = None
     source: str | None = None
     published_as: str | None = None
-
-
-def check(config: Mapping[str, Any]) -> None:
-    """Check a config against the schema and against itself.
-
-    Raises
-    ------
-    ConfigError
-        That names the first key at fault and says what to do.
-    """
-    schema = yaml.safe_load(SCHEMA.read_text())
-    for error in sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path))):
-        raise ConfigError(_explain(error))
-    everything = models(config)
-    window = config["windows"]["prompt"] + config["windows"]["scored"]
-    for model in everything.values():
-        if model.settings is None:
-            continue
-        shape = model.settings["model"]
-        if shape["rank"] is not None and shape["rank"] > shape["width"]:
-            raise ConfigError(f"family: rank {shape['rank']} is above model.width, {shape['width']}; lower it")
-        if shape["width"] % shape["heads"]:
-            raise ConfigError(
-                f"{model.name}: model.width {shape['width']} is not a multiple of model.heads {shape['heads']}"
-            )
-        if window > shape["block"]:
-            raise ConfigError(
-                f"windows: prompt + scored is {window} bytes, longer than the block of {model.name}, "
-                f"{shape['block']}; shorten the windows or raise model.block"
-            )
-    if config["corpus"]["source"] == "files" and not config["corpus"]["paths"]:
-        raise ConfigError("corpus.paths: source: files needs at least one path or glob")
-    if abs(sum(config["corpus"]["splits"].values()) - 1) > 1e-9:
-        raise ConfigError("corpus.splits: the shares of train, validation and evaluation must add up to 1")
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -153,17 +117,38 @@ def corpus_files(config: Mapping[str, Any]) -> list[str]:
     return sorted({path for pattern in config["corpus"]["paths"] for path in _files(pattern)})
 
 
-def check_files(config: Mapping[str, Any]) -> None:
-    """Check that the text which the config names is there, before a job has deleted any earlier output.
+def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the corpus depends on: its section of the config and, for docstrings, the packages' versions."""
+    chosen = settings(**config["corpus"])
+    if chosen["source"] == "docstrings":
+        from oversmoothing.corpus.harvest import PACKAGES
 
-    Raises
-    ------
-    ConfigError
-        That names the key and the path.
+        chosen["packages"] = {name: version(package).partition("+")[0] for name, package in sorted(PACKAGES.items())}
+    return chosen
+
+
+def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many bytes each split must have for training and windows to be possible at all."""
+    blocks = [model.settings["model"]["block"] for model in models(config).values() if model.settings]
+    window = config["windows"]["prompt"] + config["windows"]["scored"]
+    block = max(blocks, default=0)
+    return {"train": block + 1, "validation": block + 1, "evaluation": config["windows"]["count"] * window}
+
+
+def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Say where a training keeps its checkpoints, and after how many steps it writes one."""
+    folder = config["checkpoints"]["folder"] or f"{config['results'].rstrip('/')}/checkpoints"
+    return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
+
+
+def training_memory(model: Model) -> int:
+    """Estimate the memory of a training in MB.
+
+    Weights, gradients and two moments in float32, twice while they are saved, and 3 GB for PyTorch and activations.
     """
-    for pattern in config["corpus"]["paths"]:
-        if not _files(pattern):
-            raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
+    shape = (model.settings or {})["model"]
+    weights = 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
+    return 3000 + 32 * weights // 10**6
 
 
 def gpus(config: Mapping[str, Any]) -> int:
@@ -179,7 +164,8 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     -------
     list of dict
         ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: in what it is unlike the thesis's model
-        of that name, of "data" (another corpus), "scale" (another shape), "truth" (another truth) and "rank".
+        of that name, of "data" (another corpus), "scale" (another shape, or one that the config does not know),
+        "truth" (another truth), "rank" and "tau".
     """
     rows = []
     for model in models(config).values():
@@ -191,7 +177,8 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
                 "data": config["corpus"]["source"] != "fineweb",
                 "scale": kind == "family" and not alike,
                 "truth": kind == "truth" and not alike,
-                "rank": kind == "family" and str(model.rank) != model.published_as,
+                "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
+                "tau": config["metrics"]["tau"] != TAU,
             }
             rows.append(
                 {
@@ -237,19 +224,3 @@ def _training_settings(
 
 def _published(entry: Mapping[str, Any]) -> str | None:
     return str(entry["published_as"]) if "published_as" in entry else None
-
-
-def _explain(error: Any) -> str:
-    """Turn a schema violation into one line that names the key."""
-    while error.context:  # of the alternatives of an anyOf, the one that came closest
-        error = max(error.context, key=lambda e: len(e.absolute_path))
-    where = ".".join(str(part) for part in error.absolute_path) or "top level"
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
-        unknown = next(key for key in error.instance if key not in known)
-        near = difflib.get_close_matches(unknown, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
-        return f"{where}: unknown key {unknown!r}; {hint}"
-    if error.validator == "type" and isinstance(error.instance, str) and "number" in str(error.validator_value):
-        return f"{where}: {error.instance!r} is text, not a number (YAML reads 1e-3 as text: write 0.001)"
-    return f"{where}: {error.message}"

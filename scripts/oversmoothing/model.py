@@ -118,7 +118,8 @@ class GPT(nn.Module):
         Returns
         -------
         pre : tensor, shape (batch, time, width)
-            What enters the bottleneck Linear; without a bottleneck, what enters the last LayerNorm.
+            What enters the bottleneck Linear (GPT-2 has none: there, what enters or leaves the last LayerNorm, as
+            `bottleneck_norm` says).
         post : tensor, shape (batch, time, r)
             Exactly what enters the head.
         """

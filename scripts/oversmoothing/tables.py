@@ -10,7 +10,7 @@ from oversmoothing.metrics import METRICS
 from oversmoothing.store.atomic import atomic_path
 
 LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)"}
-DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth"}
+DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth", "tau": "another tau"}
 ARROWS = {"lower": "↓", "higher": "↑"}
 
 
@@ -93,7 +93,7 @@ def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
         lines += [_wide(part, _markdown_cell).to_markdown(index=False, disable_numparse=True), ""]
     lines += [_legend(table), ""]
     with atomic_path(path) as temporary:
-        temporary.write_text("\n".join(lines))
+        temporary.write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
@@ -101,6 +101,7 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
     parts = []
     for truth, part in table.groupby("truth", sort=False):
         wide = _wide(part, _latex_cell).rename(columns=lambda name: _latex_header(str(name)))
+        wide["rank"] = wide["rank"].map(_latex_text)
         body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
         caption = _latex_text(f"{title} Against {truth}{_beside(part)}. {_legend(part, intervals=False)}")
         parts.append(
@@ -109,7 +110,7 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
             + f"}}\n\\caption{{{caption}}}\n\\end{{table}}\n"
         )
     with atomic_path(path) as temporary:
-        temporary.write_text("\n".join(parts))
+        temporary.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _wide(part: pd.DataFrame, cell: Any) -> pd.DataFrame:
@@ -120,7 +121,7 @@ def _wide(part: pd.DataFrame, cell: Any) -> pd.DataFrame:
         first = own.iloc[0]
         row = {"rank": str(first["rank"]) if pd.notna(first["rank"]) else str(model)}
         if several_seeds:
-            row["seed"] = str(first["seed"])
+            row["seed"] = str(first["seed"]) if pd.notna(first["seed"]) else "-"
         for record in own.to_dict("records"):
             best = _best(part[part.metric == record["metric"]], record["better"])
             label = f"{LABELS[record['metric']]} {ARROWS[record['better']]}"

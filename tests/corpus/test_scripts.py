@@ -17,7 +17,7 @@ from oversmoothing.store.parquet import read_table
 WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}
 
 
-def corpus_job(folder: Path, **changes: Any) -> SimpleNamespace:
+def corpus_job(folder: Path, at_least: dict[str, int] | None = None, **changes: Any) -> SimpleNamespace:
     lines = [json.dumps({"text": f"Text {number} is here. It says {number * 7919}."}) for number in range(400)]
     (folder / "data.jsonl").write_text("\n".join(lines))
     settings = {
@@ -31,7 +31,9 @@ def corpus_job(folder: Path, **changes: Any) -> SimpleNamespace:
     }
     outputs = {split: str(folder / "corpus" / f"{split}.bin") for split in SPLITS}
     output = SimpleNamespace(**outputs, manifest=str(folder / "corpus" / "manifest.json"))
-    return SimpleNamespace(output=output, params=SimpleNamespace(settings=settings), threads=2, log=[])
+    return SimpleNamespace(
+        output=output, params=SimpleNamespace(settings=settings, at_least=at_least), threads=2, log=[]
+    )
 
 
 def windows_job(folder: Path) -> SimpleNamespace:

@@ -45,7 +45,7 @@ def config(tmp_path):
     ("old", "new", "message"),
     [
         ("max_steps: 16", "max_step: 16", "training: unknown key 'max_step'; did you mean 'max_steps'?"),
-        ("- {rank: 4}", "- {rank: 400}", "family: rank 400 is above model.width, 16; lower it"),
+        ("- {rank: 4}", "- {rank: 400}", "bn400-s1337: rank 400 is above model.width, 16; lower it"),
         ("scored: 24", "scored: 25", "longer than the block of bn4-s1337, 32"),
         ("[text.jsonl]", "[nothing/*.parquet]", "corpus.paths: no file matches 'nothing/*.parquet'"),
         ("- {rank: 4}", "- {name: mine, path: none.safetensors}", "Missing input files for rule adopt"),
@@ -124,7 +124,7 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
     folder = copy.folder
     tiny = (folder / "tests/config/tiny.yaml").read_text().replace("  max_steps: 16\n", "  max_steps: 1500\n")
     (folder / "killed.yaml").write_text(tiny)
-    (folder / "straight.yaml").write_text("results: straight\n" + tiny.replace("checkpoints: ", "checkpoints: other"))
+    (folder / "straight.yaml").write_text("results: straight\n" + tiny.replace("folder: checkpoints", "folder: other"))
     resume = folder / "checkpoints/bn4-s1337/resume.safetensors"
     command = copy.command(WEIGHTS, config="killed.yaml")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -94,7 +94,9 @@ def test_resamples_redraw_the_table_alone(study, tmp_path):
 def test_where_things_are_computed_changes_nothing(study, tmp_path):
     config = tmp_path / "elsewhere.yaml"
     text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(text.replace("checkpoints: checkpoints", "checkpoints: scratch") + "device: cpu\n")
+    config.write_text(
+        text.replace("folder: checkpoints, interval: 4", "folder: scratch, interval: 5") + "device: cpu\n"
+    )
     assert study.planned(config=str(config)) == {}
 
 

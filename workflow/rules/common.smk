@@ -8,13 +8,14 @@ import os
 import re
 import sys
 
-sys.path.insert(0, workflow.basedir)
+sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
+from check import check, check_files
 from fingerprint import fingerprint
 from plan import METRICS, one_of, settings
 
-plan.check(config)
+check(config)
 
 RESULTS = config["results"].rstrip("/")
 MODELS = plan.models(config)

@@ -26,7 +26,8 @@ rule build_corpus:
         mem_mb=4000,
         runtime=120,
     params:
-        settings=settings(**config["corpus"]),
+        settings=plan.corpus_settings(config),
+        at_least=lambda wildcards, output: plan.bytes_needed(config),
         code=fingerprint("build_corpus.py"),
     script:
         "../../scripts/build_corpus.py"

@@ -18,6 +18,7 @@ rule logits:
         model=one_of(model for model in MODELS.values() if model.kind != "svd"),
     conda:
         ENVIRONMENT
+    threads: config["inference"]["threads"]
     resources:
         gpu=GPUS,
         mem_mb=4000,

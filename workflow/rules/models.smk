@@ -24,14 +24,14 @@ rule train:
         ),
     conda:
         ENVIRONMENT
-    threads: config["training"]["threads"]
+    threads: lambda wildcards: MODELS[wildcards.model].settings["training"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=4000,
+        mem_mb=lambda wildcards: plan.training_memory(MODELS[wildcards.model]),
         runtime=1440,
     params:
         settings=lambda wildcards: MODELS[wildcards.model].settings,
-        checkpoints=lambda wildcards, output: f"{config['checkpoints']}/{wildcards.model}",
+        checkpoints=lambda wildcards, output: plan.checkpoints(config, wildcards.model),
         device=lambda wildcards, output: config["device"],
         code=fingerprint("train.py"),
     script:

@@ -28,7 +28,6 @@ rule oversmoothing_table:
     params:
         settings=settings(
             **config["statistics"],
-            metrics=OVERSMOOTHING,
             models=plan.table_rows(config, "family"),
             truths=plan.table_rows(config, "truth"),
         ),

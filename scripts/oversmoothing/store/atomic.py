@@ -1,5 +1,6 @@
 """Atomic writes: a reader sees the old file or the new one, never half of one."""
 
+import glob
 import json
 import os
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a kill in the middle of a write
+        abandoned.unlink(missing_ok=True)
     try:
         yield temporary
         _flush_to_disk(temporary)
@@ -48,7 +51,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 def write_json(path: str | Path, value: Any) -> None:
     """Write `value` as JSON with sorted keys, so that equal values give equal files."""
     with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -55,11 +55,14 @@ class Checkpoints:
         Lives outside the rule's declared outputs, because Snakemake deletes those of a failed job.
     key : str
         A digest of settings, code and data. A folder of another key is from another training: it is cleared.
+    interval : int
+        Steps between two saves; no part of the key, because it changes no weight.
     """
 
-    def __init__(self, folder: str | Path, key: str) -> None:
+    def __init__(self, folder: str | Path, key: str, interval: int) -> None:
         self.folder = Path(folder)
         self.key = key
+        self.interval = interval
         self.best = self.folder / "best.safetensors"
         self.snapshots = self.folder / "snapshots"
         self._resume = self.folder / "resume.safetensors"

@@ -114,7 +114,7 @@ def train(
                     loss=f"{last['train_loss']:.3f}", validation=f"{last['validation_loss']:.3f}", refresh=False
                 )
             snapshot()
-            if stop or progress.step % settings["checkpoint_interval"] == 0:
+            if stop or progress.step % checkpoints.interval == 0:
                 progress.loss_sum = loss_sum.item()
                 checkpoints.save(model, optimiser, progress)
             bar.update(step_bytes)

@@ -1,0 +1,49 @@
+"""Scoring streams: its memory does not grow with the number of windows."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pyarrow as pa
+from study import ROOT
+
+from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.store.parquet import open_writer, vector_array
+
+SCORED, V = 100, 256
+CODE = """
+    import resource, sys
+    from types import SimpleNamespace as N
+    sys.path.insert(0, {scripts!r})
+    import score
+    class Outputs(dict):
+        __getattr__ = dict.__getitem__
+    folder = {folder!r}
+    settings = dict(tau=0.9, truths=["truth"], decodings=[dict(name="pure"), {{"name": "top-p", "p": 0.9}}])
+    score.main(N(
+        input=N(model=folder + "/model.parquet", truths=[folder + "/truth.parquet"]),
+        output=Outputs(tto=folder + "/tto.parquet", kl=folder + "/kl.parquet"),
+        params=N(settings=settings), wildcards=N(model="model"),
+    ))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def peak_megabytes(folder, windows):
+    folder.mkdir()
+    draw = np.random.default_rng(0)
+    for name in ("model", "truth"):
+        with open_writer(folder / f"{name}.parquet", logits_schema(V), {}) as writer:
+            for window in range(windows):
+                logits = vector_array(draw.normal(size=(SCORED, V)))
+                columns = [*window_keys(window, np.zeros(SCORED, np.int32)), logits]
+                writer.write_batch(pa.record_batch(columns, schema=logits_schema(V)))
+    code = textwrap.dedent(CODE).format(scripts=str(ROOT / "scripts"), folder=str(folder))
+    return int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+
+
+def test_twenty_times_the_windows_take_no_more_memory(tmp_path):
+    """The two larger files hold 2 x 82 MB of logits; a reader that kept them would show."""
+    few, many = peak_megabytes(tmp_path / "few", 40), peak_megabytes(tmp_path / "many", 800)
+    assert many - few < 40

@@ -1,0 +1,128 @@
+"""The config's mistakes, found before anything runs, each in one line that names the key."""
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.validators import extend
+
+from plan import ConfigError, corpus_files, models
+
+SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
+DECODINGS = {"pure": (), "greedy": (), "top-k": ("k",), "top-p": ("p",), "temperature": ("temperature",)}
+
+# JSON Schema counts 4.0 as an integer, but a rank of 4.0 makes no model.
+Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check a config against the schema and against itself.
+
+    Raises
+    ------
+    ConfigError
+        That names the first key at fault and says what to do.
+    """
+    for message in _mistakes(config):
+        raise ConfigError(message)
+
+
+def check_files(config: Mapping[str, Any]) -> None:
+    """Check that the text which the config names is there, before a job has deleted any earlier output.
+
+    Raises
+    ------
+    ConfigError
+        That names the key and the path.
+    """
+    for pattern in config["corpus"]["paths"]:
+        if not corpus_files({"corpus": {"paths": [pattern]}}):
+            raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
+
+
+def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    for error in sorted(Validator(schema).iter_errors(config), key=lambda error: [str(part) for part in error.path]):
+        yield _explain(error)
+    yield from _not_finite(config, "")
+    yield from _entries(config)
+    yield from _shapes(config)
+    splits = config["corpus"]["splits"]
+    if abs(sum(splits.values()) - 1) > 1e-9:
+        yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
+    if config["corpus"]["source"] == "files" and not config["corpus"]["paths"]:
+        yield "corpus.paths: source: files needs at least one path or glob"
+    folder = config["checkpoints"]["folder"]
+    if folder and Path(folder) in (Path(config["results"]), Path(config["results"]) / "models"):
+        yield f"checkpoints.folder: {folder} holds results; name a folder of its own, or null"
+
+
+def _entries(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check which keys stand together in the entries of lists."""
+    for i, entry in enumerate(config["family"]):
+        if set(entry) - {"published_as"} not in ({"rank"}, {"name", "path"}):
+            yield f"family.{i}: {dict(entry)} must have either `rank`, or `name` and `path`"
+    for i, entry in enumerate(config["truths"]):
+        if ("path" in entry) == ("model" in entry) or ("path" in entry and "training" in entry):
+            yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`"
+    for i, entry in enumerate(config["decodings"]):
+        wanted = DECODINGS[entry["name"]]
+        if set(entry) != {"name", *wanted}:
+            have = ", ".join(sorted(set(entry) - {"name"})) or "none"
+            yield f"decodings.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+    names = [entry["name"] for entry in config["decodings"]]
+    for name in names:
+        if names.count(name) > 1:
+            yield f"decodings: {name} stands twice; scores go by that name"
+    if "pure" not in names:
+        yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+
+
+def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check what a model's shape must fulfil, and that a window fits into each."""
+    window = config["windows"]["prompt"] + config["windows"]["scored"]
+    for model in models(config).values():
+        if model.settings is None:
+            continue
+        shape = model.settings["model"]
+        size, odd = divmod(shape["width"], shape["heads"])
+        if shape["rank"] is not None and shape["rank"] > shape["width"]:
+            yield f"{model.name}: rank {shape['rank']} is above model.width, {shape['width']}; lower it"
+        if odd:
+            yield f"{model.name}: model.width {shape['width']} is not a multiple of model.heads {shape['heads']}"
+        if shape["positions"] == "rotary" and size % 2:
+            yield f"{model.name}: rotary positions need an even head size; width / heads is {size}"
+        if window > shape["block"]:
+            yield (
+                f"windows: prompt + scored is {window} bytes, longer than the block of {model.name}, "
+                f"{shape['block']}; shorten the windows or raise model.block"
+            )
+
+
+def _not_finite(value: Any, where: str) -> Iterator[str]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where}: {value} is not a finite number"
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _not_finite(item, f"{where}.{key}".lstrip("."))
+
+
+def _explain(error: Any) -> str:
+    """Turn a schema violation into one line that names the key."""
+    where = ".".join(str(part) for part in error.absolute_path) or "top level"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        unknown = next(str(key) for key in error.instance if key not in known)
+        near = difflib.get_close_matches(unknown, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"{where}: unknown key {unknown!r}; {hint}"
+    if error.validator == "type" and isinstance(error.instance, str) and "number" in str(error.validator_value):
+        return f"{where}: {error.instance!r} is text, not a number (YAML reads 1e-3 as text: write 0.001)"
+    return f"{where}: {error.message}"
