@@ -2,6 +2,7 @@
 
 In `params`, what decides a result is a plain value, which Snakemake compares between runs. What decides only where
 it is computed (the device, the folder of checkpoints) is a function of `output`, which Snakemake does not compare.
+No output is marked `update()`: after a failed job Snakemake would put the old file back, but take it for the new one.
 """
 
 import os
