@@ -65,7 +65,7 @@ def oversmoothing_table(
                 "published_truth": truth.published_as if known else None,
                 "published_mean": cells.loc[key, "mean"] if known else None,
                 "published_sd": cells.loc[key, "sd"] if known else None,
-                "published_differs": " ".join([*model.differs, *_new(truth.differs, model.differs)]) if known else None,
+                "published_differs": " ".join(dict.fromkeys([*model.differs, *truth.differs])) if known else None,
             }
         )
     table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
@@ -100,7 +100,7 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
     """Write the same as LaTeX tables (packages booktabs and graphicx)."""
     parts = []
     for truth, part in table.groupby("truth", sort=False):
-        wide = _wide(part, _latex_cell).rename(columns=lambda name: _latex_header(str(name)))
+        wide = _wide(part, _latex_cell).rename(columns=lambda name: _latex_text(str(name)))
         wide["rank"] = wide["rank"].map(_latex_text)
         body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
         caption = _latex_text(f"{title} Against {truth}{_beside(part)}. {_legend(part, intervals=False)}")
@@ -152,10 +152,6 @@ def _latex_cell(mean: float, sd: float, low: float | None, high: float | None, b
     return rf"${number} \pm {sd:.3f}$"
 
 
-def _latex_header(name: str) -> str:
-    return name.replace("↓", r"$\downarrow$").replace("↑", r"$\uparrow$")
-
-
 def _latex_text(text: str) -> str:
     for plain, escaped in (
         ("±", r"$\pm$"),
@@ -189,7 +185,3 @@ def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
         for row in stand_ins.to_dict("records")
     ]
     return ". ".join(parts) + "."
-
-
-def _new(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in known]
