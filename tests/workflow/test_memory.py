@@ -43,7 +43,7 @@ def peak_megabytes(folder, windows):
     return int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 
 
-def test_twenty_times_the_windows_take_no_more_memory(tmp_path):
-    """The two larger files hold 2 x 82 MB of logits; a reader that kept them would show."""
-    few, many = peak_megabytes(tmp_path / "few", 40), peak_megabytes(tmp_path / "many", 800)
-    assert many - few < 40
+def test_more_windows_take_next_to_no_more_memory(tmp_path):
+    """The larger files hold 240 MB more of logits; what may grow is their footers, some kB per row group."""
+    few, many = peak_megabytes(tmp_path / "few", 400), peak_megabytes(tmp_path / "many", 1600)
+    assert many - few < 60
