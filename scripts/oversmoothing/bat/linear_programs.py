@@ -1,0 +1,93 @@
+"""BAT-reject sets as the thesis computed them: one linear program for every token of every position.
+
+Slow, and independent of `reject`: the baseline of the cost table (thesis Table I.1) and the oracle of tests.
+"""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from oversmoothing.bat.reject import DELTA
+
+TOLERANCE = 1e-10  # the smallest HiGHS takes; SciPy's default, 1e-7, decides some tokens wrongly
+REACH = 1e6  # no token moves by more than so many times p_i, so that sums keep digits enough for the tolerance
+FEASIBLE, INFEASIBLE = 0, 2  # what linprog calls them
+
+
+def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: float = DELTA) -> np.ndarray:
+    """Find a BAT-reject set with SciPy's HiGHS (thesis 4.1.6 and appendix D; Finlayson et al. 2024).
+
+    Token i is in the set if there is q with q_i = 0, sum q = 1, 0 <= q <= p e^delta and W^T q = W^T p. The unknowns
+    are what the tokens give away, z = (p - q) / p_i: then z_i = 1, the others lie between -(e^delta - 1) p_j / p_i
+    and p_j / p_i, and [W, 1]^T z = 0. In q itself a tolerance of 1e-10 would let every token below it vanish; in z it
+    is small beside the token in question, however rare that is. For the same reason the columns of W are centred and
+    brought to one length, neither of which changes the set.
+
+    Parameters
+    ----------
+    weights : array, shape (v, d)
+        The head W.
+    p : array, shape (v,)
+        A distribution; renormalised in float64.
+    delta : float
+        In nats, at least 0. Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis: the
+        others cannot hold all mass. Those with p_i = 0 are in the set.
+
+    Returns
+    -------
+    bool array, shape (v,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, p is no distribution or delta is negative.
+    RuntimeError
+        If HiGHS finds no clear answer for a token.
+
+    References
+    ----------
+    M. Finlayson, J. Hewitt, A. Koller, S. Swayamdipta and A. Sabharwal, "Closing the curious case of neural text
+    degeneration", ICLR 2024.
+    """
+    weights, p = np.asarray(weights, np.float64), np.asarray(p, np.float64)
+    if weights.ndim != 2 or p.shape != weights.shape[:1]:
+        raise ValueError(f"weights {weights.shape} and p {p.shape} must be (v, d) and (v,)")
+    if not (np.isfinite(p).all() and p.min() >= 0 and abs(p.sum() - 1) <= 1e-3):
+        raise ValueError(f"p has NaN, a negative value or the sum {p.sum():g}: not a distribution")
+    if not delta >= 0:
+        raise ValueError(f"delta {delta} is negative")
+    p = p / p.sum()
+    constraints = _constraints(weights)
+    rejected = p == 0
+    for token in np.flatnonzero((p > 0) & (p < -np.expm1(-delta))):
+        rejected[token] = _feasible(constraints, p, delta, token)
+    return rejected
+
+
+def _constraints(weights: np.ndarray) -> np.ndarray:
+    """Return [W, 1]^T with entries around 1 in size; columns of W that are constant say nothing and go."""
+    centred = weights - weights.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    told = lengths > 1e-12 * np.linalg.norm(weights, axis=0)
+    centred = centred[:, told] / lengths[told] * np.sqrt(len(weights))
+    return np.concatenate([centred, np.ones((len(weights), 1))], axis=1).T
+
+
+def _feasible(constraints: np.ndarray, p: np.ndarray, delta: float, token: int) -> bool:
+    with np.errstate(over="ignore"):
+        most = p / p[token]
+    least = -np.minimum(np.expm1(delta) * most, REACH)
+    most = np.minimum(most, REACH)
+    least[token] = most[token] = 1.0
+    result = linprog(
+        np.zeros(len(p)),
+        A_eq=constraints,
+        b_eq=np.zeros(len(constraints)),
+        bounds=np.column_stack([least, most]),
+        method="highs",
+        options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
+    )
+    if result.status not in (FEASIBLE, INFEASIBLE):
+        raise RuntimeError(
+            f"token {token} with p = {p[token]:.3g}: HiGHS gave status {result.status}, {result.message}"
+        )
+    return result.status == FEASIBLE

@@ -1,0 +1,149 @@
+"""BAT-reject sets and their mass, TBAT, exact and for many positions at once (thesis 4.1.6 and appendix D).
+
+The BAT-reject set of a distribution p under a head W holds the tokens that p gives mass to although the truth may
+not: token i is in it if there is q with
+
+    q_i = 0,   sum_j q_j = 1,   0 <= q_j <= p_j e^delta,   W^T q = W^T p.
+
+A token with no mass is in the set, since q = p fits. One with p_i > 1 - e^-delta is not, since the others could not
+hold all mass. If [W, 1] has rank v, q = p is the only solution and the set holds no token with mass. Everything
+else is one linear program per token, which `simplex` solves on one tableau per position.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from oversmoothing.bat import simplex
+from oversmoothing.bat.basis import Basis, TangentBasis
+
+DELTA = math.log(1 / 0.8)  # the thesis's: q may exceed p by a quarter
+LARGEST_DELTA = 20.0
+SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
+
+
+@dataclass(frozen=True)
+class RejectSet:
+    """The BAT-reject sets of n distributions.
+
+    Attributes
+    ----------
+    p : float64 array, shape (n, v)
+        The distributions, renormalised.
+    rejected, undecided : bool arrays, shape (n, v)
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero, too near to call in floating point,
+        or if `mass_tolerance` let it be.
+    certificates : Certificates or None
+        What proves each decision, if it was asked for.
+    """
+
+    p: np.ndarray
+    rejected: np.ndarray
+    undecided: np.ndarray
+    certificates: "Certificates | None" = None
+
+    @property
+    def mass(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return TBAT of each distribution, shape (n,), as a bracket: without and with the undecided tokens."""
+        low = np.where(self.rejected, self.p, 0.0).sum(axis=1)
+        return low, low + np.where(self.undecided, self.p, 0.0).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The basis that decided each token, from which `certificates.check` proves the decision in exact arithmetic.
+
+    Attributes
+    ----------
+    basis : int16 array, shape (n, v, m)
+        For each token, the basic tokens at its decision, padded with -1. All -1: decided without a basis.
+    rest : int8 array, shape (n, v, v)
+        For each token, where the others rested: 0 at zero, 1 at p, 2 at p e^delta, 3 basic.
+    """
+
+    basis: np.ndarray
+    rest: np.ndarray
+
+
+def reject_set(
+    basis: Basis,
+    p: np.ndarray,
+    delta: float = DELTA,
+    mass_tolerance: float = 0.0,
+    post: np.ndarray | None = None,
+    certificates: bool = False,
+) -> RejectSet:
+    """Find the BAT-reject set of each distribution.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of the head: `basis.prepare`, or `basis.prepare_tangent` for the condition behind a LayerNorm.
+    p : array, shape (n, v) or (v,)
+        Distributions; zeros (truncated decodings) and sums off by float32's rounding are allowed. One distribution
+        is taken for n = 1.
+    delta : float
+        In nats, 0 to 20: q_j <= p_j e^delta.
+    mass_tolerance : float
+        Stop at a position once the tokens still open hold no more mass than this; they are undecided. 0: decide all.
+    post : array, shape (n, r) or (r,), optional
+        What entered the head at each position; for a `TangentBasis`, and only for that.
+    certificates : bool
+        Keep what proves each decision (v m + v^2 small integers a token).
+
+    Returns
+    -------
+    RejectSet
+
+    Raises
+    ------
+    ValueError
+        If a shape does not fit, a row of p is no distribution, or delta or mass_tolerance is out of range.
+    """
+    p = _distributions(p, len(basis.columns))
+    if not 0 <= delta <= LARGEST_DELTA:
+        raise ValueError(f"delta {delta} lies outside 0 to {LARGEST_DELTA:g}")
+    if not 0 <= mass_tolerance <= 1:
+        raise ValueError(f"mass_tolerance {mass_tolerance} is no probability")
+    normals = _normals(basis, post, len(p))
+    n, v = p.shape
+    m = basis.columns.shape[1]
+    kept = Certificates(
+        np.full((n, v, m) if certificates else (0, v, m), -1, np.int16),
+        np.full((n, v, v) if certificates else (0, v, v), 3, np.int8),
+    )
+    if math.exp(delta) == 1 or (basis.full and not normals.any()):
+        status = np.where(p > 0, simplex.ACCEPTED, simplex.REJECTED)
+    else:
+        status = np.zeros((n, v), np.int8)
+        simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, status, kept.basis, kept.rest)
+    return RejectSet(
+        p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None
+    )
+
+
+def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:
+    if not isinstance(basis, TangentBasis):
+        if post is not None:
+            raise ValueError("post is for a TangentBasis; the thesis's condition does not depend on it")
+        return np.zeros((0, basis.columns.shape[1]))
+    if post is None or np.shape(post)[-1:] != basis.gain.shape:
+        raise ValueError(f"a TangentBasis needs post of shape ({n}, {len(basis.gain)}), not {np.shape(post)}")
+    post = np.atleast_2d(np.asarray(post, np.float64))
+    if len(post) != n or not np.isfinite(post).all():
+        raise ValueError(f"post {post.shape} must hold one finite vector for each of {n} distributions")
+    return basis.normals(post)
+
+
+def _distributions(p: np.ndarray, v: int) -> np.ndarray:
+    """Return p as float64 (n, v) that sums to 1, or say which row is no distribution."""
+    p = np.ascontiguousarray(np.atleast_2d(np.asarray(p, np.float64)))
+    if p.ndim != 2 or p.shape[1] != v:
+        raise ValueError(f"p {p.shape} must be (n, {v}): the head has {v} tokens")
+    total = p.sum(axis=1, keepdims=True)
+    wrong = ~((p >= 0).all(axis=1) & (abs(total[:, 0] - 1) <= SUM_TOLERANCE))  # NaN fails every comparison
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"p: row {row} has NaN, a negative value or the sum {total[row, 0]:g}: not a distribution")
+    return p / total

@@ -1,0 +1,343 @@
+"""One linear program per token, all solved on one tableau: the compiled heart of `reject_set`.
+
+In x_j = q_j / p_j the question is whether some x in the box [0, E]^s, E = e^delta, with A x = A 1 has x_i = 0; the
+columns of A are p_j u_j, where u_j are the token's rows of the basis. x = 1 always satisfies it, so no phase of
+search for a feasible point is needed. A basis B of m columns gives the condensed tableau T = A_B^-1 A_N and
+x_B = 1 + T (1 - x_N). Whatever is learned holds for every token at once:
+
+* A vertex rejects every token that is zero there.
+* A row r with sum_l ((E - 1) max(T_rl, 0) + max(-T_rl, 0)) < 1 accepts its token: that sum is the most that x_B[r]
+  can fall below 1 anywhere in the box (the dual bound, a Farkas certificate).
+
+So the solver first pushes every nonbasic coordinate from 1 down to 0, which ends in a vertex and rejects most of
+what can be rejected; then it minimises x_i for the tokens still open, each time from the vertex where the last one
+ended. Nonbasic coordinates rest at 0 or E; ties in the ratio test go to the largest pivot (Harris 1973), prices are
+Dantzig's, and after many steps without progress Bland's, which cannot cycle.
+"""
+
+import numba
+import numpy as np
+
+from oversmoothing.compiled import compiled
+
+OPEN, REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2, 3
+
+FEASIBLE = 1e-9  # a coordinate may leave the box by this much
+ZERO = 1e-10  # a minimum below this is zero ...
+POSITIVE = 1e-8  # ... one above this is not, and between them the token is undecided
+SMALLEST_PIVOT = 1e-11
+SMALLEST_PRICE = 1e-11
+DEPENDENT = 1e-12  # what is left of a column, as a share of it, once it is combined from others
+MOST_STEPS = 20_000  # for one token
+DRIFT = 1e-9  # by how much, beside what it is summed from, A x may differ from A 1 when all is done
+
+
+@compiled(parallel=True)
+def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
+    """Decide every token of every position.
+
+    Parameters
+    ----------
+    columns : float64 array, shape (v, m)
+        Orthonormal basis of the constraints.
+    normals : float64 array, shape (n, m) or (0, m)
+        A direction of the basis, of length 1 or 0, that each position leaves free.
+    p : float64 array, shape (n, v)
+        Distributions.
+    bound : float
+        E, above 1.
+    mass_tolerance : float
+        A position is left once its open tokens hold no more mass than this.
+    status : int8 array, shape (n, v)
+        Result: REJECTED, ACCEPTED or UNDECIDED.
+    basis : int16 array, shape (n, v, m) or of size 0
+        Result, if asked for: the basic tokens at the decision of each token, padded with -1.
+    rest : int8 array, shape (n, v, v) or of size 0
+        Result, if asked for: where each nonbasic token rested at the decision: 0 at zero, 1 at 1, 2 at E; 3: basic.
+    """
+    for i in numba.prange(p.shape[0]):
+        _solve_position(
+            columns,
+            normals[i % max(1, normals.shape[0])] if normals.shape[0] else np.zeros(columns.shape[1]),
+            p[i],
+            bound,
+            mass_tolerance,
+            status[i],
+            basis[i] if basis.size else np.zeros((0, 0), np.int16),
+            rest[i] if rest.size else np.zeros((0, 0), np.int8),
+        )
+
+
+@compiled()
+def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, rest):
+    support = np.flatnonzero(p > 0)
+    status[:] = REJECTED  # what has no mass
+    status[support] = ACCEPTED
+    matrix = _constraints(columns, normal, p, support)
+    basic, nonbasic, tableau = _factor(matrix)
+    if len(nonbasic) == 0:
+        return  # the support's columns are independent: x = 1 is the only solution
+    for token in support:
+        status[token] = ACCEPTED if p[token] * bound > bound - 1 else OPEN  # the others cannot hold all mass
+    basic, nonbasic = support[basic], support[nonbasic]
+    x_basic, x_nonbasic = np.ones(len(basic)), np.ones(len(nonbasic))
+    state = (tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, basis, rest)
+    _accept_rows(state)
+    for j in np.argsort(p[nonbasic]):
+        _move(state, j, -1.0, 1.0, False)
+    _accept_rows(state)
+    while True:
+        token = _next_target(state, p, mass_tolerance)
+        if token < 0:
+            break
+        _minimise(state, token)
+    drifted = _drift(_constraints(columns, normal, p, support), support, state) > DRIFT
+    for token in support:
+        if status[token] == OPEN or drifted:
+            status[token] = UNDECIDED
+
+
+@compiled()
+def _constraints(columns, normal, p, support):
+    """Return A, shape (m, s), or (m - 1, s) where a direction is left free: there by a Householder reflection."""
+    m = columns.shape[1]
+    matrix = np.empty((m, len(support)))
+    for j in range(len(support)):
+        for i in range(m):
+            matrix[i, j] = p[support[j]] * columns[support[j], i]
+    if not np.any(normal):
+        return matrix
+    mirror = normal.copy()  # maps the normal to a multiple of the last unit vector, and that row goes
+    mirror[m - 1] += np.sign(mirror[m - 1]) if mirror[m - 1] != 0 else 1.0
+    scale = 2.0 / np.dot(mirror, mirror)
+    for j in range(len(support)):
+        along = 0.0
+        for i in range(m):
+            along += mirror[i] * matrix[i, j]
+        for i in range(m):
+            matrix[i, j] -= scale * along * mirror[i]
+    return matrix[: m - 1]
+
+
+@compiled()
+def _factor(matrix):
+    """Eliminate with complete pivoting; return basic and nonbasic columns and the tableau A_B^-1 A_N.
+
+    The pivots are the largest entries that stand out of the rounding of their own column, because columns differ by
+    as many orders of magnitude as probabilities do. A row's entries that do not stand out are set to zero before
+    it is divided by its pivot: beside a rare token's pivot the rounding of a frequent one would look like a number.
+    """
+    m, s = matrix.shape
+    noise = np.empty(s)
+    for j in range(s):
+        noise[j] = 0.0
+        for i in range(m):
+            noise[j] += matrix[i, j] ** 2
+        noise[j] = DEPENDENT * np.sqrt(noise[j])
+    column_of = np.full(m, -1)
+    taken = np.zeros(s, np.bool_)
+    rank = 0
+    for _ in range(min(m, s)):
+        largest, row, column = 0.0, -1, -1
+        for i in range(m):
+            if column_of[i] < 0:
+                for j in range(s):
+                    size = abs(matrix[i, j])
+                    if size > largest and not taken[j] and size > noise[j]:
+                        largest, row, column = size, i, j
+        if row < 0:
+            break
+        rank += 1
+        column_of[row] = column
+        taken[column] = True
+        inverse = 1.0 / matrix[row, column]
+        for j in range(s):
+            matrix[row, j] = matrix[row, j] * inverse if abs(matrix[row, j]) > noise[j] else 0.0
+        for i in range(m):
+            factor = matrix[i, column]
+            if i != row and factor != 0.0:
+                for j in range(s):
+                    matrix[i, j] -= factor * matrix[row, j]
+    rows = np.flatnonzero(column_of >= 0)
+    nonbasic = np.flatnonzero(~taken)
+    tableau = np.empty((rank, len(nonbasic)))
+    for i in range(rank):
+        for j in range(len(nonbasic)):
+            tableau[i, j] = matrix[rows[i], nonbasic[j]]
+    return column_of[rows], nonbasic, tableau
+
+
+@compiled()
+def _accept_rows(state):
+    tableau, basic, _, _, _, status, bound, _, _ = state
+    for r in range(len(basic)):
+        if status[basic[r]] == OPEN and _deepest(tableau, r, bound) < 1.0 - POSITIVE:
+            _decide(state, basic[r], ACCEPTED)
+
+
+@compiled(fastmath=True)
+def _deepest(tableau, r, bound):
+    """Bound how far below 1 the basic token of row r can be, over the whole box."""
+    positive, negative = 0.0, 0.0
+    for j in range(tableau.shape[1]):
+        value = tableau[r, j]
+        positive += max(value, 0.0)
+        negative -= min(value, 0.0)
+    return (bound - 1.0) * positive + negative
+
+
+@compiled()
+def _next_target(state, p, mass_tolerance):
+    """Choose the open token to minimise next: one at E, or else the lowest; -1 if what is open may stay so."""
+    tableau, basic, nonbasic, x_basic, _, status, _, _, _ = state
+    mass, lowest, target = 0.0, np.inf, -1
+    for r in range(len(basic)):
+        if status[basic[r]] == OPEN:
+            mass += p[basic[r]]
+            if x_basic[r] < lowest:
+                lowest, target = x_basic[r], basic[r]
+    for j in range(len(nonbasic)):
+        if status[nonbasic[j]] == OPEN:
+            mass += p[nonbasic[j]]
+            target = nonbasic[j]
+    return target if mass > mass_tolerance else -1
+
+
+@compiled()
+def _minimise(state, token):
+    """Minimise one coordinate until it is zero, certainly not zero, or at a minimum between the two."""
+    tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
+    row = -1
+    for r in range(len(basic)):
+        if basic[r] == token:
+            row = r
+    if row < 0:
+        for j in range(len(nonbasic)):
+            if nonbasic[j] == token:
+                row = _move(state, j, -1.0, bound, False)
+                break
+    stalled = 0
+    for _ in range(MOST_STEPS):
+        if status[token] != OPEN:
+            return
+        if x_basic[row] <= ZERO:
+            _decide(state, token, REJECTED)
+            return
+        if _deepest(tableau, row, bound) < 1.0 - POSITIVE:
+            _decide(state, token, ACCEPTED)
+            return
+        careful = stalled > len(basic) + len(nonbasic)
+        j = _price(state, row, careful)
+        if j < 0:
+            _decide(state, token, UNDECIDED)
+            return
+        before = x_basic[row]
+        _move(state, j, -1.0 if x_nonbasic[j] > 0.0 else 1.0, bound, careful)
+        stalled = 0 if status[token] == OPEN and x_basic[row] < before - ZERO else stalled + 1
+    _decide(state, token, UNDECIDED)
+
+
+@compiled()
+def _price(state, row, careful):
+    """Choose the nonbasic token whose move lowers a row fastest (Dantzig), or the first by name (Bland)."""
+    tableau, _, nonbasic, _, x_nonbasic, _, _, _, _ = state
+    best, chosen = SMALLEST_PRICE, -1
+    for j in range(len(nonbasic)):
+        price = -tableau[row, j] if x_nonbasic[j] > 0.0 else tableau[row, j]
+        if careful and price > SMALLEST_PRICE and (chosen < 0 or nonbasic[j] < nonbasic[chosen]):
+            chosen = j
+        elif not careful and price > best:
+            best, chosen = price, j
+    return chosen
+
+
+@compiled()
+def _move(state, j, direction, furthest, careful):
+    """Move a nonbasic token until it or a basic one reaches an end of the box; return the row it enters, or -1."""
+    tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
+    row, step, at_bound = _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful)
+    for r in range(len(basic)):
+        x_basic[r] -= tableau[r, j] * direction * step
+    arrived = x_nonbasic[j] + direction * step
+    if row < 0:
+        x_nonbasic[j] = bound if direction > 0 else 0.0
+    else:
+        _pivot(tableau, row, j)
+        basic[row], nonbasic[j] = nonbasic[j], basic[row]
+        x_basic[row], x_nonbasic[j] = arrived, bound if at_bound else 0.0
+    if x_nonbasic[j] == 0.0 and status[nonbasic[j]] == OPEN:
+        _decide(state, nonbasic[j], REJECTED)
+    return row
+
+
+@compiled()
+def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful):
+    """Find what stops a move: the row or -1, the length of the step, and whether the row stops at E."""
+    slack = 0.0 if careful else FEASIBLE
+    relaxed = furthest
+    for r in range(len(basic)):
+        speed = tableau[r, j] * direction
+        if speed > SMALLEST_PIVOT:
+            relaxed = min(relaxed, (x_basic[r] + slack) / speed)
+        elif speed < -SMALLEST_PIVOT:
+            relaxed = min(relaxed, (bound - x_basic[r] + slack) / -speed)
+    row, step, at_bound, largest = -1, furthest, False, 0.0
+    for r in range(len(basic)):
+        speed = tableau[r, j] * direction
+        if abs(speed) <= SMALLEST_PIVOT:
+            continue
+        room = x_basic[r] / speed if speed > 0 else (bound - x_basic[r]) / -speed
+        if room > relaxed or room >= furthest:
+            continue
+        better = row < 0 or basic[r] < basic[row] if careful else abs(speed) > largest
+        if better:
+            row, step, at_bound, largest = r, max(room, 0.0), speed < 0, abs(speed)
+    return row, step, at_bound
+
+
+@compiled(fastmath={"contract"})
+def _pivot(tableau, row, j):
+    """Exchange a basic and a nonbasic token."""
+    inverse = 1.0 / tableau[row, j]
+    for k in range(tableau.shape[1]):
+        tableau[row, k] *= inverse
+    tableau[row, j] = inverse
+    for r in range(tableau.shape[0]):
+        factor = tableau[r, j]
+        if r != row and factor != 0.0:
+            for k in range(tableau.shape[1]):
+                tableau[r, k] -= factor * tableau[row, k]
+            tableau[r, j] = -factor * inverse
+
+
+@compiled()
+def _drift(matrix, support, state):
+    """Measure how far rounding has carried the last vertex from the constraints."""
+    _, basic, nonbasic, x_basic, x_nonbasic, status, _, _, _ = state
+    moved = np.zeros(len(status))
+    for r in range(len(basic)):
+        moved[basic[r]] = x_basic[r] - 1.0
+    for j in range(len(nonbasic)):
+        moved[nonbasic[j]] = x_nonbasic[j] - 1.0
+    worst = 0.0
+    for i in range(matrix.shape[0]):
+        total, size = 0.0, 0.0
+        for j in range(len(support)):
+            part = matrix[i, j] * moved[support[j]]
+            total += part
+            size += abs(part) + 1e-4 * abs(matrix[i, j])  # x near 1 is known to 1e-16, however little it moved
+        if abs(total) > worst * size:
+            worst = abs(total) / size
+    return worst
+
+
+@compiled()
+def _decide(state, token, decision):
+    """Set a token's status and, if certificates are asked for, keep the basis that proves it."""
+    _, basic, nonbasic, _, x_nonbasic, status, bound, basis, rest = state
+    status[token] = decision
+    if basis.size:
+        basis[token, : len(basic)] = basic
+        rest[token, basic] = 3
+        for j in range(len(nonbasic)):
+            rest[token, nonbasic[j]] = 0 if x_nonbasic[j] == 0.0 else 1 if x_nonbasic[j] == 1.0 else 2
