@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.tables import oversmoothing_table, read_published, write_csv, write_latex, write_markdown
+from oversmoothing.tables import beside_published, read_published, write_csv, write_latex, write_markdown
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
@@ -23,12 +23,20 @@ MODELS = [model(4, "4", ["data", "scale"]), model(64, "64", ["data"]), model(288
 @pytest.fixture
 def table():
     rows = [
-        {"model": m["model"], "truth": "truth", "metric": metric, "mean": i + j / 10, "sd": 0.5, "n": 20000}
+        {
+            "model": m["model"],
+            "truth": "truth",
+            "metric": metric,
+            "decoding": "pure",
+            "mean": i + j / 10,
+            "sd": 0.5,
+            "n": 20000,
+        }
         | {"low": i - 0.1, "high": i + 0.1}
         for j, metric in enumerate(("tto", "kl"))
         for i, m in reversed(list(enumerate(MODELS, start=1)))
     ]
-    return oversmoothing_table(pd.DataFrame(rows), MODELS, TRUTHS, read_published(TABLES))
+    return beside_published(pd.DataFrame(rows), MODELS, TRUTHS, read_published(TABLES))
 
 
 def test_rows_stand_in_the_configs_order_with_the_thesis_beside_them(table):
@@ -68,9 +76,18 @@ def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
 def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
     own = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
     models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, own]
-    row = {"truth": "truth", "metric": "tto", "mean": 0.1, "sd": 0.1, "n": 9, "low": 0.0, "high": 1.0}
+    row = {
+        "truth": "truth",
+        "metric": "tto",
+        "decoding": "pure",
+        "mean": 0.1,
+        "sd": 0.1,
+        "n": 9,
+        "low": 0.0,
+        "high": 1.0,
+    }
     rows = pd.DataFrame([{**row, "model": m["model"]} for m in models])
-    table = oversmoothing_table(rows, models, TRUTHS, read_published(TABLES))
+    table = beside_published(rows, models, TRUTHS, read_published(TABLES))
     write_markdown(table, tmp_path / "t.md", "Title")
     write_latex(table, tmp_path / "t.tex", "Title.")
     line = next(line for line in (tmp_path / "t.md").read_text().splitlines() if "my_model" in line)

@@ -4,6 +4,7 @@ Pure Python and quick to import, because every job of a cluster run parses the w
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
 # The thesis's shapes (3.3 and its footnote), to say where a row of ours is not like the published one.
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
 TAU = 0.9
+DELTA = math.log(1 / 0.8)
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
 
@@ -165,7 +167,7 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     list of dict
         ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: in what it is unlike the thesis's model
         of that name, of "data" (another corpus), "scale" (another shape, or one that the config does not know),
-        "truth" (another truth), "rank" and "tau".
+        "truth" (another truth), "rank", "tau", and for TBAT "delta" and "condition".
     """
     rows = []
     for model in models(config).values():
@@ -179,6 +181,8 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
                 "truth": kind == "truth" and not alike,
                 "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
                 "tau": config["metrics"]["tau"] != TAU,
+                "delta": kind == "family" and not math.isclose(config["metrics"]["tbat"]["delta"], DELTA),
+                "condition": kind == "family" and config["metrics"]["tbat"]["condition"] != "full",
             }
             rows.append(
                 {

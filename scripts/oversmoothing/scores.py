@@ -90,24 +90,31 @@ def score_window(
     return result
 
 
-def summarise_scores(path: str | Path, decoding: str, resamples: int, seed: int) -> dict[str, Summary]:
-    """Summarise one score file per truth under one decoding, reading it in row groups.
+def summarise_scores(
+    path: str | Path, decodings: Sequence[str], resamples: int, seed: int
+) -> dict[tuple[str | None, str], Summary]:
+    """Summarise one score file per truth (None where the metric needs none) and decoding, reading it in row groups.
 
     Raises
     ------
     UserError
-        If the file is damaged, or has no score under that decoding.
+        If the file is damaged, or has no score under one of the decodings.
     """
-    sums: dict[str, WindowSums] = {}
+    sums: dict[tuple[str | None, str], WindowSums] = {}
     for group in read_groups(path, ["window", "truth", "decoding", "value"]):
-        wanted = group.filter(pc.equal(group["decoding"].cast(pa.string()), decoding))
-        truths = wanted["truth"].cast(pa.string())
+        truths, found = group["truth"].cast(pa.string()), group["decoding"].cast(pa.string())
         for truth in truths.unique().to_pylist():
-            rows = wanted.filter(pc.equal(truths, truth))
-            sums.setdefault(truth, WindowSums()).add(rows["window"].to_numpy(), rows["value"].to_numpy())
-    if not sums:
-        raise UserError(f"{path}: no scores under decoding {decoding!r}; add it to `decodings` in the config")
-    return {truth: summarise(own, resamples, seed) for truth, own in sums.items()}
+            of_truth = pc.is_null(truths) if truth is None else pc.equal(truths, truth)
+            for decoding in decodings:
+                rows = group.filter(pc.and_(of_truth, pc.equal(found, decoding)))
+                sums.setdefault((truth, decoding), WindowSums()).add(
+                    rows["window"].to_numpy(), rows["value"].to_numpy()
+                )
+    if missing := [
+        decoding for decoding in decodings if not any(sums[key].count for key in sums if key[1] == decoding)
+    ]:
+        raise UserError(f"{path}: no scores under decoding {missing[0]!r}; add it to `decodings` in the config")
+    return {key: summarise(own, resamples, seed) for key, own in sums.items()}
 
 
 class ScoreRows:
@@ -115,13 +122,14 @@ class ScoreRows:
 
     GROUP = 1 << 17
 
-    def __init__(self, writer: pq.ParquetWriter) -> None:
+    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema = SCORES) -> None:
         self._writer = writer
+        self._schema = schema
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
 
-    def add(self, window: int, truth: str | None, decoding: str, values: np.ndarray) -> None:
-        """Add the values of one window's bytes, in order."""
+    def add(self, window: int, truth: str | None, decoding: str, values: np.ndarray, *more: np.ndarray) -> None:
+        """Add the values of one window's bytes, in order, and those of the columns that the schema has beyond."""
         rows = len(values)
         columns = [
             pa.array(np.full(rows, window, np.int32)),
@@ -129,8 +137,9 @@ class ScoreRows:
             pa.array([truth] * rows, pa.string()).dictionary_encode().cast(NAME),
             pa.array([decoding] * rows, pa.string()).dictionary_encode().cast(NAME),
             pa.array(values.astype(np.float32)),
+            *map(pa.array, more),
         ]
-        self._waiting.append(pa.record_batch(columns, schema=SCORES))
+        self._waiting.append(pa.record_batch(columns, schema=self._schema))
         self._rows += rows
         if self._rows >= self.GROUP:
             self.flush()

@@ -1,9 +1,10 @@
-"""Singular values of the LM head: heads truncated to a lower rank."""
+"""The LM head as a matrix: read without PyTorch, and truncated to a lower rank by its singular values."""
 
+import json
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from oversmoothing.jobs import UserError
@@ -21,6 +22,23 @@ def read_head(path: str | Path) -> np.ndarray:
         return load_file(path)["head.weight"]
     except (OSError, SafetensorError, KeyError) as error:
         raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
+
+
+def read_gain(path: str | Path) -> np.ndarray | None:
+    """Read the weights, float32 (r,), of the LayerNorm whose output enters the head; None if a Linear stands between.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged or not written by this project.
+    """
+    try:
+        with safe_open(path, "np") as file:
+            config = json.loads((file.metadata() or {})["config"])
+            between = config["rank"] is not None and config["bottleneck_norm"] == "before"
+            return None if between else file.get_tensor("norm.weight")
+    except (OSError, SafetensorError, KeyError) as error:
+        raise UserError(f"{path}: no complete weights of this project ({error}); delete it and run again") from error
 
 
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:

@@ -9,8 +9,13 @@ import pandas as pd
 from oversmoothing.metrics import METRICS
 from oversmoothing.store.atomic import atomic_path
 
-LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)"}
-DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth", "tau": "another tau"}
+LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)", "tbat": "TBAT"}
+FACTS = {name: (metric.unit, metric.better) for name, metric in METRICS.items()} | {"tbat": ("probability", "lower")}
+DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth", "tau": "another tau"} | {
+    "delta": "another delta",
+    "condition": "another condition in BAT",
+}
+OF_TBAT_ALONE = {"delta", "condition"}
 ARROWS = {"lower": "↓", "higher": "↑"}
 
 
@@ -19,18 +24,19 @@ def read_published(paths: Sequence[str | Path]) -> pd.DataFrame:
     return pd.concat([pd.read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
 
 
-def oversmoothing_table(
+def beside_published(
     summaries: pd.DataFrame,
     models: Sequence[Mapping[str, Any]],
     truths: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Set each model's mean scores under pure sampling beside the thesis's (Tables 4.1 and 4.2).
+    """Set each model's mean scores beside the thesis's.
 
     Parameters
     ----------
     summaries : DataFrame
-        ``model``, ``truth``, ``metric``, ``mean``, ``sd``, ``n``, ``low``, ``high``; one row each.
+        ``model``, ``truth`` (None where the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
+        ``low``, ``high``; one row each.
     models, truths : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -39,44 +45,48 @@ def oversmoothing_table(
     Returns
     -------
     DataFrame
-        One row per truth, metric and model, in the order given. ``published_mean`` and ``published_sd`` stand where
-        the thesis has that rank; ``published_differs`` names in what the thesis's setting is another one: data,
-        scale (size of the models), truth, rank.
+        One row per truth, metric, decoding and model, in the order given. ``published_mean`` and ``published_sd``
+        stand where the thesis has that rank; ``published_differs`` names in what the thesis's setting is another
+        one: data, scale (size of the models), truth, rank.
     """
     model_facts = pd.DataFrame(models).set_index("model")
-    truth_facts = pd.DataFrame(truths).set_index("model")
-    cells = published[published.decoding == "pure"].set_index(["model", "truth", "metric"])
+    truth_facts = pd.DataFrame([*truths, {"model": "", "published_as": "", "differs": []}]).set_index("model")
+    cells = published.fillna({"truth": ""}).set_index(["model", "truth", "metric", "decoding"])
     rows = []
-    for row in summaries.to_dict("records"):
+    for row in summaries.fillna({"truth": ""}).to_dict("records"):
         model, truth = model_facts.loc[row["model"]], truth_facts.loc[row["truth"]]
-        key = (model.published_as, truth.published_as, row["metric"])
+        key = (model.published_as, truth.published_as, row["metric"], row["decoding"])
         known = key in cells.index
+        unit, better = FACTS[row["metric"]]
+        differs = [name for name in (*model.differs, *truth.differs) if _bears_on(row["metric"], name)]
         rows.append(
             {
-                "truth": row["truth"],
+                "truth": row["truth"] or None,
                 "metric": row["metric"],
-                "unit": METRICS[row["metric"]].unit,
-                "better": METRICS[row["metric"]].better,
+                "unit": unit,
+                "better": better,
+                "decoding": row["decoding"],
                 "model": row["model"],
                 "rank": model["rank"],
                 "seed": model.seed,
                 **{name: row[name] for name in ("mean", "sd", "n", "low", "high")},
                 "published_model": model.published_as if known else None,
-                "published_truth": truth.published_as if known else None,
+                "published_truth": (truth.published_as or None) if known else None,
                 "published_mean": cells.loc[key, "mean"] if known else None,
                 "published_sd": cells.loc[key, "sd"] if known else None,
-                "published_differs": " ".join(dict.fromkeys([*model.differs, *truth.differs])) if known else None,
+                "published_differs": " ".join(dict.fromkeys(differs)) if known else None,
             }
         )
     table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
     orders = {
-        "truth": list(truth_facts.index),
+        "truth": [*truth_facts.index],
         "metric": list(dict.fromkeys(summaries.metric)),
+        "decoding": list(dict.fromkeys(summaries.decoding)),
         "model": list(model_facts.index),
     }
     return table.sort_values(
-        ["truth", "metric", "model"], key=lambda column: column.map(orders[column.name].index)
-    ).reset_index(drop=True)
+        list(orders), key=lambda column: column.fillna("").map(orders[column.name].index), ignore_index=True
+    )
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
@@ -85,25 +95,36 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
         table.to_csv(temporary, index=False, float_format="%.6g")
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the table to be read: one section per truth, a row per model, ours beside the published."""
+def write_markdown(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:
+    """Write the table to be read: one section per truth, a row per model, ours beside the published.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `beside_published` gives it.
+    path : path
+    title : str
+    across : {"metric", "decoding"}
+        What the columns are.
+    """
     lines = [f"# {title}", ""]
-    for truth, part in table.groupby("truth", sort=False):
-        lines += [f"## Against `{truth}`{_beside(part)}", ""]
-        lines += [_wide(part, _markdown_cell).to_markdown(index=False, disable_numparse=True), ""]
+    for truth, part in table.groupby("truth", sort=False, dropna=False):
+        if table.truth.notna().any():
+            lines += [f"## {_against(truth, '`')}{_beside(part)}", ""]
+        lines += [_wide(part, across, _markdown_cell).to_markdown(index=False, disable_numparse=True), ""]
     lines += [_legend(table), ""]
     with atomic_path(path) as temporary:
         temporary.write_text("\n".join(lines), encoding="utf-8")
 
 
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_latex(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:
     """Write the same as LaTeX tables (packages booktabs and graphicx)."""
     parts = []
-    for truth, part in table.groupby("truth", sort=False):
-        wide = _wide(part, _latex_cell).rename(columns=lambda name: _latex_text(str(name)))
+    for truth, part in table.groupby("truth", sort=False, dropna=False):
+        wide = _wide(part, across, _latex_cell).rename(columns=lambda name: _latex_text(str(name)))
         wide["rank"] = wide["rank"].map(_latex_text)
         body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
-        caption = _latex_text(f"{title} Against {truth}{_beside(part)}. {_legend(part, intervals=False)}")
+        caption = _latex_text(f"{title} {_against(truth)}{_beside(part)}. {_legend(part, intervals=False)}")
         parts.append(
             "\\begin{table}\n\\centering\n\\resizebox{\\linewidth}{!}{%\n"
             + body.strip()
@@ -113,8 +134,12 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
         temporary.write_text("\n".join(parts), encoding="utf-8")
 
 
-def _wide(part: pd.DataFrame, cell: Any) -> pd.DataFrame:
-    """Turn tidy rows into one row per model and, per metric, one column of ours and one of the thesis's."""
+def _bears_on(metric: str, difference: str) -> bool:
+    return difference != "tau" if metric == "tbat" else difference not in OF_TBAT_ALONE
+
+
+def _wide(part: pd.DataFrame, across: str, cell: Any) -> pd.DataFrame:
+    """Turn tidy rows into one row per model and, per metric or decoding, one column of ours and one published."""
     several_seeds = part.seed.nunique() > 1
     rows = []
     for model, own in part.groupby("model", sort=False):
@@ -123,14 +148,18 @@ def _wide(part: pd.DataFrame, cell: Any) -> pd.DataFrame:
         if several_seeds:
             row["seed"] = str(first["seed"]) if pd.notna(first["seed"]) else "-"
         for record in own.to_dict("records"):
-            best = _best(part[part.metric == record["metric"]], record["better"])
-            label = f"{LABELS[record['metric']]} {ARROWS[record['better']]}"
-            row[label] = cell(record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best)
-            row["published " + LABELS[record["metric"]]] = cell(
-                record["published_mean"], record["published_sd"], None, None, False
+            best = _best(part[part[across] == record[across]], record["better"])
+            label = LABELS[record["metric"]] if across == "metric" else record["decoding"]
+            row[f"{label} {ARROWS[record['better']]}"] = cell(
+                record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best
             )
+            row["published " + label] = cell(record["published_mean"], record["published_sd"], None, None, False)
         rows.append(row)
     return pd.DataFrame(rows).fillna("")
+
+
+def _against(truth: str | None, quote: str = "") -> str:
+    return "Of the model alone, without a truth" if pd.isna(truth) else f"Against {quote}{truth}{quote}"
 
 
 def _best(rows: pd.DataFrame, better: str) -> float:
@@ -140,16 +169,28 @@ def _best(rows: pd.DataFrame, better: str) -> float:
 def _markdown_cell(mean: float, sd: float, low: float | None, high: float | None, best: bool) -> str:
     if pd.isna(mean):
         return "-"
-    number = f"**{mean:.3f}**" if best else f"{mean:.3f}"
-    interval = f" [{low:.3f}, {high:.3f}]" if low is not None and not pd.isna(low) else ""
-    return f"{number} ± {sd:.3f}{interval}"
+    number = f"**{_number(mean)}**" if best else _number(mean)
+    interval = f" [{_number(low)}, {_number(high)}]" if low is not None and not pd.isna(low) else ""
+    return f"{number} ± {_number(sd)}{interval}"
 
 
 def _latex_cell(mean: float, sd: float, low: float | None, high: float | None, best: bool) -> str:
     if pd.isna(mean):
         return "--"
-    number = rf"\mathbf{{{mean:.3f}}}" if best else f"{mean:.3f}"
-    return rf"${number} \pm {sd:.3f}$"
+    number = rf"\mathbf{{{_latex_number(mean)}}}" if best else _latex_number(mean)
+    return rf"${number} \pm {_latex_number(sd)}$"
+
+
+def _number(value: float | None) -> str:
+    """Write a number with three decimals, or more where nothing would be left of it."""
+    if value is None or value == 0 or abs(value) >= 0.01:
+        return f"{value:.3f}"
+    return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"
+
+
+def _latex_number(value: float) -> str:
+    mantissa, _, exponent = _number(value).partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def _latex_text(text: str) -> str:

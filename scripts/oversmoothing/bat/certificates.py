@@ -69,11 +69,15 @@ def proves(weights: np.ndarray, sets: RejectSet, position: int, token: int, boun
 def _rejects(
     constraints: list[list[int]], p: list[Fraction], token: int, basic: list[int], rest: np.ndarray, bound: Fraction
 ) -> bool:
-    q = [weight * (Fraction(0), Fraction(1), bound)[where] if where < 3 else Fraction(0)
-         for weight, where in zip(p, rest.tolist(), strict=True)]
+    q = [
+        weight * (Fraction(0), Fraction(1), bound)[where] if where < 3 else Fraction(0)
+        for weight, where in zip(p, rest.tolist(), strict=True)
+    ]
     missing = [weight - part for weight, part in zip(p, q, strict=True)]
-    right = [sum(row[k] * gap for row, gap in zip(constraints, missing, strict=True) if gap)
-             for k in range(len(constraints[0]))]
+    right = [
+        sum(row[k] * gap for row, gap in zip(constraints, missing, strict=True) if gap)
+        for k in range(len(constraints[0]))
+    ]
     solved = _solve([[constraints[b][k] for b in basic] for k in range(len(right))], right)
     if solved is None:
         return False
@@ -115,7 +119,7 @@ def _solve(matrix: list[list[int]], right: list[Fraction]) -> list[Fraction] | N
             ]
         previous = pivot[column]
         pivots.append(column)
-    if any(row[columns] for row in rows[len(pivots):]):
+    if any(row[columns] for row in rows[len(pivots) :]):
         return None
     solution = [Fraction(0)] * columns
     for row, column in reversed(list(zip(rows, pivots, strict=False))):

@@ -58,7 +58,7 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     p = p / p.sum()
     constraints = _constraints(weights)
     rejected = p == 0
-    for token in np.flatnonzero((p > 0) & (p < -np.expm1(-delta))):
+    for token in np.flatnonzero((p > 0) & (p < -np.expm1(-delta))).tolist():
         rejected[token] = _feasible(constraints, p, delta, token)
     return rejected
 

@@ -118,9 +118,7 @@ def reject_set(
     else:
         status = np.zeros((n, v), np.int8)
         simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, status, kept.basis, kept.rest)
-    return RejectSet(
-        p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None
-    )
+    return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None)
 
 
 def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:

@@ -189,7 +189,7 @@ def _deepest(tableau, r, bound):
 @compiled()
 def _next_target(state, p, mass_tolerance):
     """Choose the open token to minimise next: one at E, or else the lowest; -1 if what is open may stay so."""
-    tableau, basic, nonbasic, x_basic, _, status, _, _, _ = state
+    _, basic, nonbasic, x_basic, _, status, _, _, _ = state
     mass, lowest, target = 0.0, np.inf, -1
     for r in range(len(basic)):
         if status[basic[r]] == OPEN:
@@ -334,7 +334,7 @@ def _drift(matrix, support, state):
 @compiled()
 def _decide(state, token, decision):
     """Set a token's status and, if certificates are asked for, keep the basis that proves it."""
-    _, basic, nonbasic, _, x_nonbasic, status, bound, basis, rest = state
+    _, basic, nonbasic, _, x_nonbasic, status, _, basis, rest = state
     status[token] = decision
     if basis.size:
         basis[token, : len(basic)] = basic

@@ -1,4 +1,4 @@
-"""Tables 4.1 and 4.2: how much each model oversmooths, beside the thesis's numbers."""
+"""A table of scores: how much each model oversmooths, beside the thesis's numbers (Tables 4.1, 4.2, E.7, E.8)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,12 +7,10 @@ import pandas as pd
 
 from oversmoothing.jobs import run
 from oversmoothing.scores import summarise_scores
-from oversmoothing.tables import oversmoothing_table, read_published, write_csv, write_latex, write_markdown
+from oversmoothing.tables import beside_published, read_published, write_csv, write_latex, write_markdown
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
-
-TITLE = "Oversmoothing by rank of what enters the LM head (Tables 4.1 and 4.2)."
 
 
 def main(job: "Snakemake") -> None:
@@ -20,17 +18,17 @@ def main(job: "Snakemake") -> None:
     settings = job.params.settings
     summaries = []
     for path in map(Path, job.input.scores):
-        scores = summarise_scores(path, "pure", settings["resamples"], settings["seed"])
+        scores = summarise_scores(path, settings["decodings"], settings["resamples"], settings["seed"])
         summaries += [
-            {"metric": path.parent.name, "model": path.stem, "truth": truth, **vars(summary)}
-            for truth, summary in scores.items()
+            {"metric": path.parent.name, "model": path.stem, "truth": truth, "decoding": decoding, **vars(summary)}
+            for (truth, decoding), summary in scores.items()
         ]
-    table = oversmoothing_table(
+    table = beside_published(
         pd.DataFrame(summaries), settings["models"], settings["truths"], read_published(job.input.published)
     )
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    write_markdown(table, job.output.markdown, settings["title"], settings["across"])
+    write_latex(table, job.output.latex, settings["title"], settings["across"])
 
 
 if __name__ == "__main__":

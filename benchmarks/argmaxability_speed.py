@@ -1,0 +1,91 @@
+"""Time to find the argmaxable classes: one linear program per class (HiGHS) against `oversmoothing.argmaxability`.
+
+Run from anywhere: ``python benchmarks/argmaxability_speed.py``. Both on one thread, in one process, on the same heads:
+random ones of 256 rows, and those of trained models where results/models has any. Above 100 dimensions the programs
+of every eighth class stand for all; the table marks these rows.
+"""
+
+import os
+
+# One thread for both sides; BLAS reads this when NumPy is first imported.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import sys  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import numpy as np  # noqa: E402
+from safetensors.numpy import load_file  # noqa: E402
+from scipy.optimize import linprog  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from oversmoothing.argmaxability import argmaxable, reachable  # noqa: E402
+from oversmoothing.spectra import read_head  # noqa: E402
+
+REPEATS = 11
+RANKS = (4, 8, 12, 16, 32, 128)
+SAMPLE = 8  # every eighth class, above so many dimensions:
+LARGE = 100
+
+
+def main(v: int = 256) -> None:
+    """Print one row per head."""
+    print(f"{'head':24s} {'dim':>4s} {'unargmaxable':>12s} {'exact ms':>9s} {'LPs s':>8s} {'ratio':>7s}  sets")
+    for name, weights in heads(v):
+        argmaxable(weights)  # compiles
+        times = []
+        for _ in range(REPEATS):
+            seconds, exact = timed(lambda head=weights: argmaxable(head).argmaxable)
+            times.append(seconds)
+        ours = float(np.median(times))
+        classes = np.arange(0, v, SAMPLE if weights.shape[1] > LARGE else 1)
+        theirs, by_programs = timed(lambda head=weights, some=classes: linear_programs(head, some))
+        theirs *= v / len(classes)
+        same = "identical" if (by_programs == exact[classes]).all() else "DIFFERENT"
+        print(
+            f"{name:24s} {weights.shape[1]:4d} {(~exact).sum():12d} {ours * 1e3:9.2f} {theirs:8.2f} "
+            f"{theirs / ours:7.0f}  {same}{'' if len(classes) == v else f' (1 class in {SAMPLE})'}",
+            flush=True,
+        )
+
+
+def heads(v: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield random heads and those of trained models, these also as far as their LayerNorm lets them be used."""
+    for rank in RANKS:
+        yield "random", np.random.default_rng(rank).normal(size=(v, rank))
+    for path in sorted((ROOT / "results/models").glob("bn*-s1337/weights.safetensors")):
+        head = read_head(path).astype(np.float64)
+        yield path.parent.name, head
+        yield f"{path.parent.name} reachable", reachable(head, load_file(path)["norm.weight"])
+
+
+def linear_programs(weights: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Decide each class by the radius of the largest ball in its cell, within a box of 100."""
+    v, d = weights.shape
+    found = []
+    for c in classes:
+        differences = np.delete(weights, c, axis=0) - weights[c]
+        solution = linprog(
+            np.append(np.zeros(d), -1.0),
+            A_ub=np.column_stack((differences, np.linalg.norm(differences, axis=1))),
+            b_ub=np.zeros(v - 1),
+            bounds=[(-100, 100)] * d + [(None, None)],
+            method="highs",
+        )
+        found.append(-solution.fun > 1e-6)
+    return np.array(found)
+
+
+def timed(function) -> tuple[float, np.ndarray]:
+    """Return the seconds a call took, and its result."""
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+if __name__ == "__main__":
+    main()

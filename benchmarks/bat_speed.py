@@ -1,0 +1,122 @@
+"""Seconds for one BAT-reject set: one linear program per token, as published, against `oversmoothing.bat`.
+
+Run from anywhere: ``python benchmarks/bat_speed.py [--positions 6] [--all]``. Both in processor time, on one
+thread, in one process; on random heads of 256 tokens, and on trained ones if results/ holds them. Ends with status 1
+if a set differs or a speed stays below what is asked of it: 1000 times faster up to rank 32, 300 times at 128, and
+less than 1 ms at full rank.
+"""
+
+import os
+
+# One thread for both sides; BLAS reads this when NumPy is first imported.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from functools import partial  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import numpy as np  # noqa: E402
+import scipy  # noqa: E402
+from tqdm import tqdm  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from oversmoothing.bat.basis import prepare  # noqa: E402
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
+from oversmoothing.bat.reject import reject_set  # noqa: E402
+from oversmoothing.compiled import use_threads  # noqa: E402
+from oversmoothing.costs import draw_rows, median_seconds, read_positions  # noqa: E402
+from oversmoothing.metrics import entropy, softmax  # noqa: E402
+from oversmoothing.spectra import read_head  # noqa: E402
+
+V = 256
+RANKS = (4, 8, 12, 16, 32, 128, 512)
+OURS = 100  # positions that our median is taken over; the linear programs run on the first few of them
+SCORED = 50_000  # positions of the thesis: 100 windows of 500 bytes
+
+
+def main(positions: int, whole: bool) -> int:
+    """Print the table and the throughput; return the exit status."""
+    use_threads(1)
+    print(f"delta = ln(1/0.8), one thread, NumPy {np.__version__}, SciPy {scipy.__version__}")
+    print(f"{'head':8} {'rank':>4} {'bits':>5} {'ours, ms':>9} {'LP, s':>8} {'ratio':>10}  {'same sets':9}  asked")
+    passed = [compare(*case, positions) for case in (*random_heads(), *trained_heads())]
+    throughput(SCORED if whole else SCORED // 10)
+    return 0 if all(passed) else 1
+
+
+def random_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Draw heads W and distributions softmax(W h), from nearly certain to smooth."""
+    for rank in RANKS:
+        yield "random", *example(rank, OURS)
+
+
+def example(rank: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw one head (V, rank) and n distributions (n, V)."""
+    rng = np.random.default_rng(rank)
+    head = rng.standard_normal((V, rank))
+    sharpness = rng.uniform(1.5, 6, (n, 1)) / np.sqrt(rank)
+    return head, softmax(sharpness * rng.standard_normal((n, rank)) @ head.T)
+
+
+def trained_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Read the heads of the quick default's family and distributions of theirs."""
+    found = (ROOT / "results/models").glob("bn*/weights.safetensors")
+    for weights in sorted(found, key=lambda path: path.stat().st_size):
+        logits = ROOT / "results/logits" / f"{weights.parent.name}.parquet"
+        if logits.exists():
+            own = read_positions(logits, draw_rows(logits, OURS, seed=0)).logits
+            own = np.random.default_rng(0).permutation(own)  # the first few come from all windows
+            yield "trained", read_head(weights), softmax(own.astype(np.float64))
+
+
+def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
+    """Print one row; return whether the sets are the same and the speed is what is asked."""
+    basis, rank = prepare(head), head.shape[1]
+    if rank > 32:  # seconds to half a minute each
+        positions = 1 if basis.full else max(1, positions // 3)
+    ours = [median_seconds(partial(reject_set, basis, row), repeats=5) for row in p]
+    same, slow, ratios = 0, [], []
+    for row in tqdm(p[:positions], desc=f"{name} {rank}", unit="position", leave=False, disable=None):
+        fast = median_seconds(partial(reject_set, basis, row))
+        start = time.process_time()
+        published = reject_set_by_linear_programs(head, row)
+        slow.append(time.process_time() - start)
+        ratios.append(slow[-1] / fast)
+        sets = reject_set(basis, row)
+        same += bool(((sets.rejected[0] == published) | sets.undecided[0]).all())
+    least = 1000 if rank <= 32 else 300
+    met = np.median(ours) < 1e-3 if basis.full else np.median(ratios) >= least
+    asked = "< 1 ms" if basis.full else f">= {least:,}"
+    print(
+        f"{name:8} {rank:4} {entropy(p).mean():5.2f} {1e3 * np.median(ours):9.3f} {np.median(slow):8.2f} "
+        f"{np.median(ratios):10,.0f}  {f'{same} of {len(slow)}':9}  {asked}: {'met' if met else 'MISSED'}",
+        flush=True,
+    )
+    return same == len(slow) and bool(met)
+
+
+def throughput(n: int) -> None:
+    """Print how long the thesis's positions take at rank 32 on all cores."""
+    head, p = example(32, n)
+    basis = prepare(head)
+    cores = use_threads(os.cpu_count() or 1)
+    reject_set(basis, p[:100])
+    start = time.perf_counter()
+    reject_set(basis, p)
+    seconds = time.perf_counter() - start
+    how = "measured" if n == SCORED else f"extrapolated from {n:,}"
+    print(f"rank 32, {cores} cores: {n / seconds:,.0f} positions/s; {SCORED:,} in {seconds * SCORED / n:.0f} s ({how})")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--positions", type=int, default=6, help="for the linear programs, up to rank 32; fewer above")
+    parser.add_argument("--all", action="store_true", help=f"time all {SCORED:,} positions, not a tenth of them")
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.positions, arguments.all))

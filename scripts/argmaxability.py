@@ -1,0 +1,45 @@
+"""Which bytes a model can ever predict: its argmaxable classes, each with a proof behind it (Tables B.1 and B.2)."""
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from oversmoothing.argmaxability import argmaxable, reachable
+from oversmoothing.jobs import UserError, run
+from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+CLASSES = pa.schema(
+    [
+        ("condition", pa.string()),  # "free": at any h; "reachable": at an h that the last LayerNorm can give
+        ("class", pa.int32()),
+        ("argmaxable", pa.bool_()),
+        ("margin", pa.float64()),  # proven lead in logits at a witness of norm 1; null where there is none
+    ]
+)
+
+
+def main(job: "Snakemake") -> None:
+    """Read a model's head and the LayerNorm in front of it; write what it can predict, free and reachable."""
+    path = job.input.weights
+    head, gain = read_head(path), read_gain(path)
+    parts = []
+    try:
+        # With a Linear between LayerNorm and head, h may point anywhere, and the two conditions are one.
+        heads = {"free": head, "reachable": head if gain is None else reachable(head, gain)}
+        for condition, weights in heads.items():
+            result = argmaxable(weights)
+            found = result.argmaxable
+            columns = [[condition] * len(found), range(len(found)), found, pa.array(result.margin, mask=~found)]
+            parts.append(pa.table(columns, schema=CLASSES))
+    except ValueError as error:
+        raise UserError(f"{path}: its head: {error}") from error
+    write_table(job.output[0], pa.concat_tables(parts), provenance({}, model=job.wildcards.model, source=path))
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,32 @@
+"""Tables B.1 and B.2: which bytes each model can never predict, beside the thesis's."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.argmaxability_table import argmaxability_table, read_published_sets, write_latex, write_markdown
+from oversmoothing.jobs import run
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables import write_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "Unargmaxable bytes by rank of what enters the LM head (Tables B.1 and B.2)."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the classes of the family; write the table as CSV, Markdown and LaTeX."""
+    columns = ["condition", "class", "argmaxable"]
+    classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
+    table = argmaxability_table(
+        pd.concat(classes), job.params.settings["models"], read_published_sets(job.input.published)
+    )
+    write_csv(table, job.output.csv)
+    write_markdown(table, job.output.markdown, TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,150 @@
+"""TBAT of every byte: the mass that a model gives to its own BAT-reject set (thesis 4.1.6, Tables 4.1, E.7 and E.8)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.bat.basis import Basis, TangentBasis, prepare, prepare_tangent
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.decoding import Decoder
+from oversmoothing.jobs import UserError
+from oversmoothing.metrics import softmax
+from oversmoothing.scores import KEYS, SCORES
+from oversmoothing.spectra import read_gain, read_head, truncate
+from oversmoothing.store.parquet import read_groups, vectors
+
+TBAT_SCORES = pa.schema(
+    [
+        *SCORES,  # `value` is the middle of the bracket
+        ("low", pa.float64()),  # mass of the rejected tokens
+        ("high", pa.float64()),  # and of the undecided ones
+        ("undecided", pa.int16()),  # tokens
+    ]
+)
+APPROXIMATED = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),
+        ("approximation", pa.int32()),  # rank of the head that BAT was given
+        ("value", pa.float32()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Tbat:
+    """TBAT of the n bytes of one window as a bracket, and how many tokens it leaves undecided; shape (n,) each."""
+
+    low: np.ndarray
+    high: np.ndarray
+    undecided: np.ndarray
+
+    @property
+    def value(self) -> np.ndarray:
+        """The middle of the bracket."""
+        return (self.low + self.high) / 2
+
+
+def choose_basis(weights: str | Path, condition: str) -> Basis:
+    """Prepare a model's head under a condition of stationarity.
+
+    Parameters
+    ----------
+    weights : path
+        The model's safetensors file.
+    condition : {"full", "tangent"}
+        ``full``: W^T q = W^T p, the thesis's. ``tangent``: what a LayerNorm before the head leaves of it (`basis`).
+
+    Raises
+    ------
+    UserError
+        If the condition is tangent and no LayerNorm stands directly before the head.
+    """
+    head = read_head(weights)
+    if condition == "full":
+        return prepare(head)
+    gain = read_gain(weights)
+    if gain is None:
+        raise UserError(
+            f"{weights}: no LayerNorm stands directly before its head (`model.bottleneck_norm` is before), so the "
+            "head's input is not confined to its tangent space; set `metrics.tbat.condition: full`"
+        )
+    return prepare_tangent(head, gain)
+
+
+def tbat(basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, post: np.ndarray | None = None) -> Tbat:
+    """Measure TBAT of the bytes of one window.
+
+    Parameters
+    ----------
+    basis : Basis
+    p : array, shape (n, v)
+        The model's distributions after decoding.
+    delta, mass_tolerance : float
+        See `reject_set`.
+    post : array, shape (n, r), optional
+        For a `TangentBasis`.
+
+    Raises
+    ------
+    UserError
+        If at some byte the undecided tokens hold more than `mass_tolerance`; it names the byte.
+    ValueError
+        As `reject_set`.
+    """
+    sets = reject_set(basis, p, delta, mass_tolerance, post)
+    low, high = sets.mass
+    if (high - low > mass_tolerance).any():
+        worst = int(np.argmax(high - low))
+        raise UserError(
+            f"BAT left {sets.undecided[worst].sum()} tokens with mass {(high - low)[worst]:.3g} undecided at position "
+            f"{worst}, more than `metrics.tbat.mass_tolerance`, {mass_tolerance:g}; raise it to accept a bracket"
+        )
+    return Tbat(low, high, sets.undecided.sum(axis=1).astype(np.int16))
+
+
+def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+    """Read a model's windows one by one: number, distributions float64 (n, v) and, if asked for, ``post`` (n, r).
+
+    Raises
+    ------
+    UserError
+        If a file is damaged or the two do not hold the same bytes.
+    """
+    states = read_groups(hidden, [*KEYS, "post"]) if hidden else None
+    for group in read_groups(logits, [*KEYS, "logits"]):
+        post = None
+        if states is not None:
+            state = next(states, None)
+            if state is None or any(not state[key].equals(group[key]) for key in KEYS):
+                raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
+            post = vectors(state["post"])
+        yield group["window"][0].as_py(), softmax(vectors(group["logits"]).astype(np.float64)), post
+
+
+def score_window(
+    basis: Basis,
+    p: np.ndarray,
+    post: np.ndarray | None,
+    decoders: Mapping[str, Decoder],
+    delta: float,
+    mass_tolerance: float,
+) -> dict[str, Tbat]:
+    """Measure TBAT of one window's distributions under every decoding (errors as `tbat`)."""
+    return {
+        name: tbat(basis, decode(p), delta, mass_tolerance, post if isinstance(basis, TangentBasis) else None)
+        for name, decode in decoders.items()
+    }
+
+
+def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:
+    """Prepare the published shortcut: BAT with an SVD approximation of the head (thesis 7.1; Finlayson et al. 2024).
+
+    The fewer directions q must agree with p in, the smaller the linear program, and the more q there are: the reject
+    set only grows. A rank from the head's own on is left out, where nothing is approximated.
+    """
+    head = read_head(weights)
+    return {rank: prepare(truncate(head, rank)) for rank in ranks if rank < min(head.shape)}

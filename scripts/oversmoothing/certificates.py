@@ -1,0 +1,207 @@
+"""Proofs for `oversmoothing.argmaxability`: in floats with bounds on their rounding, and in rational arithmetic.
+
+A hidden vector proves that a class is argmaxable: its lead there is a few dot products. Other rows prove that a class
+is unargmaxable once the weights of their combination are known to be positive and to fit exactly, which floats never
+do. But they need not: where the rows of the support are as many as the equations, the exact weights solve a square
+linear system, and a bound on how far the computed ones lie from them (Rump, "Verification methods", Acta Numerica
+2010, theorem 10.2) settles their signs. For any other support the system is solved in integers.
+
+Every float64 is a rational number, so all of it speaks about the weights exactly as they are given. The bounds assume
+only that nothing underflows.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from oversmoothing.argmaxability import Argmaxability
+
+EPS = np.finfo(np.float64).eps  # twice the unit roundoff: bounds written with it are twice as wide as need be
+
+
+def generators(weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """Lift a head to the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1) and last (0, -1, 0).
+
+    Returns
+    -------
+    array, shape (v, d + 1), or (v + 1, d + 2) with a bias
+    """
+    v, d = weights.shape
+    if bias is None:
+        return np.column_stack((weights, np.ones(v)))
+    slack = np.append(np.zeros(d), (-1.0, 0.0))
+    return np.vstack((np.column_stack((weights, bias, np.ones(v))), slack))
+
+
+def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the leading class at each hidden vector, and a lower bound of its lead, rounding taken into account.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, d) and (v,)
+    hidden : array, shape (n, d)
+
+    Returns
+    -------
+    leader : int array, shape (n,)
+    gap : array, shape (n,)
+        Proven where positive; infinite where v = 1.
+    """
+    v, d = weights.shape
+    offset = np.zeros(v) if bias is None else bias
+    logits = hidden @ weights.T + offset
+    leader = logits.argmax(axis=1)
+    each = np.arange(len(hidden))
+    highest = logits[each, leader]
+    logits[each, leader] = -np.inf
+    # |fl(w h) - w h| <= gamma_d |w| |h| in whatever order it is summed; twice, for leader and runner-up.
+    size = np.linalg.norm(weights, axis=1).max() * np.linalg.norm(hidden, axis=1) + np.abs(offset).max()
+    gap = highest - logits.max(axis=1) - 2 * (d + 4) * EPS * size
+    return leader, np.where(np.isfinite(size), gap, -np.inf)
+
+
+def proven_combinations(rows: np.ndarray, classes: np.ndarray, supports: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Combine each class's row from m others, and say where all exact weights are certainly positive.
+
+    With R an approximate inverse of A and l an approximate solution of A l = t, and the norm of I - R A at most
+    alpha < 1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha).
+
+    Parameters
+    ----------
+    rows : array, shape (n, m)
+        As `generators` gives them.
+    classes : int array, shape (c,)
+    supports : int array, shape (c, m)
+
+    Returns
+    -------
+    proven : bool array, shape (c,)
+    combinations : array, shape (c, m)
+    """
+    m = rows.shape[1]
+    if len(classes) == 0:
+        return np.zeros(0, bool), np.zeros(supports.shape)
+    matrix = rows[supports].transpose(0, 2, 1)
+    target = rows[classes][:, :, None]
+    regular = np.abs(np.linalg.slogdet(matrix)[0]) > 0
+    matrix[~regular] = np.eye(m)
+    inverse = np.linalg.inv(matrix)
+    solution = inverse @ target
+    solution += inverse @ (target - matrix @ solution)
+    absolute, gamma = np.abs(inverse), (m + 3) * EPS
+    away = np.abs(np.eye(m) - inverse @ matrix) + gamma * (absolute @ np.abs(matrix) + np.eye(m))
+    alpha = 1.01 * away.sum(axis=2).max(axis=1)
+    residual = np.abs(target - matrix @ solution)
+    residual += gamma * (np.abs(target) + np.abs(matrix) @ np.abs(solution))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = 1.01 * (absolute @ residual).max(axis=(1, 2)) / (1 - alpha)
+        proven = regular & (alpha < 1) & (solution[:, :, 0] > error[:, None]).all(axis=1)
+    return proven, solution[:, :, 0]
+
+
+def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.ndarray) -> Fraction:
+    """Compute the lead of class i over the best other class at a hidden vector, in rational arithmetic.
+
+    Returns
+    -------
+    Fraction
+        Negative if another class leads. For a single class, 1: nothing is beside it.
+    """
+    state = [Fraction(float(x)) for x in hidden]
+    logits = [
+        sum((Fraction(float(w)) * x for w, x in zip(row, state, strict=True)), Fraction(float(offset)))
+        for row, offset in zip(weights, np.zeros(len(weights)) if bias is None else bias, strict=True)
+    ]
+    own = logits.pop(i)
+    return min((own - other for other in logits), default=Fraction(1))
+
+
+def exact_combination(
+    weights: np.ndarray, bias: np.ndarray | None, i: int, support: Sequence[int]
+) -> dict[int, Fraction] | None:
+    """Solve for the weights with which the support's rows give row i exactly.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, d) and (v,)
+    i : int
+    support : sequence of int
+        Linearly independent rows of `generators`.
+
+    Returns
+    -------
+    dict of int to Fraction, or None
+        None where there are no such weights, or one is negative, or the support is empty, dependent or holds i.
+    """
+    if i in support or not support:
+        return None
+    rows = generators(weights, bias)
+    solution = _solve_exactly(rows[list(support)].T, rows[i])
+    if solution is None or min(solution) < 0:
+        return None
+    return dict(zip(support, solution, strict=True))
+
+
+def check(weights: np.ndarray, bias: np.ndarray | None, result: "Argmaxability") -> None:
+    """Check every certificate in rational arithmetic; seconds where it has hundreds of dimensions.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, d) and (v,)
+        The arguments of `oversmoothing.argmaxability.argmaxable`.
+    result : Argmaxability
+        Undecided classes claim nothing and are passed over.
+
+    Raises
+    ------
+    ValueError
+        If a certificate does not prove its class's status; it names the class.
+    """
+    weights = np.asarray(weights, np.float64)
+    width = result.combination.shape[1] - len(weights)
+    for i, status in enumerate(result.status):
+        if status == "argmaxable":
+            claimed = 0.0 if len(weights) == 1 else float(result.margin[i])
+            hidden = result.hidden[i]
+            if not np.isfinite([claimed, *hidden]).all():
+                raise ValueError(f"class {i}: no hidden vector or no margin")
+            gap = exact_gap(weights, bias, i, hidden)
+            if gap <= 0 or gap < Fraction(claimed):
+                raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
+        elif status == "unargmaxable":
+            support = np.flatnonzero(result.combination[i]).tolist()
+            if exact_combination(weights, bias if width else None, i, support) is None:
+                raise ValueError(f"class {i}: rows {support} do not combine to its row")
+
+
+def _solve_exactly(matrix: np.ndarray, target: np.ndarray) -> list[Fraction] | None:
+    """Solve matrix (m, k) x = target (m,) for independent columns by Bareiss's fraction-free elimination."""
+    system = np.column_stack((matrix, target))
+    integers = np.array([_integers(row) for row in system], dtype=object)
+    k = matrix.shape[1]
+    previous = 1
+    for c in range(k):
+        pivot = next((r for r in range(c, len(integers)) if integers[r, c]), None)
+        if pivot is None:
+            return None
+        integers[[c, pivot]] = integers[[pivot, c]]
+        below = integers[c + 1 :]
+        integers[c + 1 :] = (below * integers[c, c] - np.outer(below[:, c], integers[c])) // previous
+        previous = integers[c, c]
+    if any(integers[k:, k]):
+        return None
+    solution: list[Fraction] = []
+    for r in range(k - 1, -1, -1):
+        known = sum((int(a) * x for a, x in zip(integers[r, r + 1 : k], reversed(solution), strict=True)), Fraction(0))
+        solution.append((int(integers[r, k]) - known) / int(integers[r, r]))
+    return solution[::-1]
+
+
+def _integers(row: np.ndarray) -> list[int]:
+    """Multiply a row of floats by the power of two that makes all of them integers."""
+    ratios = [float(x).as_integer_ratio() for x in row]
+    largest = max(denominator for _, denominator in ratios)
+    return [numerator * (largest // denominator) for numerator, denominator in ratios]

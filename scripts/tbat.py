@@ -1,0 +1,47 @@
+"""TBAT of every scored byte of one model under every decoding, streaming window by window."""
+
+import logging
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, score_window
+from oversmoothing.compiled import use_threads
+from oversmoothing.decoding import decoder
+from oversmoothing.jobs import UserError, run
+from oversmoothing.scores import ScoreRows
+from oversmoothing.store.parquet import open_reader, open_writer
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read a model's head and logits (and hidden states); write its TBAT scores."""
+    settings, model = job.params.settings, job.wildcards.model
+    basis = choose_basis(job.input.weights, settings["condition"])
+    decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
+    logger.info("%d constraints on %d tokens, %d threads", *basis.columns.shape[::-1], use_threads(job.threads))
+    with open_reader(job.input.logits) as reader:
+        count = reader.num_row_groups
+    undecided = 0
+    with open_writer(job.output[0], TBAT_SCORES, provenance(settings, model=model)) as writer:
+        rows = ScoreRows(writer, TBAT_SCORES)
+        states = read_states(job.input.logits, job.input.get("hidden"))
+        for window, p, post in tqdm(states, desc=model, total=count, unit="window", disable=None):
+            try:
+                scores = score_window(basis, p, post, decoders, settings["delta"], settings["mass_tolerance"])
+            except UserError as error:
+                raise UserError(f"{model}, window {window}: {error}") from error
+            for decoding, score in scores.items():
+                rows.add(window, None, decoding, score.value, score.low, score.high, score.undecided)
+                undecided += int(score.undecided.sum())
+        rows.flush()
+    logger.info("%d tokens undecided", undecided)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

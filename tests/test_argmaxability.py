@@ -1,0 +1,257 @@
+"""Argmaxable classes: against one linear program per class, and every certificate in rational arithmetic."""
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import linprog
+
+from oversmoothing.argmaxability import argmaxable, reachable
+from oversmoothing.certificates import check, exact_combination, exact_gap
+
+
+def rng(*seed):
+    return np.random.default_rng(seed)
+
+
+def by_linear_programs(weights, bias=None):
+    """Chebyshev centre of each class's cell: maximise r with (w_j - w_c) x + |w_j - w_c| r <= b_c - b_j."""
+    v, d = weights.shape
+    bias = np.zeros(v) if bias is None else bias
+    found = np.empty(v, bool)
+    for c in range(v):
+        others = np.arange(v) != c
+        differences = weights[others] - weights[c]
+        norms = np.linalg.norm(differences, axis=1)
+        solution = linprog(
+            np.append(np.zeros(d), -1.0),
+            A_ub=np.column_stack((differences, norms)),
+            b_ub=bias[c] - bias[others],
+            bounds=[(-100, 100)] * d + [(None, 1e3)],
+            method="highs",
+        )
+        twin = (norms == 0) & (bias[others] >= bias[c])
+        found[c] = solution.status == 0 and -solution.fun > 1e-6 and not twin.any()
+    return found
+
+
+def decided(weights, bias=None, **options):
+    """Decide, and check all certificates exactly."""
+    result = argmaxable(weights, bias, **options)
+    check(weights, bias, result)
+    return result.argmaxable
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize(
+    ("v", "d"), [(2, 1), (5, 1), (12, 2), (30, 2), (30, 3), (60, 4), (60, 6), (40, 8), (24, 12), (8, 10)]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_one_linear_program_per_class(v, d, with_bias, seed):
+    draw = rng(v, d, seed)
+    weights = draw.normal(size=(v, d)) * draw.gamma(1.0, size=(v, 1))
+    bias = draw.normal(size=v) if with_bias else None
+    np.testing.assert_array_equal(decided(weights, bias), by_linear_programs(weights, bias))
+
+
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+@pytest.mark.parametrize("spread", [1.0, 1e-4])
+def test_heads_that_are_off_centre_or_stretched(shift, spread):
+    """Trained heads have a large mean row and uneven columns."""
+    weights = rng(5).normal(size=(50, 4)) * np.geomspace(1, spread, 4) + shift
+    expected = decided(rng(5).normal(size=(50, 4)))
+    np.testing.assert_array_equal(decided(weights), expected)  # affine maps of the rows change nothing
+
+
+def test_float32_is_taken_exactly():
+    weights = rng(6).normal(size=(80, 4)).astype(np.float32)
+    result = argmaxable(weights)
+    check(weights, None, result)
+    np.testing.assert_array_equal(result.argmaxable, by_linear_programs(weights.astype(np.float64)))
+    assert result.hidden.dtype == np.float64
+
+
+def test_hidden_states_serve_as_witnesses():
+    weights, hidden = rng(7).normal(size=(40, 3)), rng(8).normal(size=(500, 3))
+    result = argmaxable(weights, hidden=hidden)
+    check(weights, None, result)
+    assert result.argmaxable[(hidden @ weights.T).argmax(axis=1)].all()
+    np.testing.assert_array_equal(result.argmaxable, decided(weights))
+
+
+@pytest.mark.parametrize(("v", "d"), [(20, 2), (100, 4), (256, 8)])
+def test_rows_of_unit_norm_are_all_argmaxable(v, d):
+    weights = rng(v, d).normal(size=(v, d))
+    assert decided(weights / np.linalg.norm(weights, axis=1, keepdims=True)).all()
+
+
+@pytest.mark.parametrize(("v", "d"), [(20, 1), (60, 3), (100, 6)])
+def test_a_bias_of_minus_half_the_squared_norm_makes_all_argmaxable(v, d):
+    weights = rng(v, d).normal(size=(v, d))
+    assert decided(weights, -(weights**2).sum(axis=1) / 2).all()
+    assert not decided(weights).all()
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("v", "d"), [(1, 3), (2, 1), (4, 3), (5, 9), (33, 32)])
+def test_no_more_rows_than_dimensions_leave_all_argmaxable(v, d, bias):
+    """The rank of [W, 1] is v."""
+    assert decided(rng(v, d).normal(size=(v, d)), rng(1).normal(size=v) if bias else None).all()
+
+
+def test_of_equal_rows_none_is_strictly_the_largest():
+    weights = rng(3).normal(size=(30, 4))
+    expected = decided(weights)
+    doubled = np.vstack((weights, weights[:3], weights[:1]))
+    expected[:3] = False
+    np.testing.assert_array_equal(decided(doubled), np.append(expected, [False] * 4))
+    bias = np.zeros(34)
+    bias[30] = 0.5  # of the three copies of row 0, one is ahead
+    alone = decided(doubled, bias)
+    assert alone[30]
+    assert not alone[[0, 33, 1, 31]].any()
+
+
+def test_rows_inside_the_hull():
+    corners = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1]])
+    inside = np.array([[0.0, 0, 0], [0.1, 0.2, 0.1], [0.5, 0.5, 0], [0.25, 0.25, 0.5]])  # also on an edge, on a face
+    result = argmaxable(np.vstack((corners, inside)))
+    np.testing.assert_array_equal(result.argmaxable, [True] * 4 + [False] * 4)
+    np.testing.assert_allclose(result.combination[6], [0.5, 0.5, 0, 0, 0, 0, 0, 0])
+    assert decided(inside[:3], np.array([1.0, 0, 0]))[0]
+
+
+@pytest.mark.parametrize("d", [0, 1, 5])
+def test_a_head_of_zeros(d):
+    assert not decided(np.zeros((4, d))).any()
+    np.testing.assert_array_equal(decided(np.zeros((4, d)), np.array([0.0, 2, 1, 2])), [False] * 4)
+    np.testing.assert_array_equal(decided(np.zeros((4, d)), np.array([0.0, 2, 1, 3])), [False, False, False, True])
+    assert decided(np.zeros((1, d))).all()
+
+
+def test_idle_and_repeated_columns():
+    weights = rng(9).normal(size=(30, 3))
+    wide = np.column_stack((weights, np.zeros(30), weights[:, 0], np.ones(30)))
+    np.testing.assert_array_equal(decided(wide), decided(weights))
+
+
+def test_a_constant_bias_changes_nothing():
+    weights = rng(10).normal(size=(30, 3))
+    np.testing.assert_array_equal(decided(weights, np.full(30, 7.0)), decided(weights))
+
+
+whole = st.integers(-3, 3)
+
+
+@settings(deadline=None, max_examples=250)
+@given(data=st.data(), v=st.integers(1, 9), d=st.integers(1, 4), with_bias=st.booleans())
+def test_small_whole_numbers_are_never_undecided(data, v, d, with_bias):
+    """Ties of every kind: equal rows, rows on edges and faces, columns that depend on each other."""
+    weights = data.draw(hnp.arrays(np.int64, (v, d), elements=whole)).astype(np.float64)
+    bias = data.draw(hnp.arrays(np.int64, v, elements=whole)).astype(np.float64) if with_bias else None
+    np.testing.assert_array_equal(decided(weights, bias), by_linear_programs(weights, bias))
+
+
+@settings(deadline=None, max_examples=100)
+@given(seed=st.integers(0, 10**6), v=st.integers(2, 25), d=st.integers(1, 5))
+def test_symmetries(seed, v, d):
+    """Invariant under an invertible map of h, a constant added to all rows, and reordering."""
+    draw = rng(seed)
+    weights = draw.normal(size=(v, d))
+    expected, order = decided(weights), draw.permutation(v)
+    np.testing.assert_array_equal(decided(weights @ draw.normal(size=(d, d)) + draw.normal(size=d)), expected)
+    np.testing.assert_array_equal(decided(weights[order]), expected[order])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_reachable_against_directions_that_a_layer_norm_gives(seed):
+    """In three dimensions what a LayerNorm gives is a circle, and a fine grid over it finds every class."""
+    draw = rng(seed, 1)
+    weights, gain = draw.normal(size=(30, 3)), draw.uniform(0.5, 2, 3)
+    angle = np.linspace(0, 2 * np.pi, 200_001)
+    first, second = np.array([1, -1, 0]) / np.sqrt(2), np.array([1, 1, -2]) / np.sqrt(6)
+    states = (np.outer(np.cos(angle), first) + np.outer(np.sin(angle), second)) * gain
+    seen = np.isin(np.arange(30), (states @ weights.T).argmax(axis=1))
+    np.testing.assert_array_equal(decided(reachable(weights, gain)), seen)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 8])
+def test_reachable_has_the_logits_of_the_projected_head(r):
+    weights, gain = rng(r).normal(size=(20, r)), rng(r, 1).uniform(0.1, 2, r)
+    projected = weights @ np.diag(gain) @ (np.eye(r) - np.ones((r, r)) / r)
+    ours = reachable(weights, gain)
+    assert ours.shape == (20, r - 1)
+    np.testing.assert_allclose(ours @ ours.T, projected @ projected.T, atol=1e-12)
+    if r > 1:
+        free = argmaxable(weights).argmaxable
+        assert not (argmaxable(ours).argmaxable & ~free).any()
+        np.testing.assert_array_equal(argmaxable(ours).argmaxable, by_linear_programs(ours))
+
+
+def test_a_gain_of_zero_frees_the_other_coordinates():
+    weights = rng(2).normal(size=(20, 4))
+    gain = np.array([1.0, 0, 2, 0])
+    np.testing.assert_array_equal(reachable(weights, gain), weights[:, [0, 2]] * [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.array([[0, 1.0], [2, np.nan]]),), "weights: row 1 has NaN"),
+        ((np.array([[0, np.inf], [2, 1]]),), "weights: row 0 has NaN or an infinite"),
+        ((np.eye(3), [0, 0, np.nan]), "bias: row 2"),
+        ((np.eye(3), [0, 0]), r"bias: shape \(2,\)"),
+        ((np.ones(3),), r"weights: shape \(3,\)"),
+        ((np.ones((0, 3)),), "weights: no rows"),
+        ((np.eye(3), None, np.ones((2, 4))), r"hidden: shape \(2, 4\)"),
+    ],
+)
+def test_mistakes_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        argmaxable(*arguments)
+
+
+def test_reachable_names_mistakes():
+    with pytest.raises(ValueError, match=r"gain: shape \(2,\), but \(3\)"):
+        reachable(np.eye(3), np.ones(2))
+
+
+def test_what_rounding_decides_is_undecided():
+    """A rank that is lower only up to rounding has no exact answer, and must not get one silently."""
+    factors = rng(4).normal(size=(40, 3)), rng(4, 1).normal(size=(3, 6))
+    result = argmaxable(factors[0] @ factors[1])
+    assert (result.status == "undecided").any()
+    with pytest.raises(ValueError, match=r"undecided classes \[.*factor of full column rank"):
+        _ = result.argmaxable
+    assert decided(factors[0]).any()
+
+
+def test_check_refuses_false_certificates():
+    weights = rng(11).normal(size=(30, 3))
+    result = argmaxable(weights)
+    yes, no = np.flatnonzero(result.argmaxable)[0], np.flatnonzero(~result.argmaxable)[0]
+    for change in (
+        {"hidden": np.roll(result.hidden, 1, axis=0)},
+        {"margin": result.margin * 1.01},
+        {"combination": np.roll(result.combination, 1, axis=1)},
+        {"status": np.where(np.arange(30) == no, "argmaxable", result.status)},
+        {"status": np.where(np.arange(30) == yes, "unargmaxable", result.status)},
+    ):
+        with pytest.raises(ValueError, match="class"):
+            check(weights, None, dataclasses.replace(result, **change))
+
+
+def test_exact_arithmetic():
+    weights = np.array([[0.0, 0], [1, 0], [0, 1], [0.25, 0.25]])
+    assert exact_combination(weights, None, 3, [0, 1, 2]) == {0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 4)}
+    assert exact_combination(weights, None, 1, [0, 2, 3]) is None  # needs a negative weight
+    assert exact_combination(weights, None, 3, [0, 1]) is None
+    assert exact_combination(weights, None, 3, [3]) is None
+    assert exact_combination(weights, None, 3, []) is None
+    assert exact_gap(weights, None, 1, np.array([0.1, 0])) == Fraction(0.1) * 3 / 4
+    tenth = np.array([[0.1, 0.2], [0.2, 0.1], [0.15, 0.15]])  # 0.15 is not half of 0.1 + 0.2 in binary
+    assert exact_combination(tenth, None, 2, [0, 1]) is None

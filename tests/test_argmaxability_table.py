@@ -1,0 +1,198 @@
+"""Tables B.1 and B.2: the transcription, the classes of a model on disk, and what people read."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+from safetensors.numpy import save_file
+
+import argmaxability as script
+from oversmoothing.argmaxability_table import (
+    _markdown_text,
+    argmaxability_table,
+    read_published_sets,
+    write_latex,
+    write_markdown,
+)
+from oversmoothing.byte_names import byte_name
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables import write_csv
+
+PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published/table_b.csv"
+MODELS = [
+    {"model": "bn4-s1", "rank": 4, "seed": 1, "published_as": "4", "differs": ["data", "tau"]},
+    {"model": "bn64-s1", "rank": 64, "seed": 1, "published_as": "64", "differs": ["data"]},
+    {"model": "bn288-s1", "rank": 288, "seed": 1, "published_as": "512", "differs": ["data", "scale", "rank"]},
+]
+PUNCTUATION = b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+
+def classes(sets):
+    """Make the rows of {(model, condition): unargmaxable bytes}."""
+    rows = [
+        {"model": model, "condition": condition, "class": b, "argmaxable": b not in unargmaxable}
+        for (model, condition), unargmaxable in sets.items()
+        for b in range(256)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def published():
+    return read_published_sets(PUBLISHED)
+
+
+@pytest.fixture
+def table(published):
+    own = {("bn4-s1", "free"): {*range(9), *b"0123x", *PUNCTUATION}, ("bn4-s1", "reachable"): set(range(250))}
+    rest = {(model["model"], condition): set() for model in MODELS[1:] for condition in ("free", "reachable")}
+    return argmaxability_table(classes(own | rest), MODELS, published)
+
+
+def test_transcription_has_the_thesis_counts(published):
+    assert published["count"].to_dict() == {"4": 214, "8": 107, "12": 53, "16": 43, "32": 19, "128": 0, "512": 0}
+    listed = published.bytes.map(len)
+    # At rank 4 the text of the thesis lists 213 (the 214th is lost in a run of punctuation).
+    assert (published["count"] - listed).to_dict() == {"4": 1, "8": 0, "12": 0, "16": 0, "32": 0, "128": 0, "512": 0}
+
+
+def test_transcription_spares_what_text_is_made_of(published):
+    for row in published.itertuples():
+        assert not row.bytes & set(b" \netaoinshr.,")
+    assert set(b"`|'\\") <= published.loc["4", "bytes"]
+    assert 0x0C in published.loc["4", "bytes"]
+    assert 0xFF in published.loc["4", "bytes"]
+    assert 0x0C not in published.loc["12", "bytes"]
+    assert published.loc["32", "bytes"] == {0x01, 0x08, 0x0D, 0x11, 0x12, 0x1B, 0x1C, 0x1E, 0x7F} | {
+        *(0xF1, 0xF2, 0xF5, 0xF6, 0xF7, 0xF8, 0xFA, 0xFB, 0xFD, 0xFE)
+    }
+
+
+def test_lead_bytes_that_utf8_never_uses_are_unargmaxable_at_small_ranks(published):
+    """F8 and above begin no character; the models of ranks 4 and 8 saw none of them."""
+    for model in ("4", "8"):
+        assert set(range(0xF8, 0x100)) <= published.loc[model, "bytes"]
+
+
+def test_ours_beside_the_published(table, published):
+    first, second, third, _, fifth, _ = table.to_dict("records")
+    assert (first["model"], first["condition"], first["unargmaxable"]) == ("bn4-s1", "free", 14 + len(PUNCTUATION))
+    assert (first["published_unargmaxable"], first["published_unlisted"]) == (214, 1)
+    only = {int(value, 16) for value in first["only_ours"].split()}
+    assert only == {*b"013x", *PUNCTUATION} - published.loc["4", "bytes"]
+    theirs = {int(value, 16) for value in first["only_published"].split()}
+    assert theirs == published.loc["4", "bytes"] - {*range(9), *b"0123x", *PUNCTUATION}
+    assert second["unargmaxable"] == 250
+    assert pd.isna(second["published_unargmaxable"])  # the thesis looked at the head alone
+    assert pd.isna(third["published_unargmaxable"])  # the thesis has no rank 64
+    assert (fifth["published_model"], fifth["published_unargmaxable"], fifth["only_ours"]) == ("512", 0, "")
+    assert first["published_differs"] == "data"
+
+
+def test_csv_is_tidy(table, tmp_path):
+    write_csv(table, tmp_path / "t.csv")
+    back = pd.read_csv(tmp_path / "t.csv")
+    assert len(back) == 6
+    assert back.bytes[0].split()[:3] == ["00", "01", "02"]
+    assert back.unargmaxable.tolist() == table.unargmaxable.tolist()
+
+
+def test_without_any_rank_of_the_thesis(tmp_path, published):
+    table = argmaxability_table(
+        classes({("bn64-s1", "free"): {1}, ("bn64-s1", "reachable"): {1, 2}}), MODELS[1:2], published
+    )
+    write_markdown(table, tmp_path / "t.md", "Title")
+    assert "published sets" not in (tmp_path / "t.md").read_text()
+    assert "published_unargmaxable" in table
+
+
+def test_markdown_renders_every_name(table, tmp_path):
+    write_markdown(table, tmp_path / "t.md", "Title")
+    html = MarkdownIt("commonmark").enable("table").render((tmp_path / "t.md").read_text())
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in html.split("<tr>")[2:]]
+    assert [len(row) for row in rows] == [7] * 6
+    names = rows[0][4].replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&").split()
+    assert names == ["NUL..BS", *"!\"#$%&'()*+,-./", "0..3", *":;<=>?@[\\]^_`", "x", *"{|}~"]
+    assert rows[1][1:4] == ["h after the LayerNorm", "250", "-"]
+    assert rows[4][4] == "none"
+    text = html.replace("\n", " ")
+    assert "approximate search, so they are upper bounds" in text
+    assert "another corpus and larger models: compare trends" in text
+    assert "Of the 214 published at rank 4, 1 is not legible" in text
+    assert "Rank 288 stands beside the thesis's 512" in text
+
+
+@pytest.mark.parametrize("b", range(256))
+def test_markdown_of_each_name_is_that_name(b):
+    name = byte_name(b)
+    cells = MarkdownIt("commonmark").enable("table").render(f"| a |\n|---|\n| {_markdown_text(name)} |\n")
+    cell = re.search(r"<td>(.*?)</td>", cells).group(1)
+    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+        cell = cell.replace(entity, character)
+    assert cell == name
+
+
+def test_latex_is_balanced_and_escaped(table, tmp_path):
+    write_latex(table, tmp_path / "t.tex", "Title.")
+    text = (tmp_path / "t.tex").read_text()
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    for escaped in (r"\%", r"\#", r"\&", r"\$", r"\_", r"\{", r"\}", r"\textbackslash{}", r"\textasciitilde{}"):
+        assert rf"\texttt{{{escaped}}}" in text
+    assert not re.search(r"(?<!\\)[%#$]", text)
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [6] * 7
+
+
+def save_model(path, rank, norm, seed=0):
+    draw = np.random.default_rng(seed)
+    tensors = {"head.weight": draw.normal(size=(256, rank)), "norm.weight": draw.uniform(0.5, 2, rank)}
+    config = {"rank": rank, "bottleneck_norm": norm, "width": 300}
+    save_file({k: v.astype(np.float32) for k, v in tensors.items()}, path, {"config": json.dumps(config)})
+
+
+def run_script(tmp_path):
+    job = SimpleNamespace(
+        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors")),
+        output=[str(tmp_path / "out.parquet")],
+        wildcards=SimpleNamespace(model="bn4-s1"),
+    )
+    script.main(job)
+    return read_table(job.output[0])
+
+
+def test_classes_of_a_model_on_disk(tmp_path):
+    save_model(tmp_path / "w.safetensors", 4, "after")
+    table = run_script(tmp_path)
+    assert table.schema.metadata[b"model"] == b"bn4-s1"
+    rows = table.to_pandas()
+    free, reachable = (rows[rows.condition == name].reset_index() for name in ("free", "reachable"))
+    assert free["class"].tolist() == reachable["class"].tolist() == list(range(256))
+    assert reachable.argmaxable.sum() < free.argmaxable.sum() < 256
+    assert not (reachable.argmaxable & ~free.argmaxable).any()
+    assert (rows.margin > 0).equals(rows.argmaxable)
+    assert table["margin"].null_count == (~rows.argmaxable).sum()
+
+
+def test_with_the_norm_before_the_bottleneck_every_h_is_reachable(tmp_path):
+    save_model(tmp_path / "w.safetensors", 4, "before")
+    rows = run_script(tmp_path).to_pandas()
+    free, reachable = (rows[rows.condition == name].argmaxable.tolist() for name in ("free", "reachable"))
+    assert free == reachable
+
+
+def test_a_head_that_cannot_be_decided_is_named(tmp_path):
+    draw, config = np.random.default_rng(0), {"config": json.dumps({"rank": 6, "bottleneck_norm": "before"})}
+    for head, message in (
+        (np.array([[1, 2], [np.nan, 1]]), "row 1 has NaN"),
+        (draw.normal(size=(40, 3)) @ draw.normal(size=(3, 6)), "undecided classes"),
+    ):
+        save_file({"head.weight": head}, tmp_path / "w.safetensors", config)
+        with pytest.raises(UserError, match=rf"w\.safetensors: its head: .*{message}"):
+            run_script(tmp_path)

@@ -1,0 +1,220 @@
+"""What the metrics cost: positions read, ways to TBAT compared, and the table; and the published times."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from safetensors.numpy import save_file
+
+import metric_cost
+from oversmoothing import costs
+from oversmoothing.costs import (
+    LABELS,
+    cost_table,
+    draw_rows,
+    measure,
+    median_seconds,
+    read_positions,
+    write_cost_latex,
+    write_cost_markdown,
+)
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema
+from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.tables import read_published
+
+V, SCORED = 24, 5
+PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published/table_i_1.csv"
+MODELS = [{"model": "bn4-s1", "published_as": "4"}, {"model": "bn20-s1", "published_as": "512"}]
+
+
+def write_logits(path, seed, windows=6, first_window=0):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(windows * SCORED, V)).astype(np.float32)
+    schema = logits_schema(V)
+    with open_writer(path, schema, {}) as writer:
+        for w in range(windows):
+            own = slice(w * SCORED, (w + 1) * SCORED)
+            columns = [
+                pa.array(np.full(SCORED, first_window + w, np.int32)),
+                pa.array(np.arange(SCORED, dtype=np.int32)),
+                pa.array(np.full(SCORED, 7, np.int32)),
+                vector_array(logits[own]),
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+    return logits
+
+
+@pytest.fixture
+def files(tmp_path):
+    for i, name in enumerate(["bn4-s1", "bn20-s1", "truth"]):
+        write_logits(tmp_path / f"{name}.parquet", i)
+    rng = np.random.default_rng(9)
+    save_file({"head.weight": rng.normal(size=(V, 4)).astype(np.float32)}, tmp_path / "bn4-s1.safetensors")
+    save_file({"head.weight": rng.normal(size=(V, 30)).astype(np.float32)}, tmp_path / "bn20-s1.safetensors")
+    return tmp_path
+
+
+@pytest.fixture
+def table():
+    rows = [
+        {"model": model, "rank": rank, **dict.fromkeys(LABELS, 3e-5), "tbat": fast, "tbat_published_method": slow}
+        for model, rank, fast, slow in [
+            ("bn20-s1", 30, 1e-5, 30.0),
+            ("bn4-s1", 4, 1e-4, 0.5),
+            ("bn4-s1", 4, 2e-4, 0.6),
+            ("bn4-s1", 4, 3e-4, 0.6),
+        ]
+    ]
+    return cost_table(pd.DataFrame(rows), MODELS, read_published([PUBLISHED]))
+
+
+def test_published_times_are_complete():
+    published = read_published([PUBLISHED])
+    assert published.groupby("metric").size().to_dict() == {"kl": 7, "nsmd": 7, "tbat": 7, "tto": 7, "tv": 7}
+    tbat = published[published.metric == "tbat"].set_index("model")["mean"].to_dict()
+    assert tbat == {"4": 0.569, "8": 0.790, "12": 1.05, "16": 1.39, "32": 3.09, "128": 16.3, "512": 58.8}
+
+
+def test_reads_the_rows_that_were_drawn(tmp_path):
+    path = tmp_path / "m.parquet"
+    logits = write_logits(path, 0)
+    rows = draw_rows(path, 7, seed=3)
+    assert len(set(rows)) == 7
+    np.testing.assert_array_equal(rows, draw_rows(path, 7, seed=3))
+    np.testing.assert_array_equal(draw_rows(path, 1000, seed=3), np.arange(6 * SCORED))
+    own = read_positions(path, rows)
+    np.testing.assert_array_equal(own.logits, logits[rows])
+    np.testing.assert_array_equal(own.keys["window"], rows // SCORED)
+    np.testing.assert_array_equal(own.keys["position"], rows % SCORED)
+
+
+def test_a_file_that_is_too_short(tmp_path):
+    write_logits(tmp_path / "m.parquet", 0)
+    with pytest.raises(UserError, match=r"m\.parquet: 30 positions, where row 30 was asked for"):
+        read_positions(tmp_path / "m.parquet", np.array([2, 30]))
+
+
+def test_times_every_metric(files):
+    rows = np.array([0, 12])
+    own, truth = read_positions(files / "bn4-s1.parquet", rows), read_positions(files / "truth.parquet", rows)
+    head = np.random.default_rng(0).normal(size=(V, 4))
+    first, second = measure("bn4-s1", head, own, truth, 0.9, 0.22)
+    assert first.keys() == second.keys() == {"model", "rank", *LABELS}
+    assert first["rank"] == 4
+    assert all(0 < first[metric] < 5 for metric in LABELS)
+    assert first["tbat"] < first["tbat_published_method"]
+
+
+def test_unlike_sets_are_an_error_that_names_model_and_position(files, monkeypatch):
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "truth"))
+    right = costs.reject_set_by_linear_programs
+
+    def wrong(*arguments):
+        rejected = right(*arguments)
+        rejected[3] = ~rejected[3]
+        return rejected
+
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", wrong)
+    head = np.random.default_rng(0).normal(size=(V, 4))
+    with pytest.raises(UserError, match=r"bn4-s1, window 2, position 2: .* differ at token 3 \(1 in all\)"):
+        list(measure("bn4-s1", head, own, truth, 0.9, 0.22))
+
+
+def test_tokens_left_undecided_are_not_compared(monkeypatch):
+    p = np.full(4, 0.25)
+    sets = SimpleNamespace(rejected=np.zeros((1, 4), bool), undecided=np.array([[False, True, False, False]]))
+    monkeypatch.setattr(costs, "reject_set", lambda *arguments: sets)
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", lambda *arguments: np.arange(4) == 1)
+    assert costs.time_reject_sets("here", np.zeros((4, 1)), None, p, 0.22)["tbat"] > 0
+
+
+def test_other_windows_are_an_error(files):
+    write_logits(files / "other.parquet", 5, first_window=1)
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "other"))
+    with pytest.raises(UserError, match="bn4-s1: its logits and the truth's come from other windows"):
+        list(measure("bn4-s1", np.zeros((V, 1)), own, truth, 0.9, 0.22))
+
+
+def test_median_leaves_the_first_call_out():
+    calls = []
+    assert median_seconds(lambda: calls.append(1), repeats=4) < 0.1
+    assert len(calls) == 5
+
+
+def test_table_is_tidy(table):
+    assert table.model.tolist() == ["bn4-s1"] * 6 + ["bn20-s1"] * 6
+    cells = table.set_index(["model", "metric"])
+    ours, published = cells.loc[("bn4-s1", "tbat")], cells.loc[("bn4-s1", "tbat_published_method")]
+    assert (ours["mean"], ours["median"], ours["n"]) == pytest.approx((2e-4, 2e-4, 3))
+    assert ours["sd"] == pytest.approx(1e-4)
+    assert ours["ratio"] == pytest.approx(3000)  # the median of 5000, 3000 and 2000
+    assert pd.isna(published["ratio"])
+    assert ours["published_mean"] == published["published_mean"] == 0.569
+    assert cells.loc[("bn20-s1", "kl"), "published_sd"] == 7.91e-6
+    assert pd.isna(cells.loc[("bn20-s1", "kl"), "sd"])
+
+
+def test_a_rank_that_the_thesis_has_not(table, tmp_path):
+    rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(LABELS, 0.01)}])
+    own = cost_table(rows, [{"model": "mine", "published_as": None}], read_published([PUBLISHED]))
+    assert own.published_mean.isna().all()
+    write_cost_markdown(own, tmp_path / "t.md", "Title")
+    assert "published times" not in (tmp_path / "t.md").read_text()
+
+
+def test_markdown_sets_the_thesis_beside_ours(table, tmp_path):
+    write_cost_markdown(table, tmp_path / "t.md", "Title")
+    text = (tmp_path / "t.md").read_text()
+    header = [cell.strip() for cell in text.splitlines()[2].split("|")]
+    cells = [cell.strip() for cell in next(line for line in text.splitlines() if line.startswith("| 4 ")).split("|")]
+    row = dict(zip(header, cells, strict=True))
+    assert row["TBAT ↓"] == "(2.00 ± 1.00)e-04"
+    assert row["TBAT, one LP per token ↓"] == "(5.67 ± 0.58)e-01"
+    assert row["published TBAT"] == "(5.69 ± 1.10)e-01"
+    assert row["published TTO"] == "(1.87 ± 2.76)e-04"
+    assert row["ratio"] == "3,000"
+    assert "other hardware" in text
+    assert "Rank 30 stands beside the thesis's 512." in text
+    assert "nan" not in text
+
+
+def test_latex_balances_and_escapes(table, tmp_path):
+    write_cost_latex(table, tmp_path / "t.tex", "Title.")
+    text = (tmp_path / "t.tex").read_text()
+    assert text.count("{") == text.count("}")
+    assert r"$(5.69 \pm 1.10) \times 10^{-1}$" in text
+    assert not re.search(r"[^\\]_", text)
+    assert "↓" not in text
+
+
+def test_models_of_one_rank_go_by_their_names(table, tmp_path):
+    twin = table.assign(model=table.model.str.replace("-s1", "-s2"))
+    write_cost_markdown(pd.concat([table, twin]), tmp_path / "t.md", "Title")
+    assert "| 4 (bn4-s2) " in (tmp_path / "t.md").read_text()
+
+
+def test_script_writes_the_three_tables(files):
+    names = [facts["model"] for facts in MODELS]
+    metric_cost.main(
+        SimpleNamespace(
+            input=SimpleNamespace(
+                logits=[files / f"{name}.parquet" for name in names],
+                truth=files / "truth.parquet",
+                weights=[files / f"{name}.safetensors" for name in names],
+                published=PUBLISHED,
+            ),
+            output=SimpleNamespace(csv=files / "t.csv", markdown=files / "t.md", latex=files / "t.tex"),
+            params=SimpleNamespace(settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "models": MODELS}),
+        )
+    )
+    written = pd.read_csv(files / "t.csv")
+    assert len(written) == 12
+    assert (written.n == 2).all()
+    assert (written["rank"].unique() == [4, 30]).all()
+    assert (files / "t.md").read_text().startswith("# What a metric costs")
+    assert (files / "t.tex").exists()

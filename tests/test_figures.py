@@ -1,0 +1,91 @@
+"""Figures: they hold what the table says, and equal tables give equal files."""
+
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+import metric_cost_figure as script
+from oversmoothing.costs import LABELS
+from oversmoothing.figures import COSTS, metric_cost_figure, write_figure
+
+
+def costs(ranks=(4, 8, 288), published=("4", "8", "512")):
+    rows = []
+    for rank, known in zip(ranks, published, strict=True):
+        for i, metric in enumerate(LABELS):
+            mean = (10.0 ** (i - 5)) * rank
+            row = {"model": f"bn{rank}-s1", "rank": rank, "metric": metric, "mean": mean, "ratio": np.nan}
+            row |= {"published_model": known, "published_mean": 2 * mean if known else np.nan}
+            rows.append(row | ({"ratio": 1234.0} if metric == "tbat" else {}))
+    return pd.DataFrame(rows)
+
+
+def texts(figure):
+    axes = figure.axes[0]
+    return [text.get_text() for text in (*axes.texts, *axes.get_legend().get_texts(), *axes.get_xticklabels())]
+
+
+def test_every_metric_has_a_line_and_a_look_of_its_own():
+    assert COSTS.keys() == LABELS.keys()
+    figure = metric_cost_figure(costs())
+    heights = [line.get_ydata().tolist() for line in figure.axes[0].lines]
+    for metric in LABELS:
+        own = costs()[lambda table, metric=metric: table.metric == metric]
+        assert own["mean"].tolist() in heights
+        assert (own.published_mean.tolist() in heights) == (metric != "tbat")
+    assert len({look[1:] for look in COSTS.values()}) == len(COSTS)
+    assert {label for label, *_ in COSTS.values()} <= set(texts(figure))
+
+
+def test_published_times_stand_at_the_thesiss_rank():
+    figure = metric_cost_figure(costs())
+    assert "512" in texts(figure)
+    assert "the thesis, on other hardware" in texts(figure)
+    assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 3
+
+
+def test_without_published_times():
+    figure = metric_cost_figure(costs((6, 7), (None, None)))
+    assert "the thesis, on other hardware" not in texts(figure)
+    assert len(figure.axes[0].lines) == 6 + 2 + 2  # metrics, spans, legend
+
+
+def test_labels_of_lines_that_meet_keep_apart():
+    same = costs().assign(mean=1e-4, published_mean=np.nan, published_model=None)
+    axes = metric_cost_figure(same).axes[0]
+    names = [label for label, *_ in COSTS.values()]
+    heights = [text.get_position()[1] for text in axes.texts if text.get_text() in names]
+    assert len(heights) == 6
+    assert np.diff(np.sort(heights)).min() > 0.04
+
+
+def test_several_seeds_are_averaged():
+    twice = pd.concat([costs(), costs().assign(mean=lambda table: 3 * table["mean"])])
+    heights = [line.get_ydata().tolist() for line in metric_cost_figure(twice).axes[0].lines]
+    assert pytest.approx([2 * value for value in (4e-5, 8e-5, 288e-5)]) in heights
+
+
+@pytest.mark.parametrize(("name", "start"), [("f.png", b"\x89PNG"), ("f.svg", b"<?xml")])
+def test_equal_tables_give_equal_files(tmp_path, name, start):
+    first, second = tmp_path / "a" / name, tmp_path / "b" / name
+    for path in (first, second):
+        write_figure(metric_cost_figure(costs()), [path])
+    assert first.read_bytes().startswith(start)
+    assert first.read_bytes() == second.read_bytes()
+    assert b"dc:date" not in first.read_bytes()
+
+
+def test_drawing_leaves_matplotlib_as_it_was():
+    before = dict(mpl.rcParams)
+    metric_cost_figure(costs())
+    assert dict(mpl.rcParams) == before
+
+
+def test_script_reads_what_the_table_wrote(tmp_path):
+    costs().to_csv(tmp_path / "t.csv", index=False)
+    output = [tmp_path / "f.png", tmp_path / "f.svg"]
+    script.main(SimpleNamespace(input=[tmp_path / "t.csv"], output=output))
+    assert all(path.stat().st_size > 10_000 for path in output)

@@ -1,0 +1,59 @@
+"""What the metrics cost: seconds for one position, TBAT as published beside TBAT as computed here.
+
+Needs: the logits of the family and of the first truth, the family's heads, and the thesis's Table I.1.
+Makes: tables/metric_cost.{csv,md,tex} and figures/metric_cost.{png,svg}.
+"""
+
+
+# All cores, so that nothing runs beside what is timed, though it uses one; a cluster's job has one of its own.
+rule metric_cost:
+    input:
+        logits=expand(
+            f"{RESULTS}/logits/{{model}}.parquet",
+            model=plan.names(MODELS, "family"),
+        ),
+        truth=f"{RESULTS}/logits/{TRUTHS[0]}.parquet",
+        weights=expand(
+            f"{RESULTS}/models/{{model}}/weights.safetensors",
+            model=plan.names(MODELS, "family"),
+        ),
+        published=f"{PUBLISHED}/table_i_1.csv",
+    output:
+        csv=f"{RESULTS}/tables/metric_cost.csv",
+        markdown=f"{RESULTS}/tables/metric_cost.md",
+        latex=f"{RESULTS}/tables/metric_cost.tex",
+    log:
+        f"{RESULTS}/logs/metric_cost.log",
+    conda:
+        ENVIRONMENT
+    threads: workflow.resource_settings.cores or 1
+    resources:
+        mem_mb=2000,
+        runtime=600,
+    params:
+        settings=settings(
+            **config["costs"],
+            tau=config["metrics"]["tau"],
+            delta=config["metrics"]["tbat"]["delta"],
+            models=plan.table_rows(config, "family"),
+        ),
+        code=fingerprint("metric_cost.py"),
+    script:
+        "../../scripts/metric_cost.py"
+
+
+rule metric_cost_figure:
+    input:
+        f"{RESULTS}/tables/metric_cost.csv",
+    output:
+        f"{RESULTS}/figures/metric_cost.png",
+        f"{RESULTS}/figures/metric_cost.svg",
+    log:
+        f"{RESULTS}/logs/metric_cost_figure.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        code=fingerprint("metric_cost_figure.py"),
+    script:
+        "../../scripts/metric_cost_figure.py"
