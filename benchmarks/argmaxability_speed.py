@@ -23,7 +23,7 @@ from scipy.optimize import linprog  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from oversmoothing.argmaxability import argmaxable, reachable  # noqa: E402
+from oversmoothing.argmaxability.classes import argmaxable, reachable  # noqa: E402
 from oversmoothing.spectra import read_head  # noqa: E402
 
 REPEATS = 11

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.argmaxability import argmaxable, reachable
+from oversmoothing.argmaxability.classes import argmaxable, reachable
 from oversmoothing.jobs import UserError, run
 from oversmoothing.spectra import read_gain, read_head
 from oversmoothing.store.parquet import write_table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.argmaxability_table import argmaxability_table, read_published_sets, write_latex, write_markdown
+from oversmoothing.argmaxability.table import argmaxability_table, read_published_sets, write_latex, write_markdown
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables import write_csv

@@ -9,6 +9,8 @@ from typing import Any
 
 import numba
 
+config: Any = numba.config
+
 
 def _cache_folder() -> Path:
     """Name a folder of this host's own: hosts of a cluster may share a home and differ in their processors."""
@@ -20,7 +22,7 @@ def _cache_folder() -> Path:
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(_cache_folder())
+    config.CACHE_DIR = str(_cache_folder())
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -34,6 +36,6 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def use_threads(threads: int) -> int:
     """Let compiled parallel loops use `threads` cores, or as many as there are; return how many."""
-    threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
+    threads = max(1, min(threads, config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
     return threads

@@ -12,12 +12,13 @@ taken as they stand. With C = [W, 1] the question is whether some q has C^T q = 
   solution. That rank is taken modulo a prime, where it can only come out lower than it is.
 """
 
-import math
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import qr
 
 from oversmoothing.bat.reject import RejectSet
+from oversmoothing.exact import solve_exactly
 
 PRIME = 2**31 - 1
 
@@ -57,93 +58,64 @@ def proves(weights: np.ndarray, sets: RejectSet, position: int, token: int, boun
     constraints = np.concatenate([np.asarray(weights, np.float64), np.ones((len(p), 1))], axis=1)[support]
     place = {name: i for i, name in enumerate(support.tolist())}
     basic = [place[name] for name in sets.certificates.basis[position, token].tolist() if name >= 0]
-    rest = sets.certificates.rest[position, token, support]
+    masses = [Fraction(mass) for mass in p[support].tolist()]
     if sets.rejected[position, token]:
-        return _rejects(_exact(constraints), _fractions(p[support]), place[token], basic, rest, Fraction(bound))
+        rest = sets.certificates.rest[position, token, support].tolist()
+        return _rejects(constraints, masses, place[token], basic, rest, Fraction(bound))
     if not basic:
-        heavy = Fraction(p[token]) * Fraction(bound) > Fraction(bound) - sum(_fractions(p[support]))
+        heavy = masses[place[token]] * Fraction(bound) > Fraction(bound) - sum(masses)
         return heavy or bound == 1 or _independent(constraints)
-    return _accepts(_exact(constraints), _fractions(p[support]), place[token], basic, Fraction(bound))
+    return _accepts(constraints, masses, place[token], basic, Fraction(bound))
 
 
 def _rejects(
-    constraints: list[list[int]], p: list[Fraction], token: int, basic: list[int], rest: np.ndarray, bound: Fraction
+    constraints: np.ndarray, p: list[Fraction], token: int, basic: list[int], rest: list[int], bound: Fraction
 ) -> bool:
-    q = [
-        weight * (Fraction(0), Fraction(1), bound)[where] if where < 3 else Fraction(0)
-        for weight, where in zip(p, rest.tolist(), strict=True)
-    ]
-    missing = [weight - part for weight, part in zip(p, q, strict=True)]
-    right = [
-        sum(row[k] * gap for row, gap in zip(constraints, missing, strict=True) if gap)
-        for k in range(len(constraints[0]))
-    ]
-    solved = _solve([[constraints[b][k] for b in basic] for k in range(len(right))], right)
+    multiples = (Fraction(0), Fraction(1), bound, Fraction(0))  # the last for basic tokens, for now
+    q = [mass * multiples[where] for mass, where in zip(p, rest, strict=True)]
+    missing = [mass - part for mass, part in zip(p, q, strict=True)]
+    right = [_dot(column, missing) for column in constraints.T.tolist()]
+    solved = solve_exactly(constraints[basic].T.tolist(), right)
     if solved is None:
         return False
     for b, value in zip(basic, solved, strict=True):
         q[b] = value
-    return q[token] == 0 and all(0 <= part <= bound * weight for part, weight in zip(q, p, strict=True))
+    return q[token] == 0 and all(0 <= part <= bound * mass for part, mass in zip(q, p, strict=True))
 
 
-def _accepts(constraints: list[list[int]], p: list[Fraction], token: int, basic: list[int], bound: Fraction) -> bool:
-    y = _solve([constraints[b] for b in basic], [Fraction(b == token) for b in basic])
+def _accepts(constraints: np.ndarray, p: list[Fraction], token: int, basic: list[int], bound: Fraction) -> bool:
+    # Any y will do. As many rows of (C y)_b = [b = token] as there are basic tokens fix the coordinates that count;
+    # the others are left at zero.
+    y = _combination(constraints[basic], basic.index(token)) if token in basic else None
     if y is None:
         return False
     fall = Fraction(0)
-    for row, weight in zip(constraints, p, strict=True):
-        t = weight * sum(a * b for a, b in zip(row, y, strict=True) if a and b)
-        fall += max(t * (bound - 1), -t) if row is not constraints[token] else 0
+    for j, (row, mass) in enumerate(zip(constraints.tolist(), p, strict=True)):
+        if j != token:
+            t = mass * _dot(row, y)
+            fall += max(t * (bound - 1), -t)
     return fall < p[token]
 
 
-def _solve(matrix: list[list[int]], right: list[Fraction]) -> list[Fraction] | None:
-    """Return a solution of a linear system, free unknowns at zero, by fraction-free elimination (Bareiss 1968)."""
-    scale = math.lcm(*(value.denominator for value in right))
-    rows = [[*row, int(value * scale)] for row, value in zip(matrix, right, strict=True)]
-    columns = len(matrix[0])
-    pivots: list[int] = []
-    previous = 1
-    for column in range(columns):
-        done = len(pivots)
-        chosen = next((i for i in range(done, len(rows)) if rows[i][column]), None)
-        if chosen is None:
-            continue
-        rows[done], rows[chosen] = rows[chosen], rows[done]
-        pivot = rows[done]
-        for i in range(done + 1, len(rows)):
-            factor = rows[i][column]
-            rows[i] = [
-                (pivot[column] * a - factor * b) // previous if k > column else 0
-                for k, (a, b) in enumerate(zip(rows[i], pivot, strict=True))
-            ]
-        previous = pivot[column]
-        pivots.append(column)
-    if any(row[columns] for row in rows[len(pivots) :]):
+def _combination(rows: np.ndarray, one: int) -> list[Fraction] | None:
+    """Solve rows @ y = unit vector `one`, with y zero off as many independent columns as there are rows."""
+    columns = np.sort(qr(rows, mode="r", pivoting=True)[1][: len(rows)])
+    solved = solve_exactly(rows[:, columns].tolist(), [int(r == one) for r in range(len(rows))])
+    if solved is None:
         return None
-    solution = [Fraction(0)] * columns
-    for row, column in reversed(list(zip(rows, pivots, strict=False))):
-        known = sum(row[k] * solution[k] for k in range(column + 1, columns) if solution[k])
-        solution[column] = Fraction(row[columns] - known) / row[column]
-    return [value / scale for value in solution]
+    y = [Fraction(0)] * rows.shape[1]
+    for column, value in zip(columns.tolist(), solved, strict=True):
+        y[column] = value
+    return y
 
 
-def _exact(values: np.ndarray) -> list[list[int]]:
-    """Return a matrix of floats as integers, each column times a power of two, which changes no solution q."""
-    scaled = []
-    for column in values.T.tolist():
-        denominator = max(Fraction(value).denominator for value in column)
-        scaled.append([int(Fraction(value) * denominator) for value in column])
-    return [list(row) for row in zip(*scaled, strict=True)]
-
-
-def _fractions(values: np.ndarray) -> list[Fraction]:
-    return [Fraction(value) for value in values.tolist()]
+def _dot(row: list[float], values: list[Fraction]) -> Fraction:
+    return sum((Fraction(a) * b for a, b in zip(row, values, strict=True) if a and b), Fraction(0))
 
 
 def _independent(values: np.ndarray) -> bool:
     """Prove that the rows of a matrix are independent, by elimination modulo a prime."""
-    matrix = np.array([[value % PRIME for value in row] for row in _exact(values)], np.int64)
+    matrix = np.array([_modulo(row) for row in values.tolist()], np.int64)
     for step in range(len(matrix)):
         places = np.argwhere(matrix[step:, :])
         if not len(places):
@@ -156,3 +128,9 @@ def _independent(values: np.ndarray) -> bool:
         below -= factors[:, None] * matrix[step] % PRIME
         below %= PRIME
     return True
+
+
+def _modulo(row: list[float]) -> list[int]:
+    fractions = [Fraction(value) for value in row]
+    scale = max(value.denominator for value in fractions)
+    return [int(value * scale) % PRIME for value in fractions]

@@ -126,12 +126,10 @@ def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:
         if post is not None:
             raise ValueError("post is for a TangentBasis; the thesis's condition does not depend on it")
         return np.zeros((0, basis.columns.shape[1]))
-    if post is None or np.shape(post)[-1:] != basis.gain.shape:
-        raise ValueError(f"a TangentBasis needs post of shape ({n}, {len(basis.gain)}), not {np.shape(post)}")
-    post = np.atleast_2d(np.asarray(post, np.float64))
-    if len(post) != n or not np.isfinite(post).all():
-        raise ValueError(f"post {post.shape} must hold one finite vector for each of {n} distributions")
-    return basis.normals(post)
+    states = np.empty((0, 0)) if post is None else np.atleast_2d(np.asarray(post, np.float64))
+    if states.shape != (n, len(basis.gain)) or not np.isfinite(states).all():
+        raise ValueError(f"a TangentBasis needs finite post of shape ({n}, {len(basis.gain)}), not {states.shape}")
+    return basis.normals(states)
 
 
 def _distributions(p: np.ndarray, v: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
 
 import argmaxability as script
-from oversmoothing.argmaxability_table import (
+from oversmoothing.argmaxability.table import (
     _markdown_text,
     argmaxability_table,
     read_published_sets,
@@ -24,7 +24,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables import write_csv
 
-PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published/table_b.csv"
+PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published/table_b.csv"
 MODELS = [
     {"model": "bn4-s1", "rank": 4, "seed": 1, "published_as": "4", "differs": ["data", "tau"]},
     {"model": "bn64-s1", "rank": 64, "seed": 1, "published_as": "64", "differs": ["data"]},

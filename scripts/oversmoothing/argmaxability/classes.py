@@ -10,7 +10,7 @@ the alternative exactly one of these holds for class i:
 
 Without a bias, b and m fall away: class i is unargmaxable where w_i lies in the convex hull of the other rows. That
 includes ties: of two equal rows neither is ever strictly the largest. A floating-point search proposes the witness
-or the combination, and `oversmoothing.certificates` proves it; what it cannot prove stays undecided.
+or the combination, and `oversmoothing.argmaxability.proofs` proves it; what it cannot prove stays undecided.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,14 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import helmert
 
-from oversmoothing.certificates import exact_combination, exact_gap, generators, proven_combinations, proven_gaps
-from oversmoothing.separation import separate_or_combine
+from oversmoothing.argmaxability.proofs import (
+    exact_combination,
+    exact_gap,
+    generators,
+    proven_combinations,
+    proven_gaps,
+)
+from oversmoothing.argmaxability.separation import separate_or_combine
 
 ARGMAXABLE, UNARGMAXABLE, UNDECIDED = "argmaxable", "unargmaxable", "undecided"
 RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
@@ -41,7 +47,7 @@ class Argmaxability:
         else NaN.
     combination : array, shape (v, v), or (v, v + 1) with a bias
         Of an unargmaxable class, the weights l_j of the other rows, to rounding, and m last; else 0. Their support
-        fixes the exact weights, which `oversmoothing.certificates.check` computes.
+        fixes the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
     """
 
     status: np.ndarray
@@ -100,13 +106,16 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
     )
     if hidden is not None:
         _accept_witnesses(result, weights, bias, _checked("hidden", hidden, (None, d)))
-    _accept_witnesses(result, weights, bias, coordinates.hidden(coordinates.rows[:v]))
-    left = np.flatnonzero(result.status == UNDECIDED)
-    if len(left):
-        directions, supports = separate_or_combine(coordinates.rows, v, left)
-        _accept_witnesses(result, weights, bias, coordinates.hidden(directions))
-        _accept_combinations(result, weights, bias, left, supports)
-        _settle_exactly(result, weights, bias, left, coordinates.hidden(directions), supports)
+    for _ in range(2):  # once more for those that were seen to lead, but not by enough for a proof
+        left = np.flatnonzero(result.status == UNDECIDED)
+        if len(left):
+            directions, supports = separate_or_combine(coordinates.rows, v, left)
+            _accept_witnesses(result, weights, bias, coordinates.hidden(directions))
+            looked_at = left[(supports[left] >= 0).any(axis=1)]
+            _accept_combinations(result, weights, bias, looked_at, supports[looked_at])
+            _settle_exactly(
+                result, weights, bias, looked_at, coordinates.hidden(directions[looked_at]), supports[looked_at]
+            )
     return result
 
 

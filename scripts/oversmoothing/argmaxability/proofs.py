@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from oversmoothing.exact import solve_exactly
+
 if TYPE_CHECKING:
-    from oversmoothing.argmaxability import Argmaxability
+    from oversmoothing.argmaxability.classes import Argmaxability
 
 EPS = np.finfo(np.float64).eps  # twice the unit roundoff: bounds written with it are twice as wide as need be
 
@@ -86,9 +88,13 @@ def proven_combinations(rows: np.ndarray, classes: np.ndarray, supports: np.ndar
         return np.zeros(0, bool), np.zeros(supports.shape)
     matrix = rows[supports].transpose(0, 2, 1)
     target = rows[classes][:, :, None]
-    regular = np.abs(np.linalg.slogdet(matrix)[0]) > 0
-    matrix[~regular] = np.eye(m)
-    inverse = np.linalg.inv(matrix)
+    regular = np.ones(len(classes), bool)
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        regular = np.abs(np.linalg.slogdet(matrix)[0]) > 0
+        matrix[~regular] = np.eye(m)
+        inverse = np.linalg.inv(matrix)
     solution = inverse @ target
     solution += inverse @ (target - matrix @ solution)
     absolute, gamma = np.abs(inverse), (m + 3) * EPS
@@ -139,7 +145,7 @@ def exact_combination(
     if i in support or not support:
         return None
     rows = generators(weights, bias)
-    solution = _solve_exactly(rows[list(support)].T, rows[i])
+    solution = solve_exactly(rows[list(support)].T.tolist(), rows[i].tolist())
     if solution is None or min(solution) < 0:
         return None
     return dict(zip(support, solution, strict=True))
@@ -175,33 +181,3 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: "Argmaxability")
             support = np.flatnonzero(result.combination[i]).tolist()
             if exact_combination(weights, bias if width else None, i, support) is None:
                 raise ValueError(f"class {i}: rows {support} do not combine to its row")
-
-
-def _solve_exactly(matrix: np.ndarray, target: np.ndarray) -> list[Fraction] | None:
-    """Solve matrix (m, k) x = target (m,) for independent columns by Bareiss's fraction-free elimination."""
-    system = np.column_stack((matrix, target))
-    integers = np.array([_integers(row) for row in system], dtype=object)
-    k = matrix.shape[1]
-    previous = 1
-    for c in range(k):
-        pivot = next((r for r in range(c, len(integers)) if integers[r, c]), None)
-        if pivot is None:
-            return None
-        integers[[c, pivot]] = integers[[pivot, c]]
-        below = integers[c + 1 :]
-        integers[c + 1 :] = (below * integers[c, c] - np.outer(below[:, c], integers[c])) // previous
-        previous = integers[c, c]
-    if any(integers[k:, k]):
-        return None
-    solution: list[Fraction] = []
-    for r in range(k - 1, -1, -1):
-        known = sum((int(a) * x for a, x in zip(integers[r, r + 1 : k], reversed(solution), strict=True)), Fraction(0))
-        solution.append((int(integers[r, k]) - known) / int(integers[r, r]))
-    return solution[::-1]
-
-
-def _integers(row: np.ndarray) -> list[int]:
-    """Multiply a row of floats by the power of two that makes all of them integers."""
-    ratios = [float(x).as_integer_ratio() for x in row]
-    largest = max(denominator for _, denominator in ratios)
-    return [numerator * (largest // denominator) for numerator, denominator in ratios]

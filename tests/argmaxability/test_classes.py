@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
-from oversmoothing.argmaxability import argmaxable, reachable
-from oversmoothing.certificates import check, exact_combination, exact_gap
+from oversmoothing.argmaxability.classes import argmaxable, reachable
+from oversmoothing.argmaxability.proofs import check, exact_combination, exact_gap
 
 
 def rng(*seed):

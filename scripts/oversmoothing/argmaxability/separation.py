@@ -1,0 +1,221 @@
+"""Separate points from the convex cone of others, or express them in it: the search behind `argmaxability`.
+
+Where there are dimensions enough, most classes lead somewhere, and reflections find it (Grivas, Bogoychev and Lopez,
+ACL 2022): mirror a direction so that a class and its leader change places, until the class leads. What is left goes
+to non-negative least squares by the active-set method of Lawson and Hanson, "Solving Least Squares Problems" (1974,
+chapter 23): the residual of a point after its best non-negative combination of others is zero, or it separates.
+Every direction on either way is one in which some class leads, and that class need not be looked at again.
+"""
+
+import numpy as np
+
+from oversmoothing.compiled import compiled
+
+FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, and reflections are wasted on them
+REFLECTIONS = 40  # of one class
+
+
+@compiled()
+def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Look for a separating direction or a combination for each class, in floats: neither is proven here.
+
+    Parameters
+    ----------
+    rows : array, shape (n, m)
+        First one row per class, v of them, whose first coordinate is 1; then rays.
+    v : int
+    classes : int array, shape (c,)
+        Rows to express by all others.
+
+    Returns
+    -------
+    directions : array, shape (v, m)
+        For each class a direction in which it was seen to lead, or else its residual, or zeros where not looked at.
+    supports : int array, shape (v, m)
+        Rows of the combination, then -1.
+    """
+    n, m = rows.shape
+    columns, gram = np.ascontiguousarray(rows.T), rows @ rows.T
+    inverse_norms = 1 / np.sqrt(np.diag(gram))
+    directions, supports, seen = np.zeros((v, m)), np.full((v, m), -1), np.zeros(v, np.bool_)
+    factor, weight, solution, scores = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n)
+    residual, last, k = np.empty(m), np.empty(m, np.int64), 0
+    if n == v and m > FEW_DIMENSIONS:
+        for i in classes:
+            if not seen[i]:
+                _reflect(rows, gram, i, seen, directions, scores)
+    open_classes = classes.copy()
+    i = classes[0]
+    for remaining in range(len(classes), 0, -1):
+        i = _take_nearest(gram, open_classes, remaining, i)
+        if seen[i]:
+            continue
+        active = supports[i]
+        if i in last[:k]:
+            k = 0
+        active[:k] = last[:k]
+        weight[:k] = 0.0
+        k = _fit(gram, i, active, weight, solution, factor, k)  # the last class's rows may do for this one
+        _leave(rows, i, active, weight, k, residual)
+        for _ in range(20 * m + 50):
+            best, leader = _next(columns, inverse_norms, residual, scores, i, v)
+            if leader >= 0 and not seen[leader]:
+                seen[leader] = True
+                directions[leader] = residual
+            if best < 0 or k == m:
+                break
+            active[k], weight[k] = best, 0.0
+            if not _factorise(gram, active, factor, k, k + 1):
+                active[k] = -1
+                break
+            k = _fit(gram, i, active, weight, solution, factor, k + 1)
+            _leave(rows, i, active, weight, k, residual)
+        last[:k] = active[:k]
+        if not seen[i]:
+            directions[i] = residual
+    return directions, supports
+
+
+@compiled()
+def _take_nearest(gram: np.ndarray, classes: np.ndarray, count: int, i: int) -> int:
+    """Take from the first `count` classes the nearest to row i, whose combination is the likeliest to fit it too."""
+    nearest, least = 0, np.inf
+    for place in range(count):
+        j = classes[place]
+        distance = gram[j, j] - 2 * gram[i, j]
+        if distance < least:
+            nearest, least = place, distance
+    taken = classes[nearest]
+    classes[nearest] = classes[count - 1]
+    return taken
+
+
+@compiled()
+def _leave(rows: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, k: int, residual: np.ndarray) -> None:
+    """Set the residual: what the combination leaves of row i."""
+    residual[:] = rows[i]
+    for a in range(k):
+        for c in range(len(residual)):
+            residual[c] -= weight[a] * rows[active[a], c]
+
+
+@compiled()
+def _reflect(
+    rows: np.ndarray, gram: np.ndarray, i: int, seen: np.ndarray, directions: np.ndarray, scores: np.ndarray
+) -> None:
+    """Reflect row i until its class leads, and mark every class that leads on the way."""
+    direction = rows[i].copy()
+    scores[:] = gram[i]
+    for _ in range(REFLECTIONS):
+        leader = _largest(scores)
+        if not seen[leader]:
+            seen[leader] = True
+            directions[leader] = direction
+        apart = gram[i, i] - 2 * gram[i, leader] + gram[leader, leader]
+        if leader == i or apart <= 0:
+            return
+        shift = 2 * (scores[leader] - scores[i]) / apart
+        for j in range(len(scores)):
+            scores[j] += shift * (gram[i, j] - gram[leader, j])
+        for c in range(len(direction)):
+            direction[c] += shift * (rows[i, c] - rows[leader, c])
+
+
+@compiled()
+def _next(
+    columns: np.ndarray, inverse_norms: np.ndarray, residual: np.ndarray, scores: np.ndarray, i: int, v: int
+) -> tuple[int, int]:
+    """Choose the row that improves the fit most, and name the class that leads.
+
+    Returns
+    -------
+    best : int
+        -1 if no row improves the fit, or the residual already separates row i.
+    leader : int
+        -1 if a ray forbids the direction, or rounding leaves open who leads.
+    """
+    scores[:] = 0.0
+    for c in range(len(residual)):
+        factor, column = residual[c], columns[c]
+        for j in range(len(scores)):
+            scores[j] += factor * column[j]
+    own, tolerance = scores[i], 1e-14 * np.sqrt(len(scores))
+    scores[i] = -1e300
+    leader = _largest(scores[:v])
+    allowed = True
+    for j in range(v, len(scores)):
+        allowed &= scores[j] <= tolerance
+    if allowed and scores[leader] < own - tolerance:
+        return -1, i
+    leads = allowed and scores[leader] > own + tolerance
+    for j in range(len(scores)):
+        scores[j] *= inverse_norms[j]
+    best = _largest(scores)
+    return best if scores[best] > tolerance else -1, leader if leads else -1
+
+
+@compiled(fastmath=True)
+def _largest(values: np.ndarray) -> int:
+    """Find the largest of finite values: numbers first, which goes many at a time, then the place."""
+    largest = values[0]
+    for value in values:
+        largest = max(largest, value)
+    for j in range(len(values)):
+        if values[j] == largest:
+            return j
+    return 0
+
+
+@compiled()
+def _fit(
+    gram: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
+) -> int:
+    """Fit row i by the k active rows; drop those whose weight would turn negative; return how many stay."""
+    while k:
+        for a in range(k):
+            total = gram[i, active[a]]
+            for b in range(a):
+                total -= factor[a, b] * solution[b]
+            solution[a] = total / factor[a, a]
+        for a in range(k - 1, -1, -1):
+            total = solution[a] / factor[a, a]
+            solution[a] = total
+            for b in range(a):
+                solution[b] -= factor[a, b] * total
+        step = 1.0
+        for a in range(k):
+            if solution[a] <= 0:
+                step = min(step, weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0)
+        for a in range(k):
+            weight[a] += step * (solution[a] - weight[a])
+        if step == 1.0:
+            break
+        first, kept = k, 0
+        for a in range(k):
+            if solution[a] <= 0 and weight[a] <= 1e-15:
+                first = min(first, a)
+            else:
+                active[kept], weight[kept] = active[a], weight[a]
+                kept += 1
+        active[kept:k] = -1
+        k = kept
+        _factorise(gram, active, factor, first, k)
+    return k
+
+
+@compiled()
+def _factorise(gram: np.ndarray, active: np.ndarray, factor: np.ndarray, start: int, end: int) -> bool:
+    """Continue the Cholesky factor of the active rows' Gram matrix from row `start`; False if they are dependent."""
+    for a in range(start, end):
+        square = gram[active[a], active[a]]
+        rest = square
+        for b in range(a):
+            total = gram[active[a], active[b]]
+            for c in range(b):
+                total -= factor[a, c] * factor[b, c]
+            factor[a, b] = total / factor[b, b]
+            rest -= factor[a, b] ** 2
+        if rest <= 1e-13 * square:
+            return False
+        factor[a, a] = np.sqrt(rest)
+    return True
