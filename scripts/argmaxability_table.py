@@ -7,8 +7,8 @@ import pandas as pd
 
 from oversmoothing.argmaxability.table import argmaxability_table, read_published_sets, write_latex, write_markdown
 from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables import write_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -15,8 +15,9 @@ from oversmoothing.costs import (
     write_cost_markdown,
 )
 from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
 from oversmoothing.spectra import read_head
-from oversmoothing.tables import read_published, write_csv
+from oversmoothing.tables import read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

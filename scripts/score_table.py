@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
 from oversmoothing.scores import summarise_scores
-from oversmoothing.tables import beside_published, read_published, write_csv, write_latex, write_markdown
+from oversmoothing.tables import beside_published, read_published, write_latex, write_markdown
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.tables import beside_published, read_published, write_csv, write_latex, write_markdown
+from oversmoothing.layout import write_csv
+from oversmoothing.tables import beside_published, read_published, write_latex, write_markdown
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]

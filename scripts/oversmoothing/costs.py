@@ -18,10 +18,9 @@ from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
+from oversmoothing.layout import ARROWS, latex_text, write_latex_tables, write_page
 from oversmoothing.metrics import kl, nsmd, softmax, tto, tv
-from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import open_reader, vectors
-from oversmoothing.tables import ARROWS
 
 LABELS = {
     "tto": "TTO",
@@ -209,24 +208,14 @@ def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], publish
 
 def write_cost_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
     """Write the table to be read: a row per model, ours beside the published."""
-    body = _wide(table, _markdown_cell).to_markdown(index=False, disable_numparse=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text(f"# {title}\n\n{body}\n\n{_legend(table)}\n", encoding="utf-8")
+    write_page(path, title, [("", _wide(table, _markdown_cell))], _legend(table))
 
 
 def write_cost_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as a LaTeX table (packages booktabs and graphicx)."""
+    """Write the same as a LaTeX table."""
     wide = _wide(table, _latex_cell)
-    wide.columns = [_latex_text(name) for name in wide.columns]
-    wide["rank"] = wide["rank"].map(_latex_text)
-    body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
-    text = (
-        "\\begin{table}\n\\centering\n\\resizebox{\\linewidth}{!}{%\n"
-        + body.strip()
-        + f"}}\n\\caption{{{_latex_text(f'{title} {_legend(table)}')}}}\n\\end{{table}}\n"
-    )
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    wide["rank"] = wide["rank"].map(latex_text)
+    write_latex_tables(path, [(wide, f"{title} {_legend(table)}")])
 
 
 def _wide(table: pd.DataFrame, cell: Callable[[float, float], str]) -> pd.DataFrame:
@@ -266,12 +255,6 @@ def _scientific(mean: float, sd: float) -> tuple[str, str, int]:
     """Split mean and sd into digits and the mean's power of ten; no digits for the sd of one value."""
     exponent = int(f"{mean:.2e}".partition("e")[2])
     return f"{mean / 10.0**exponent:.2f}", "" if pd.isna(sd) else f"{sd / 10.0**exponent:.2f}", exponent
-
-
-def _latex_text(text: str) -> str:
-    for plain, escaped in (("±", r"$\pm$"), ("_", r"\_"), ("`", ""), ("↓", r"$\downarrow$")):
-        text = text.replace(plain, escaped)
-    return text
 
 
 def _legend(table: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""From summaries of scores to the tables that people read: tidy CSV, Markdown and LaTeX."""
+"""From summaries of scores to the tables that people read, the thesis's numbers beside ours."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,8 +6,16 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.layout import (
+    ARROWS,
+    latex_cell,
+    latex_text,
+    markdown_cell,
+    model_cells,
+    write_latex_tables,
+    write_page,
+)
 from oversmoothing.metrics import METRICS
-from oversmoothing.store.atomic import atomic_path
 
 LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)", "tbat": "TBAT"}
 FACTS = {name: (metric.unit, metric.better) for name, metric in METRICS.items()} | {"tbat": ("probability", "lower")}
@@ -16,7 +24,6 @@ DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "ano
     "condition": "another condition in BAT",
 }
 OF_TBAT_ALONE = {"delta", "condition"}
-ARROWS = {"lower": "↓", "higher": "↑"}
 
 
 def read_published(paths: Sequence[str | Path]) -> pd.DataFrame:
@@ -89,12 +96,6 @@ def beside_published(
     )
 
 
-def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write the tidy table; numbers keep six significant digits."""
-    with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False, float_format="%.6g")
-
-
 def write_markdown(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:
     """Write the table to be read: one section per truth, a row per model, ours beside the published.
 
@@ -107,31 +108,21 @@ def write_markdown(table: pd.DataFrame, path: str | Path, title: str, across: st
     across : {"metric", "decoding"}
         What the columns are.
     """
-    lines = [f"# {title}", ""]
+    sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
-        if table.truth.notna().any():
-            lines += [f"## {_against(truth, '`')}{_beside(part)}", ""]
-        lines += [_wide(part, across, _markdown_cell).to_markdown(index=False, disable_numparse=True), ""]
-    lines += [_legend(table), ""]
-    with atomic_path(path) as temporary:
-        temporary.write_text("\n".join(lines), encoding="utf-8")
+        heading = f"{_against(truth, '`')}{_beside(part)}" if table.truth.notna().any() else ""
+        sections.append((heading, _wide(part, across, markdown_cell)))
+    write_page(path, title, sections, _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:
-    """Write the same as LaTeX tables (packages booktabs and graphicx)."""
-    parts = []
+    """Write the same as LaTeX tables, one per truth."""
+    tables = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
-        wide = _wide(part, across, _latex_cell).rename(columns=lambda name: _latex_text(str(name)))
-        wide["rank"] = wide["rank"].map(_latex_text)
-        body = wide.style.hide(axis="index").to_latex(hrules=True, column_format="l" + "r" * (wide.shape[1] - 1))
-        caption = _latex_text(f"{title} {_against(truth)}{_beside(part)}. {_legend(part, intervals=False)}")
-        parts.append(
-            "\\begin{table}\n\\centering\n\\resizebox{\\linewidth}{!}{%\n"
-            + body.strip()
-            + f"}}\n\\caption{{{caption}}}\n\\end{{table}}\n"
-        )
-    with atomic_path(path) as temporary:
-        temporary.write_text("\n".join(parts), encoding="utf-8")
+        wide = _wide(part, across, latex_cell)
+        wide["rank"] = wide["rank"].map(latex_text)
+        tables.append((wide, f"{title} {_against(truth)}{_beside(part)}. {_legend(part, intervals=False)}"))
+    write_latex_tables(path, tables)
 
 
 def _bears_on(metric: str, difference: str) -> bool:
@@ -142,18 +133,15 @@ def _wide(part: pd.DataFrame, across: str, cell: Any) -> pd.DataFrame:
     """Turn tidy rows into one row per model and, per metric or decoding, one column of ours and one published."""
     several_seeds = part.seed.nunique() > 1
     rows = []
-    for model, own in part.groupby("model", sort=False):
-        first = own.iloc[0]
-        row = {"rank": str(first["rank"]) if pd.notna(first["rank"]) else str(model)}
-        if several_seeds:
-            row["seed"] = str(first["seed"]) if pd.notna(first["seed"]) else "-"
+    for _, own in part.groupby("model", sort=False):
+        row = model_cells(own.iloc[0].to_dict(), several_seeds)
         for record in own.to_dict("records"):
             best = _best(part[part[across] == record[across]], record["better"])
             label = LABELS[record["metric"]] if across == "metric" else record["decoding"]
             row[f"{label} {ARROWS[record['better']]}"] = cell(
                 record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best
             )
-            row["published " + label] = cell(record["published_mean"], record["published_sd"], None, None, False)
+            row["published " + label] = cell(record["published_mean"], record["published_sd"])
         rows.append(row)
     return pd.DataFrame(rows).fillna("")
 
@@ -164,46 +152,6 @@ def _against(truth: str | None, quote: str = "") -> str:
 
 def _best(rows: pd.DataFrame, better: str) -> float:
     return rows["mean"].min() if better == "lower" else rows["mean"].max()
-
-
-def _markdown_cell(mean: float, sd: float, low: float | None, high: float | None, best: bool) -> str:
-    if pd.isna(mean):
-        return "-"
-    number = f"**{_number(mean)}**" if best else _number(mean)
-    interval = f" [{_number(low)}, {_number(high)}]" if low is not None and not pd.isna(low) else ""
-    return f"{number} ± {_number(sd)}{interval}"
-
-
-def _latex_cell(mean: float, sd: float, low: float | None, high: float | None, best: bool) -> str:
-    if pd.isna(mean):
-        return "--"
-    number = rf"\mathbf{{{_latex_number(mean)}}}" if best else _latex_number(mean)
-    return rf"${number} \pm {_latex_number(sd)}$"
-
-
-def _number(value: float | None) -> str:
-    """Write a number with three decimals, or more where nothing would be left of it."""
-    if value is None or value == 0 or abs(value) >= 0.01:
-        return f"{value:.3f}"
-    return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"
-
-
-def _latex_number(value: float) -> str:
-    mantissa, _, exponent = _number(value).partition("e")
-    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
-
-
-def _latex_text(text: str) -> str:
-    for plain, escaped in (
-        ("±", r"$\pm$"),
-        ("%", r"\%"),
-        ("_", r"\_"),
-        ("`", ""),
-        ("↓", r"$\downarrow$"),
-        ("↑", r"$\uparrow$"),
-    ):
-        text = text.replace(plain, escaped)
-    return text
 
 
 def _beside(part: pd.DataFrame) -> str:

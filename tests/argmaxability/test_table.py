@@ -21,8 +21,8 @@ from oversmoothing.argmaxability.table import (
 )
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
+from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables import write_csv
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published/table_b.csv"
 MODELS = [

@@ -63,3 +63,27 @@ use rule oversmoothing_table as tbat_table with:
             truths=[],
         ),
         code=fingerprint("score_table.py"),
+
+
+rule tbat_approximation_table:
+    input:
+        scores=expand(
+            f"{RESULTS}/scores/tbat_approximation/{{model}}.parquet",
+            model=plan.names(MODELS, "family"),
+        ),
+    output:
+        csv=f"{RESULTS}/tables/tbat_approximation.csv",
+        markdown=f"{RESULTS}/tables/tbat_approximation.md",
+        latex=f"{RESULTS}/tables/tbat_approximation.tex",
+    log:
+        f"{RESULTS}/logs/tbat_approximation_table.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        settings=settings(
+            **config["statistics"], models=plan.table_rows(config, "family")
+        ),
+        code=fingerprint("tbat_approximation_table.py"),
+    script:
+        "../../scripts/tbat_approximation_table.py"

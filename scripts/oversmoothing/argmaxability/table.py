@@ -8,20 +8,13 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.store.atomic import atomic_path
+from oversmoothing.layout import latex_text, model_cells, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis looked at the head alone
 MATTERS = ("data", "scale", "rank")  # of what a setting may differ in; no truth or threshold touches a head
 SHORTEST_RUN = 3
-LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-}
 
 
 def read_published_sets(path: str | Path) -> pd.DataFrame:
@@ -90,26 +83,16 @@ def argmaxability_table(
 
 def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
     """Write the table to be read: a row per model and condition, bytes by their names."""
-    wide = _wide(table, _markdown_text).to_markdown(index=False, disable_numparse=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text(f"# {title}\n\n{wide}\n\n{_legend(table)}\n", encoding="utf-8")
+    write_page(path, title, [("", _wide(table, _markdown_text))], _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as a LaTeX table (package booktabs)."""
+    """Write the same as a LaTeX table."""
     wide = _wide(table, _latex_name)
-    wide["rank"] = wide["rank"].map(_latex_text)
-    sets = ["bytes", "only ours", "only published"]
-    widths = dict(zip(sets, ("0.3", "0.15", "0.15"), strict=True))
+    wide["rank"] = wide["rank"].map(latex_text)
+    widths = {"bytes": "0.3", "only ours": "0.15", "only published": "0.15"}
     layout = "".join(f"p{{{widths[name]}\\linewidth}}" if name in widths else "l" for name in wide)
-    body = wide.style.hide(axis="index").to_latex(hrules=True, column_format=layout)
-    caption = _latex_text(f"{title} {_legend(table)}")
-    with atomic_path(path) as temporary:
-        temporary.write_text(
-            "\\begin{table}\n\\centering\n\\scriptsize\\raggedright\n"
-            f"{body.strip()}\n\\caption{{{caption}}}\n\\end{{table}}\n",
-            encoding="utf-8",
-        )
+    write_latex_tables(path, [(wide, f"{title} {_legend(table)}")], layout, "\\scriptsize\\raggedright\n")
 
 
 def _wide(table: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
@@ -117,10 +100,7 @@ def _wide(table: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
     rows = []
     for row in table.to_dict("records"):
         known = pd.notna(row["published_unargmaxable"])
-        cells = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else row["model"]}
-        if several_seeds:
-            cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else "-"
-        cells |= {
+        cells = model_cells(row, several_seeds) | {
             "h": CONDITIONS[row["condition"]],
             "unargmaxable": str(row["unargmaxable"]),
             "published": str(row["published_unargmaxable"]) if known else "-",
@@ -187,12 +167,8 @@ def _markdown_text(text: str) -> str:
     return "".join(f"\\{c}" if c in string.punctuation else c for c in text)
 
 
-def _latex_text(text: str) -> str:
-    return "".join(LATEX.get(c, c) for c in text)
-
-
 def _latex_name(text: str) -> str:
-    return f"\\texttt{{{_latex_text(text)}}}"
+    return f"\\texttt{{{latex_text(text)}}}"
 
 
 def _to_hex(values: Iterable[int]) -> str:

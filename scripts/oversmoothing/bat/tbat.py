@@ -14,6 +14,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.metrics import softmax
 from oversmoothing.scores import KEYS, SCORES
 from oversmoothing.spectra import read_gain, read_head, truncate
+from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups, vectors
 
 TBAT_SCORES = pa.schema(
@@ -144,7 +145,36 @@ def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Ba
     """Prepare the published shortcut: BAT with an SVD approximation of the head (thesis 7.1; Finlayson et al. 2024).
 
     The fewer directions q must agree with p in, the smaller the linear program, and the more q there are: the reject
-    set only grows. A rank from the head's own on is left out, where nothing is approximated.
+    set only grows. Ranks from the head's own on are left out, and the head itself comes last, to compare with.
     """
     head = read_head(weights)
-    return {rank: prepare(truncate(head, rank)) for rank in ranks if rank < min(head.shape)}
+    lower = [rank for rank in ranks if rank < min(head.shape)]
+    return {**{rank: prepare(truncate(head, rank)) for rank in lower}, head.shape[1]: prepare(head)}
+
+
+def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
+    """Summarise TBAT by rank of approximation, and what it exceeds the exact one by, position by position.
+
+    Returns
+    -------
+    dict
+        From rank, the head's own last, to two summaries: of TBAT, and of its difference from the exact one.
+
+    Raises
+    ------
+    UserError
+        If the file is damaged.
+    """
+    sums: dict[int, tuple[WindowSums, WindowSums]] = {}
+    for group in read_groups(path, APPROXIMATED.names):
+        windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
+        found = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
+        exact = list(found.values())[-1]
+        for rank, own in found.items():
+            total, excess = sums.setdefault(rank, (WindowSums(), WindowSums()))
+            total.add(windows[ranks == rank], own)
+            excess.add(windows[ranks == rank], own - exact)
+    return {
+        rank: (summarise(total, resamples, seed), summarise(excess, resamples, seed))
+        for rank, (total, excess) in sums.items()
+    }

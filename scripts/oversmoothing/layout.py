@@ -1,0 +1,110 @@
+"""How every table is set: its numbers and words in Markdown and in LaTeX, and the files around them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from oversmoothing.store.atomic import atomic_path
+
+ARROWS = {"lower": "↓", "higher": "↑"}
+LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "±": r"$\pm$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+}
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a tidy table; numbers keep six significant digits."""
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, index=False, float_format="%.6g")
+
+
+def write_page(path: str | Path, title: str, sections: Iterable[tuple[str, pd.DataFrame]], legend: str) -> None:
+    """Write a Markdown page: a title, tables of cells under their headings ("" for none), and how to read them."""
+    lines = [f"# {title}", ""]
+    for heading, cells in sections:
+        lines += [f"## {heading}", ""] if heading else []
+        lines += [cells.to_markdown(index=False, disable_numparse=True), ""]
+    with atomic_path(path) as temporary:
+        temporary.write_text("\n".join([*lines, legend, ""]), encoding="utf-8")
+
+
+def write_latex_tables(
+    path: str | Path, tables: Iterable[tuple[pd.DataFrame, str]], columns: str | None = None, size: str = ""
+) -> None:
+    """Write LaTeX tables of cells with their captions (packages booktabs and graphicx).
+
+    Parameters
+    ----------
+    path : path
+    tables : pairs of DataFrame and str
+        Cells that are LaTeX already, under names that are not; and a caption that is not.
+    columns : str, optional
+        Column format. By default one column of words and numbers after it, shrunk to the width of the line.
+    size : str
+        Commands before the table, for its size.
+    """
+    parts = []
+    for cells, caption in tables:
+        cells = cells.rename(columns=lambda name: latex_text(str(name)))
+        layout = columns or "l" + "r" * (cells.shape[1] - 1)
+        body = cells.style.hide(axis="index").to_latex(hrules=True, column_format=layout).strip()
+        body = body if columns else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{body}}}"
+        parts.append(
+            f"\\begin{{table}}\n\\centering\n{size}{body}\n\\caption{{{latex_text(caption.replace('`', ''))}}}\n"
+            "\\end{table}\n"
+        )
+    with atomic_path(path) as temporary:
+        temporary.write_text("\n".join(parts), encoding="utf-8")
+
+
+def markdown_cell(
+    mean: float, sd: float, low: float | None = None, high: float | None = None, best: bool = False
+) -> str:
+    """Set mean ± sd [interval] in Markdown; "-" where there is no mean."""
+    if pd.isna(mean):
+        return "-"
+    figure = f"**{number(mean)}**" if best else number(mean)
+    interval = "" if low is None or high is None or pd.isna(low) else f" [{number(low)}, {number(high)}]"
+    return f"{figure} ± {number(sd)}{interval}"
+
+
+def latex_cell(mean: float, sd: float, low: float | None = None, high: float | None = None, best: bool = False) -> str:
+    """Set mean ± sd in LaTeX, which has no room for intervals; "--" where there is no mean."""
+    if pd.isna(mean):
+        return "--"
+    figure = rf"\mathbf{{{latex_number(mean)}}}" if best else latex_number(mean)
+    return rf"${figure} \pm {latex_number(sd)}$"
+
+
+def number(value: float) -> str:
+    """Set a number with three decimals, or more where nothing would be left of it."""
+    if value == 0 or abs(value) >= 0.01:
+        return f"{value:.3f}"
+    return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"
+
+
+def latex_number(value: float) -> str:
+    """Set the same number for LaTeX's mathematics."""
+    mantissa, _, exponent = number(value).partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def latex_text(text: str) -> str:
+    """Escape what LaTeX would take for a command."""
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def model_cells(row: dict, several_seeds: bool) -> dict[str, str]:
+    """Set the first cells of a model's row: its rank, or its name where the config gives none, and its seed."""
+    cells = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}
+    if several_seeds:
+        cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else "-"
+    return cells

@@ -1,0 +1,40 @@
+"""What the published shortcut costs in truth: TBAT with SVD approximations of the head beside the exact one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.bat.table import write_latex, write_markdown
+from oversmoothing.bat.tbat import summarise_approximations
+from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "BAT with an SVD approximation of the head: mass of the reject set by rank of the approximation."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the scores of the family; write the table as CSV, Markdown and LaTeX."""
+    settings = job.params.settings
+    rows = []
+    for facts, path in zip(settings["models"], map(Path, job.input.scores), strict=True):
+        summaries = summarise_approximations(path, settings["resamples"], settings["seed"])
+        own = list(summaries)[-1]
+        for rank, (total, excess) in summaries.items():
+            rows.append(
+                {name: facts[name] for name in ("model", "rank", "seed")}
+                | {"approximation": rank, "exact": rank == own}
+                | vars(total)
+                | {"excess": excess.mean, "excess_low": excess.low, "excess_high": excess.high}
+            )
+    table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
+    write_csv(table, job.output.csv)
+    write_markdown(table, job.output.markdown, TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

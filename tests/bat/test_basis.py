@@ -1,0 +1,113 @@
+"""What a head fixes: the span of [W, 1], and behind a LayerNorm its tangent space."""
+
+import numpy as np
+import pytest
+
+from oversmoothing.bat.basis import prepare, prepare_tangent
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.metrics import softmax
+
+
+def norm(z, gain):
+    """A LayerNorm without bias or epsilon."""
+    return gain * (z - z.mean(axis=1, keepdims=True)) / z.std(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def layer():
+    generator = np.random.default_rng(2)
+    weights, gain = generator.normal(size=(40, 6)), generator.uniform(0.5, 2, size=6)
+    z = generator.normal(size=(5, 6))
+    return weights, gain, z, norm(z, gain)
+
+
+def test_the_basis_is_orthonormal_and_spans_the_head_and_the_ones():
+    weights = np.random.default_rng(0).normal(size=(30, 4))
+    columns = prepare(weights).columns
+    assert columns.shape == (30, 5)
+    np.testing.assert_allclose(columns.T @ columns, np.eye(5), atol=1e-14)
+    both = np.concatenate([weights, np.ones((30, 1))], axis=1)
+    np.testing.assert_allclose(columns @ (columns.T @ both), both, atol=1e-12)
+
+
+def test_dependent_columns_count_once_and_constant_ones_not_at_all():
+    weights = np.random.default_rng(0).normal(size=(30, 2))
+    assert prepare(
+        np.concatenate([weights, weights @ [[1.0], [2.0]], np.full((30, 1), 7.0)], axis=1)
+    ).columns.shape == (30, 3)
+    assert prepare(np.zeros((30, 2))).columns.shape == (30, 1)
+
+
+def test_the_tangent_constraints_are_the_jacobians(layer):
+    """Their span is that of W J and 1, J the Jacobian of the LayerNorm by finite differences."""
+    weights, gain, z, post = layer
+    basis = prepare_tangent(weights, gain)
+    for i, normal in enumerate(basis.normals(post)):
+        step = 1e-6 * np.eye(6)
+        jacobian = (norm(z[i] + step, gain) - norm(z[i] - step, gain)) / 2e-6  # row k: dh / dz_k
+        kept = basis.columns @ (np.eye(len(normal)) - np.outer(normal, normal))
+        fixed = np.linalg.svd(np.concatenate([weights @ jacobian.T, np.ones((40, 1))], axis=1))
+        rank = int((fixed.S > 1e-6).sum())
+        assert rank == 5  # 6 less the mean, less the norm, and the ones
+        own = np.linalg.svd(kept)
+        np.testing.assert_allclose(own.S[:rank], 1, atol=1e-9)
+        np.testing.assert_allclose(own.S[rank:], 0, atol=1e-9)
+        angles = np.linalg.svd(fixed.U[:, :rank].T @ own.U[:, :rank], compute_uv=False)
+        np.testing.assert_allclose(angles, 1, atol=1e-6)
+
+
+def test_tangent_sets_equal_linear_programs_on_the_projected_head(layer):
+    weights, gain, _, post = layer
+    p = softmax(post @ weights.T)
+    sets = reject_set(prepare_tangent(weights, gain), p, post=post)
+    for i in range(len(p)):
+        n = post[i] / gain
+        free = np.linalg.svd(np.stack([np.ones(6), n]))[2][2:]  # orthogonal to 1 and n
+        expected = reject_set_by_linear_programs((weights * gain) @ free.T, p[i])
+        np.testing.assert_array_equal(sets.rejected[i], expected)
+
+
+def test_the_tangent_condition_rejects_no_less(layer):
+    weights, gain, _, post = layer
+    p = softmax(post @ weights.T)
+    tangent = reject_set(prepare_tangent(weights, gain), p, post=post).rejected
+    assert (reject_set(prepare(weights), p).rejected <= tangent).all()
+
+
+@pytest.mark.parametrize(("rank", "rejects"), [(39, True), (40, True), (41, False), (48, False)])
+def test_full_rank_behind_a_layernorm_needs_two_dimensions_more(rank, rejects):
+    """Over 40 tokens: r - 2 directions and the ones are 40 constraints from r = 41 on."""
+    generator = np.random.default_rng(rank)
+    weights, gain = generator.normal(size=(40, rank)), np.ones(rank)
+    post = norm(generator.normal(size=(4, rank)), gain)
+    p = softmax(post @ weights.T / np.sqrt(rank))
+    assert (reject_set(prepare_tangent(weights, gain), p, 1.0, post=post).mass[0] > 0).any() == rejects
+
+
+def test_a_tangent_basis_wants_the_hidden_states_and_the_full_one_does_not(layer):
+    weights, gain, _, post = layer
+    p = softmax(post @ weights.T)
+    with pytest.raises(ValueError, match=r"needs finite post of shape \(5, 6\), not \(0, 0\)"):
+        reject_set(prepare_tangent(weights, gain), p)
+    with pytest.raises(ValueError, match=r"needs finite post of shape \(5, 6\), not \(3, 6\)"):
+        reject_set(prepare_tangent(weights, gain), p, post=post[:3])
+    with pytest.raises(ValueError, match="does not depend on it"):
+        reject_set(prepare(weights), p, post=post)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_damaged_head_is_named(value):
+    weights = np.ones((5, 2))
+    weights[3, 1] = value
+    with pytest.raises(ValueError, match="row 3 has NaN or infinity"):
+        prepare(weights)
+    with pytest.raises(ValueError, match="gain"):
+        prepare_tangent(np.ones((5, 2)), np.array([1.0, value]))
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ValueError, match=r"weights \(5,\) must be a matrix"):
+        prepare(np.ones(5))
+    with pytest.raises(ValueError, match=r"gain \(3,\)"):
+        prepare_tangent(np.ones((5, 2)), np.ones(3))

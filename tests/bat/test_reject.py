@@ -1,0 +1,225 @@
+"""BAT-reject sets against one linear program per token, exact proofs, and cases settled by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.certificates import proves
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import DELTA, reject_set
+from oversmoothing.decoding import greedy, pure, temperature, top_k, top_p
+from oversmoothing.metrics import softmax
+
+DECODINGS = {"pure": pure, "greedy": greedy, "top-k": top_k, "top-p": top_p, "temperature": temperature}
+
+
+def draw(rank, seed, v, sharpness=2.0):
+    """Draw a head and a distribution that it can give."""
+    generator = np.random.default_rng([rank, seed, v])
+    weights = generator.normal(size=(v, rank)).astype(np.float32)
+    hidden = generator.normal(size=rank) * sharpness / np.sqrt(rank)
+    return weights, softmax((weights.astype(np.float64) @ hidden)[None])
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4, 8, 12, 16, 32])
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_sets_equal_one_linear_program_per_token(rank, decoding):
+    """350 instances: 35 cells of ten, over delta and sharpness."""
+    for seed in range(10):
+        weights, p = draw(rank, seed, v=48, sharpness=[1.0, 3.0][seed % 2])
+        delta = [0.05, DELTA, 1.0][seed % 3]
+        decoded = DECODINGS[decoding](p)
+        sets = reject_set(prepare(weights), decoded, delta)
+        assert not sets.undecided.any()
+        np.testing.assert_array_equal(sets.rejected[0], reject_set_by_linear_programs(weights, decoded[0], delta))
+
+
+@pytest.mark.parametrize(("rank", "v", "positions"), [(4, 256, 6), (16, 256, 4), (32, 256, 2)])
+def test_bytes_equal_one_linear_program_per_token(rank, v, positions):
+    weights, _ = draw(rank, 0, v)
+    p = np.concatenate([softmax(weights[None, i].astype(np.float64) @ weights.T / 4) for i in range(positions)])
+    sets = reject_set(prepare(weights), p)
+    for one, found in zip(p, sets.rejected, strict=True):
+        np.testing.assert_array_equal(found, reject_set_by_linear_programs(weights, one, DELTA))
+
+
+@st.composite
+def awkward(draw_from):
+    """Heads with repeated, dependent or zero rows and columns; p with zeros, ties, one token, or masses to 1e-30."""
+    v, d = draw_from(st.integers(1, 9)), draw_from(st.integers(1, 5))
+    generator = np.random.default_rng(draw_from(st.integers(0, 2**32 - 1)))
+    weights = generator.normal(size=(v, d))
+    match draw_from(st.sampled_from(["free", "whole", "twins", "columns", "zero"])):
+        case "whole":
+            weights = generator.integers(-2, 3, size=(v, d)).astype(float)
+        case "twins":
+            weights = weights[generator.integers(0, v, size=v)]
+        case "columns":
+            weights[:, 0] = weights[:, -1]
+        case "zero":
+            weights[:] = 0.0
+    match draw_from(st.sampled_from(["free", "equal", "zeros", "rare", "one", "float32"])):
+        case "free":
+            p = generator.dirichlet(np.ones(v))
+        case "equal":
+            p = np.full(v, 1 / v)
+        case "zeros":
+            p = generator.dirichlet(np.ones(v)) * (generator.random(v) < 0.5)
+            p = p / p.sum() if p.any() else np.eye(v)[0]
+        case "rare":
+            p = 10.0 ** -generator.uniform(0, 30, size=v)
+            p /= p.sum()
+        case "one":
+            p = np.eye(v)[generator.integers(v)]
+        case "float32":
+            p = generator.dirichlet(np.full(v, 0.3)).astype(np.float32)
+    return weights, p, draw_from(st.sampled_from([0.0, 1e-6, 0.05, DELTA, 1.0, 5.0, 20.0]))
+
+
+def is_a_tie(weights, p, delta):
+    """Say whether the set hangs on the last bit: a slightly smaller and a slightly larger delta differ in it."""
+    basis = prepare(weights)
+    sets = [
+        reject_set(basis, p, abs(delta) * factor).rejected for factor in (1 - 1e-7, 1 + 1e-7) if delta * factor <= 20
+    ]
+    return any((other != sets[0]).any() for other in sets)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(awkward())
+def test_awkward_heads_and_distributions_are_decided_and_proved(case):
+    """Each decision holds in exact arithmetic, unless it hangs on the last bit of a tie."""
+    weights, p, delta = case
+    sets = reject_set(prepare(weights), p, delta, certificates=True)
+    unproved = [i for i in range(len(p)) if not proves(weights, sets, 0, i, math.exp(delta))]
+    assert not unproved or is_a_tie(weights, p, delta)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(awkward())
+def test_awkward_heads_and_distributions_equal_brute_force(case):
+    weights, p, delta = case
+    assume(p[p > 0].min() > 1e-9 and delta <= 1)  # beyond that the linear programs themselves lose their digits
+    sets = reject_set(prepare(weights), p, delta)
+    theirs = reject_set_by_linear_programs(weights, p, delta)
+    assert (sets.rejected[0] == theirs)[~sets.undecided[0]].all() or is_a_tie(weights, p, delta)
+
+
+def test_with_the_sum_as_only_constraint_a_token_goes_where_others_can_hold_its_mass():
+    """W = 0: token i is rejected iff e^delta (1 - p_i) >= 1; at the thesis's delta, iff p_i <= 0.2."""
+    p = np.array([0.19, 0.21, 0.15, 0.45])
+    assert reject_set(prepare(np.zeros((4, 3))), p, DELTA).rejected.tolist() == [[True, False, True, False]]
+
+
+def test_a_twin_takes_over_as_far_as_delta_lets_it():
+    """Two equal rows among independent ones: one may give its mass to the other iff p_i <= (e^delta - 1) p_twin."""
+    weights = np.eye(5)[[0, 0, 1, 2, 3]]
+    p = np.array([0.1, 0.41, 0.2, 0.19, 0.1])
+    assert reject_set(prepare(weights), p, DELTA).rejected[0].tolist() == [True, False, False, False, False]
+    assert reject_set(prepare(weights), p, math.log(6)).rejected[0, :2].tolist() == [True, True]
+
+
+def test_a_full_rank_head_rejects_nothing_with_mass():
+    weights, _ = draw(70, 0, v=64)
+    p = np.full((2, 64), 1 / 64)
+    p[1, :10] = 0
+    p[1] /= p[1].sum()
+    basis = prepare(weights)
+    assert basis.full
+    sets = reject_set(basis, p)
+    assert sets.rejected.sum() == 10
+    assert sets.mass[0].tolist() == [0.0, 0.0]
+
+
+def test_as_many_tokens_as_constraints_leave_nothing_to_reject():
+    """Why top-k with k = 5 has TBAT 0 from rank 4 on: five tokens, five constraints, one solution."""
+    weights, p = draw(4, 0, v=256)
+    assert reject_set(prepare(weights), top_k(p, 5)).mass[1] == 0
+    assert reject_set(prepare(weights), top_k(p, 40)).mass[0] > 0
+
+
+def test_delta_zero_and_one_token_reject_nothing_with_mass():
+    weights, p = draw(4, 0, v=32)
+    assert reject_set(prepare(weights), p, 0.0).mass[1] == 0
+    assert reject_set(prepare(weights), greedy(p)).mass[1] == 0
+    assert reject_set(prepare(np.ones((1, 3))), np.ones(1)).rejected.tolist() == [[False]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1000))
+def test_more_freedom_rejects_more(seed):
+    """A larger delta, or a head of which less is kept, only adds q, so the sets grow."""
+    weights, p = draw(6, seed, v=40)
+    basis = prepare(weights)
+    tight, loose = reject_set(basis, p, 0.1).rejected, reject_set(basis, p, 0.5).rejected
+    assert (tight <= loose).all()
+    fewer = prepare(weights[:, :3])
+    assert (loose <= reject_set(fewer, p, 0.5).rejected).all()
+
+
+def test_a_batch_is_its_rows_whatever_the_order():
+    weights, _ = draw(8, 1, v=64)
+    p = np.concatenate([draw(8, seed, v=64)[1] for seed in range(12)])
+    basis = prepare(weights)
+    together = reject_set(basis, p).rejected
+    np.testing.assert_array_equal(together[::-1], reject_set(basis, p[::-1]).rejected)
+    np.testing.assert_array_equal(together, np.concatenate([reject_set(basis, row).rejected for row in p]))
+    assert reject_set(basis, p[:0]).rejected.shape == (0, 64)
+
+
+def test_renaming_tokens_renames_the_set():
+    weights, p = draw(8, 3, v=64)
+    order = np.random.default_rng(0).permutation(64)
+    found = reject_set(prepare(weights), p).rejected
+    np.testing.assert_array_equal(found[:, order], reject_set(prepare(weights[order]), p[:, order]).rejected)
+
+
+def test_float32_is_renormalised():
+    weights, p = draw(16, 2, v=256)
+    rounded = p.astype(np.float32) * np.float32(1.0003)
+    sets = reject_set(prepare(weights), rounded)
+    assert sets.p.sum() == pytest.approx(1, abs=1e-15)
+    np.testing.assert_array_equal(sets.rejected, reject_set(prepare(weights), p).rejected)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-3, 0.1])
+def test_a_mass_tolerance_gives_a_bracket_around_the_exact_mass(tolerance):
+    weights, _ = draw(16, 0, v=256)
+    p = np.concatenate([draw(16, seed, v=256)[1] for seed in range(10)])
+    exact = reject_set(prepare(weights), p).mass[0]
+    sets = reject_set(prepare(weights), p, mass_tolerance=tolerance)
+    low, high = sets.mass
+    assert (high - low <= tolerance).all()
+    assert (low <= exact + 1e-15).all()
+    assert (exact <= high + 1e-15).all()
+    assert tolerance < 0.1 or sets.undecided.any()
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        ([0.5, np.nan, 0.5], "row 0 has NaN"),
+        ([0.5, -0.1, 0.6], "row 0 has NaN, a negative value"),
+        ([0.5, 0.1, 0.1], "the sum 0.7"),
+        ([0.0, 0.0, 0.0], "the sum 0"),
+        ([0.5, 0.5], r"must be \(n, 3\)"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(p, message):
+    with pytest.raises(ValueError, match=message):
+        reject_set(prepare(np.eye(3)[:, :1]), np.array(p))
+
+
+@pytest.mark.parametrize("delta", [-0.1, 21.0, np.nan, np.inf])
+def test_a_delta_out_of_range_is_refused(delta):
+    with pytest.raises(ValueError, match="delta"):
+        reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), delta)
+
+
+def test_a_tolerance_that_is_no_probability_is_refused():
+    with pytest.raises(ValueError, match="mass_tolerance"):
+        reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), mass_tolerance=2)

@@ -1,0 +1,154 @@
+"""TBAT scores from stored logits, and the scripts that write them."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from safetensors.numpy import save_file
+
+import tbat as script
+import tbat_approximation
+import tbat_approximation_table
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.bat.tbat import choose_basis, read_states, tbat
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import hidden_schema, logits_schema, window_keys
+from oversmoothing.metrics import softmax
+from oversmoothing.store.parquet import open_writer, vector_array
+
+DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]
+SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "decodings": DECODINGS}
+
+
+class Files(SimpleNamespace):
+    """What a script reads of a job's inputs."""
+
+    def get(self, name):
+        return getattr(self, name, None)
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A head of rank 8 behind a LayerNorm, and its logits and hidden states over three windows."""
+    generator = np.random.default_rng(1)
+    weights, gain = generator.normal(size=(64, 8)).astype(np.float32), generator.uniform(0.5, 2, 8).astype(np.float32)
+    config = {"rank": 8, "bottleneck_norm": "after"}
+    save_file({"head.weight": weights, "norm.weight": gain}, tmp_path / "w.safetensors", {"config": json.dumps(config)})
+    with (
+        open_writer(tmp_path / "logits.parquet", logits_schema(64), {}) as logits,
+        open_writer(tmp_path / "hidden.parquet", hidden_schema(16, 8), {}) as hidden,
+    ):
+        for window in (0, 4, 5):
+            z = generator.normal(size=(5, 8))
+            post = (gain * (z - z.mean(1, keepdims=True)) / z.std(1, keepdims=True)).astype(np.float32)
+            keys = window_keys(window, generator.integers(0, 64, 5))
+            rows = [*keys, vector_array(post @ weights.T)]
+            logits.write_batch(pa.record_batch(rows, schema=logits_schema(64)))
+            rows = [*keys, vector_array(np.zeros((5, 16))), vector_array(post)]
+            hidden.write_batch(pa.record_batch(rows, schema=hidden_schema(16, 8)))
+    return tmp_path
+
+
+def job(folder, settings, hidden=False):
+    inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet"}
+    if hidden:
+        inputs["hidden"] = folder / "hidden.parquet"
+    return SimpleNamespace(
+        input=Files(**inputs),
+        output=[folder / "out.parquet"],
+        params=SimpleNamespace(settings=settings),
+        wildcards=SimpleNamespace(model="bn8"),
+        threads=1,
+    )
+
+
+def test_the_script_writes_the_mass_of_every_positions_set(model):
+    script.main(job(model, SETTINGS))
+    scores = pd.read_parquet(model / "out.parquet")
+    assert scores.groupby(["window", "decoding"], observed=True).size().to_dict() == {
+        (window, decoding): 5 for window in (0, 4, 5) for decoding in ("pure", "top-k")
+    }
+    assert scores.truth.isna().all()
+    logits = np.stack(pd.read_parquet(model / "logits.parquet").logits.to_numpy()).astype(np.float64)
+    expected = reject_set(choose_basis(model / "w.safetensors", "full"), softmax(logits), 0.2).mass[0]
+    own = scores[scores.decoding == "pure"]
+    np.testing.assert_allclose(own.value, expected, rtol=1e-6)
+    np.testing.assert_array_equal(own.low, own.high)
+    assert (own.undecided == 0).all()
+    assert own.value.max() > 0.01
+    assert b"mass_tolerance" in pq.read_schema(model / "out.parquet").metadata[b"settings"]
+
+
+def test_the_tangent_condition_takes_the_hidden_states_and_rejects_no_less(model):
+    script.main(job(model, SETTINGS))
+    full = pd.read_parquet(model / "out.parquet").value
+    script.main(job(model, {**SETTINGS, "condition": "tangent"}, hidden=True))
+    tangent = pd.read_parquet(model / "out.parquet").value
+    assert (tangent >= full - 1e-7).all()
+    assert (tangent > full + 1e-3).any()
+
+
+def test_hidden_states_of_other_windows_are_refused(model):
+    table = pq.read_table(model / "hidden.parquet")
+    with open_writer(model / "hidden.parquet", table.schema, {}) as writer:
+        writer.write_table(table.slice(0, 5))
+    with pytest.raises(UserError, match=r"hidden\.parquet: other windows than .*logits\.parquet"):
+        list(read_states(model / "logits.parquet", model / "hidden.parquet"))
+
+
+def test_a_head_behind_a_linear_has_no_tangent_space(model):
+    config = {"rank": 8, "bottleneck_norm": "before"}
+    save_file({"head.weight": np.eye(8, 4, dtype=np.float32)}, model / "w.safetensors", {"config": json.dumps(config)})
+    with pytest.raises(UserError, match=r"set `metrics\.tbat\.condition: full`"):
+        choose_basis(model / "w.safetensors", "tangent")
+
+
+def test_too_much_undecided_mass_is_an_error_that_names_the_key(model, monkeypatch):
+    """Here every token is called undecided: the bracket is wider than any tolerance below 1."""
+    monkeypatch.setattr("oversmoothing.bat.tbat.reject_set", lambda basis, p, *_: _undecided(p))
+    with pytest.raises(UserError, match=r"bn8, window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"):
+        script.main(job(model, SETTINGS))
+    assert not (model / "out.parquet").exists()
+
+
+def _undecided(p):
+    from oversmoothing.bat.reject import RejectSet
+
+    return RejectSet(p, np.zeros(p.shape, bool), np.ones(p.shape, bool))
+
+
+def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
+    generator = np.random.default_rng(0)
+    basis = prepare(generator.normal(size=(64, 8)))
+    p = softmax(generator.normal(size=(6, 64)))
+    exact, score = tbat(basis, p, 0.2, 0.0), tbat(basis, p, 0.2, 0.2)
+    assert score.undecided.any()
+    assert ((score.low <= exact.low) & (exact.high <= score.high)).all()
+    np.testing.assert_allclose(score.value, (score.low + score.high) / 2)
+
+
+def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
+    settings = {"delta": 0.2, "mass_tolerance": 1e-9, "approximations": [2, 4, 8, 99]}
+    tbat_approximation.main(job(model, settings))
+    wide = pd.read_parquet(model / "out.parquet").pivot_table("value", ["window", "position"], "approximation")
+    assert wide.columns.tolist() == [2, 4, 8]
+    assert (wide[2] >= wide[4] - 1e-7).all()
+    assert (wide[4] >= wide[8] - 1e-7).all()
+    facts = {"model": "bn8", "rank": 8, "seed": 1, "published_as": "8", "differs": []}
+    tbat_approximation_table.main(
+        SimpleNamespace(
+            input=SimpleNamespace(scores=[model / "out.parquet"]),
+            output=SimpleNamespace(csv=model / "t.csv", markdown=model / "t.md", latex=model / "t.tex"),
+            params=SimpleNamespace(settings={"models": [facts], "resamples": 100, "seed": 1}),
+        )
+    )
+    table = pd.read_csv(model / "t.csv").set_index("approximation")
+    assert table["mean"].to_dict() == pytest.approx(wide.mean().to_dict(), rel=1e-5)
+    assert table.excess[8] == 0
+    assert table.excess[2] == pytest.approx((wide[2] - wide[8]).mean(), rel=1e-4)
+    assert "**" not in (model / "t.md").read_text()
