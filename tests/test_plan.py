@@ -129,6 +129,13 @@ def test_metrics_are_those_of_the_library():
         ({"decodings": [{"name": "top-k", "k": 1}, {"name": "top-k", "k": 2}]}, "decodings: top-k stands twice"),
         ({"decodings": [{"name": "top-p", "p": 0}]}, "decodings.0.p: 0 is less than or equal to"),
         ({"seeds": []}, "seeds: "),
+        ({"metrics": {"tbat": {"delta": 21}}}, "metrics.tbat.delta: 21 is greater than the maximum of 20"),
+        ({"metrics": {"tbat": {"condition": "tangental"}}}, "metrics.tbat.condition: 'tangental' is not one of"),
+        (
+            {"metrics": {"tbat": {"condition": "tangent"}}, "model": {"bottleneck_norm": "before"}},
+            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after",
+        ),
+        ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):

@@ -77,6 +77,11 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         if set(entry) != {"name", *wanted}:
             have = ", ".join(sorted(set(entry) - {"name"})) or "none"
             yield f"decodings.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+    if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
+        yield (
+            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear stands "
+            "between LayerNorm and head, and full is the right condition"
+        )
     names = [entry["name"] for entry in config["decodings"]]
     for name in names:
         if names.count(name) > 1:

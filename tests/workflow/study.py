@@ -29,6 +29,7 @@ class Study:
     def snakemake(self, *targets, config=TINY, options=(), check=True):
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+        environment["NUMBA_CACHE_DIR"] = str(self.folder / "compiled")  # goes with the folder
         command = self.command(*targets, config=config, options=options)
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
         output = done.stdout + done.stderr

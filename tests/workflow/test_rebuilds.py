@@ -44,25 +44,42 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     config = tmp_path / "rank.yaml"
     text = (study.folder / "tests/config/tiny.yaml").read_text()
     config.write_text(text.replace("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n"))
-    assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, TABLE: 1}
+    assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
 def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
     config = tmp_path / "seed.yaml"
     config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "seeds: [1337, 1]\n")
-    assert study.planned(config=str(config)) == {"train": 2, "logits": 2, "score": 2, TABLE: 1}
+    assert study.planned(config=str(config)) == {"train": 2, "logits": 2, "score": 2, "tbat": 2, TABLE: 1}
 
 
-RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, TABLE: 1}
+@pytest.mark.parametrize("change", ["delta: 0.1", "condition: tangent", "mass_tolerance: 0.001"])
+def test_another_question_to_bat_rescores_tbat_alone(study, tmp_path, change):
+    config = tmp_path / "tbat.yaml"
+    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    config.write_text(text.replace("tbat: {", f"tbat: {{{change}, "))
+    assert study.planned(config=str(config)) == {"tbat": 2, TABLE: 1}
+
+
+def test_other_approximations_touch_no_score(study, tmp_path):
+    config = tmp_path / "approximations.yaml"
+    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    config.write_text(text.replace("approximations: [4]", "approximations: [2]"))
+    assert study.planned(config=str(config)) == {}
+
+
+RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, TABLE: 1}
 
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
-        ("scripts/oversmoothing/metrics.py", "/ math.log(2)", "/ math.log(3)", {"score": 2, TABLE: 1}),
+        ("scripts/oversmoothing/metrics.py", "/ math.log(2)", "/ math.log(3)", {"score": 2, "tbat": 2, TABLE: 1}),
         ("scripts/oversmoothing/model.py", "std=0.02 * scale", "std=0.03 * scale", RETRAINED),
         ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
-        ("scripts/oversmoothing/spectra.py", "rank < 1", "rank < 2", {}),
+        ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
+        ("scripts/oversmoothing/argmaxability/classes.py", "result.status == UNDECIDED", "result.status != 0", {}),
+        ("scripts/oversmoothing/inference.py", "range(", "range(0 + ", {"logits": 3, "score": 2, "tbat": 2, TABLE: 1}),
         ("resources/published/table_4_1.csv", "0.432", "0.433", {TABLE: 1}),
     ],
 )
