@@ -125,7 +125,7 @@ def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:
     if not isinstance(basis, TangentBasis):
         if post is not None:
             raise ValueError("post is for a TangentBasis; the thesis's condition does not depend on it")
-        return np.zeros((0, basis.columns.shape[1]))
+        return np.zeros((n, basis.columns.shape[1]))
     states = np.empty((0, 0)) if post is None else np.atleast_2d(np.asarray(post, np.float64))
     if states.shape != (n, len(basis.gain)) or not np.isfinite(states).all():
         raise ValueError(f"a TangentBasis needs finite post of shape ({n}, {len(basis.gain)}), not {states.shape}")

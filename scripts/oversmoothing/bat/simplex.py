@@ -40,8 +40,8 @@ def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
     ----------
     columns : float64 array, shape (v, m)
         Orthonormal basis of the constraints.
-    normals : float64 array, shape (n, m) or (0, m)
-        A direction of the basis, of length 1 or 0, that each position leaves free.
+    normals : float64 array, shape (n, m)
+        A direction of the basis, of length 1, that each position leaves free; or zeros.
     p : float64 array, shape (n, v)
         Distributions.
     bound : float
@@ -58,7 +58,7 @@ def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
     for i in numba.prange(p.shape[0]):
         _solve_position(
             columns,
-            normals[i % max(1, normals.shape[0])] if normals.shape[0] else np.zeros(columns.shape[1]),
+            normals[i],
             p[i],
             bound,
             mass_tolerance,
