@@ -13,9 +13,6 @@ includes ties: of two equal rows neither is ever strictly the largest. A floatin
 or the combination, and `oversmoothing.argmaxability.proofs` proves it; what it cannot prove stays undecided.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from scipy.linalg import helmert
 
@@ -26,50 +23,26 @@ from oversmoothing.argmaxability.proofs import (
     proven_combinations,
     proven_gaps,
 )
+from oversmoothing.argmaxability.result import ARGMAXABLE, UNARGMAXABLE, UNDECIDED, Argmaxability
 from oversmoothing.argmaxability.separation import separate_or_combine
 
-ARGMAXABLE, UNARGMAXABLE, UNDECIDED = "argmaxable", "unargmaxable", "undecided"
 RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
 
 
-@dataclass(frozen=True)
-class Argmaxability:
-    """What is known of each of v classes, and why.
+def argmaxable(self) -> np.ndarray:
+    """Whether each class is argmaxable, bool (v,).
 
-    Attributes
-    ----------
-    status : array of str, shape (v,)
-        "argmaxable", "unargmaxable" or "undecided".
-    hidden : array, shape (v, d)
-        Of an argmaxable class, an h at which it is strictly the largest (of norm 1 where there is no bias); else NaN.
-    margin : array, shape (v,)
-        Proven lower bound of its lead over the runner-up at that h, in logits (a witness's, not the widest possible);
-        else NaN.
-    combination : array, shape (v, v), or (v, v + 1) with a bias
-        Of an unargmaxable class, the weights l_j of the other rows, to rounding, and m last; else 0. Their support
-        fixes the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
+    Raises
+    ------
+    ValueError
+        If a class is undecided; it names them.
     """
-
-    status: np.ndarray
-    hidden: np.ndarray
-    margin: np.ndarray
-    combination: np.ndarray
-
-    @cached_property
-    def argmaxable(self) -> np.ndarray:
-        """Whether each class is argmaxable, bool (v,).
-
-        Raises
-        ------
-        ValueError
-            If a class is undecided; it names them.
-        """
-        if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
-            raise ValueError(
-                f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
-                "lower rank only up to rounding (then give a factor of full column rank with the same column space)"
-            )
-        return self.status == ARGMAXABLE
+    if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
+        raise ValueError(
+            f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
+            "lower rank only up to rounding (then give a factor of full column rank with the same column space)"
+        )
+    return self.status == ARGMAXABLE
 
 
 def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.ndarray | None = None) -> Argmaxability:

@@ -12,14 +12,11 @@ only that nothing underflows.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from oversmoothing.argmaxability.result import Argmaxability
 from oversmoothing.exact import solve_exactly
-
-if TYPE_CHECKING:
-    from oversmoothing.argmaxability.classes import Argmaxability
 
 EPS = np.finfo(np.float64).eps  # twice the unit roundoff: bounds written with it are twice as wide as need be
 
@@ -151,7 +148,7 @@ def exact_combination(
     return dict(zip(support, solution, strict=True))
 
 
-def check(weights: np.ndarray, bias: np.ndarray | None, result: "Argmaxability") -> None:
+def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -> None:
     """Check every certificate in rational arithmetic; seconds where it has hundreds of dimensions.
 
     Parameters

@@ -1,0 +1,34 @@
+"""What is known of the classes of a head, and why."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+ARGMAXABLE, UNARGMAXABLE, UNDECIDED = "argmaxable", "unargmaxable", "undecided"
+
+
+@dataclass(frozen=True)
+class Argmaxability:
+    """What is known of each of v classes, and why.
+
+    Attributes
+    ----------
+    status : array of str, shape (v,)
+        "argmaxable", "unargmaxable" or "undecided".
+    hidden : array, shape (v, d)
+        Of an argmaxable class, an h at which it is strictly the largest (of norm 1 where there is no bias); else NaN.
+    margin : array, shape (v,)
+        Proven lower bound of its lead over the runner-up at that h, in logits (a witness's, not the widest possible);
+        else NaN.
+    combination : array, shape (v, v), or (v, v + 1) with a bias
+        Of an unargmaxable class, the weights l_j of the other rows, to rounding, and m last; else 0. Their support
+        fixes the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
+    """
+
+    status: np.ndarray
+    hidden: np.ndarray
+    margin: np.ndarray
+    combination: np.ndarray
+
+    @cached_property
