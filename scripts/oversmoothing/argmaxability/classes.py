@@ -29,22 +29,6 @@ from oversmoothing.argmaxability.separation import separate_or_combine
 RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
 
 
-def argmaxable(self) -> np.ndarray:
-    """Whether each class is argmaxable, bool (v,).
-
-    Raises
-    ------
-    ValueError
-        If a class is undecided; it names them.
-    """
-    if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
-        raise ValueError(
-            f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
-            "lower rank only up to rounding (then give a factor of full column rank with the same column space)"
-        )
-    return self.status == ARGMAXABLE
-
-
 def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.ndarray | None = None) -> Argmaxability:
     """Decide for each class of a head whether some h makes it strictly the argmax, with a proof for each.
 

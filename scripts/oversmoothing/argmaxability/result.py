@@ -32,3 +32,17 @@ class Argmaxability:
     combination: np.ndarray
 
     @cached_property
+    def argmaxable(self) -> np.ndarray:
+        """Whether each class is argmaxable, bool (v,).
+
+        Raises
+        ------
+        ValueError
+            If a class is undecided; it names them.
+        """
+        if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
+            raise ValueError(
+                f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
+                "lower rank only up to rounding (then give a factor of full column rank with the same column space)"
+            )
+        return self.status == ARGMAXABLE
