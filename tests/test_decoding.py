@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ SETTINGS = [
     {"name": "top-k", "k": 5},
     {"name": "top-p", "p": 0.9},
     {"name": "temperature", "temperature": 0.8},
+    {"name": "min-p", "min_p": 0.05},
+    {"name": "eta", "epsilon": 0.0009},
 ]
+TYPICAL = {"name": "typical", "mass": 0.95}  # the only one that may drop the most probable token
 
 
 def softmax(z):
@@ -141,7 +145,84 @@ def test_temperature_of_tiny_probabilities():
     np.testing.assert_array_equal(cold, [[1, 0, 0, 0]])
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
+def kept_by_min_p(row, share):
+    return [i for i, x in enumerate(row) if x >= share * max(row)]
+
+
+def kept_by_eta(row, epsilon):
+    entropy = -sum(x * math.log(x) for x in row if x > 0)
+    threshold = min(epsilon, math.sqrt(epsilon) * math.exp(-entropy))
+    return [i for i, x in enumerate(row) if x > threshold] or [row.index(max(row))]
+
+
+def kept_by_typical(row, mass):
+    entropy = -sum(x * math.log(x) for x in row if x > 0)
+    distance = [round(abs(-math.log(x) - entropy), 9) if x > 0 else math.inf for x in row]
+    kept, held = [], 0.0
+    for i in sorted(range(len(row)), key=lambda i: (distance[i], i)):
+        if held >= mass:
+            break
+        kept.append(i)
+        held += row[i]
+    return kept
+
+
+RULES = {"min-p": kept_by_min_p, "eta": kept_by_eta, "typical": kept_by_typical}
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("v", [1, 2, 17, 256])
+@pytest.mark.parametrize("value", [0.02, 0.3, 0.9])
+def test_later_truncations_are_their_definitions(name, v, value):
+    (key,) = decoding.PARAMETERS[name]
+    decode = decoding.decoder({"name": name, key: value})
+    p = random_rows(60, v).astype(np.float64)
+    p[0] = np.eye(v)[-1]
+    for row, q in zip(p, decode(p), strict=True):
+        kept = RULES[name](row.tolist(), value)
+        expected = np.zeros(v)
+        expected[kept] = row[kept] / row[kept].sum()
+        np.testing.assert_allclose(q, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(p=distributions(np.float64), value=st.floats(0.01, 1.0))
+def test_later_truncations_with_ties_and_zeros(name, p, value):
+    (key,) = decoding.PARAMETERS[name]
+    before = p.copy()
+    q = decoding.decoder({"name": name, key: value})(p)
+    np.testing.assert_array_equal(p, before)
+    np.testing.assert_allclose(q.sum(axis=1), 1)
+    row = np.arange(len(p))
+    kept = q > 0
+    assert not kept[p == 0].any()
+    assert name == "typical" or kept[row, p.argmax(axis=1)].all()
+    assert name != "typical" or ((p * kept).sum(axis=1) >= value - 1e-9).all()
+    np.testing.assert_allclose(q, p * kept / (p * kept).sum(axis=1, keepdims=True))
+    torch_kept = decoding.decoder({"name": name, key: value})(torch.from_numpy(p)).numpy() > 0
+    assert name == "eta" or (torch_kept == kept).all()  # its threshold may round across a probability
+
+
+def test_typical_may_drop_the_most_probable_token():
+    p = np.array([[0.4] + [0.006] * 100])
+    assert decoding.typical(p, 0.5)[0, 0] == 0
+    assert decoding.typical(p, 0.95)[0, 0] > 0
+
+
+def test_equally_typical_tokens_go_by_id():
+    p = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])  # all are half a bit from the entropy
+    np.testing.assert_allclose(decoding.typical(p, 0.2), [[1, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(
+        decoding.typical(torch.from_numpy(p), 0.7).numpy(), [[1 / 3, 2 / 3, 0], [2 / 3, 1 / 3, 0]]
+    )
+
+
+def test_eta_keeps_one_token_where_all_lie_below_the_threshold():
+    assert np.flatnonzero(decoding.eta(np.full((1, 4), 0.25), 1.0)[0]).tolist() == [0]
+    assert np.flatnonzero(decoding.eta(np.array([[0.2, 0.4, 0.4]]), 1.0)[0]).tolist() == [1, 2]  # exp(-H) = 0.35
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, TYPICAL], ids=lambda s: s["name"])
 @pytest.mark.parametrize("v", [5, 256])
 def test_numpy_and_torch_agree(settings, v):
     p = random_rows(64, v)
@@ -153,7 +234,7 @@ def test_numpy_and_torch_agree(settings, v):
     assert (decoding.nucleus(torch.from_numpy(p)).numpy() == decoding.nucleus(p)).all()
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
+@pytest.mark.parametrize("settings", [*SETTINGS, TYPICAL], ids=lambda s: s["name"])
 def test_no_rows(settings):
     assert decoding.decoder(settings)(np.empty((0, 256), np.float32)).shape == (0, 256)
 
@@ -174,6 +255,10 @@ def test_no_rows(settings):
         ({"name": "top-p", "p": 0}, "p = 0"),
         ({"name": "top-p", "p": 1.1}, "p = 1.1"),
         ({"name": "top-p", "p": "0.9"}, "not a number"),
+        ({"name": "min-p", "min_p": 0}, "min_p = 0"),
+        ({"name": "min-p", "share": 0.1}, "expected"),
+        ({"name": "typical", "mass": 1.5}, "mass = 1.5"),
+        ({"name": "eta", "epsilon": float("nan")}, "epsilon = nan"),
         ({"name": "temperature", "temperature": 0}, "temperature"),
         ({"name": "temperature", "temperature": float("nan")}, "temperature"),
     ],
@@ -190,6 +275,9 @@ def test_functions_refuse_what_the_config_cannot_know():
         lambda: decoding.top_p(p, 0.0),
         lambda: decoding.nucleus(p, 1.5),
         lambda: decoding.temperature(p, -1.0),
+        lambda: decoding.min_p(p, 0.0),
+        lambda: decoding.typical(p, 1.1),
+        lambda: decoding.eta(p, -0.1),
     ):
         with pytest.raises(ValueError, match=r"outside|not a positive"):
             call()

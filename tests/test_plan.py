@@ -135,6 +135,13 @@ def test_metrics_are_those_of_the_library():
             {"metrics": {"tbat": {"condition": "tangent"}}, "model": {"bottleneck_norm": "before"}},
             "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after",
         ),
+        ({"samples": {"decodings": [{"name": "bat"}]}}, "samples.decodings.0: bat takes delta, not none"),
+        ({"samples": {"decodings": [{"name": "greedy"}]}}, "decodings: greedy stands twice"),
+        ({"samples": {"show": [100]}}, "samples.show: there is no window 100; windows.count is 100"),
+        ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
+        ({"language_model": {"heads": 3}}, "language_model.width: 256 is not a multiple of language_model.heads, 3"),
+        ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 200"),
+        ({"quality": {"language_model": ""}}, "quality.language_model: '' "),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip

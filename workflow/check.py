@@ -13,7 +13,17 @@ from jsonschema.validators import extend
 from plan import ConfigError, corpus_files, models
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
-DECODINGS = {"pure": (), "greedy": (), "top-k": ("k",), "top-p": ("p",), "temperature": ("temperature",)}
+DECODINGS = {
+    "pure": (),
+    "greedy": (),
+    "top-k": ("k",),
+    "top-p": ("p",),
+    "temperature": ("temperature",),
+    "min-p": ("min_p",),
+    "typical": ("mass",),
+    "eta": ("epsilon",),
+}
+SAMPLED_ONLY = {"bat": ("delta",), "mirostat": ("tau", "rate"), "beam": ("width",)}
 
 # JSON Schema counts 4.0 as an integer, but a rank of 4.0 makes no model.
 Validator = extend(
@@ -45,6 +55,9 @@ def check_files(config: Mapping[str, Any]) -> None:
     for pattern in config["corpus"]["paths"]:
         if not corpus_files({"corpus": {"paths": [pattern]}}):
             raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
+    name = config["quality"]["language_model"]
+    if name and Path(name).is_absolute() and not Path(name).is_dir():
+        raise ConfigError(f"quality.language_model: no folder {name}")
 
 
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
@@ -54,6 +67,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _not_finite(config, "")
     yield from _entries(config)
     yield from _shapes(config)
+    yield from _language_model(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
@@ -72,22 +86,36 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     for i, entry in enumerate(config["truths"]):
         if ("path" in entry) == ("model" in entry) or ("path" in entry and "training" in entry):
             yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`"
-    for i, entry in enumerate(config["decodings"]):
-        wanted = DECODINGS[entry["name"]]
-        if set(entry) != {"name", *wanted}:
-            have = ", ".join(sorted(set(entry) - {"name"})) or "none"
-            yield f"decodings.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+    for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
+        for i, entry in enumerate(entries):
+            wanted = (DECODINGS | SAMPLED_ONLY)[entry["name"]]
+            if set(entry) != {"name", *wanted}:
+                have = ", ".join(sorted(set(entry) - {"name"})) or "none"
+                yield f"{where}.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+    if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
+        yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
         yield (
             "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear stands "
             "between LayerNorm and head, and full is the right condition"
         )
-    names = [entry["name"] for entry in config["decodings"]]
+    names = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
     for name in names:
         if names.count(name) > 1:
-            yield f"decodings: {name} stands twice; scores go by that name"
+            yield f"decodings: {name} stands twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+
+
+def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the small language model, where there is to be one."""
+    own, scored = config["language_model"], config["windows"]["scored"]
+    if config["quality"]["language_model"] is not None:
+        return
+    if own["width"] % own["heads"]:
+        yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
+    if scored > own["block"]:
+        yield f"language_model.block: {own['block']} tokens, but a sample may have {scored} (windows.scored); raise it"
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:

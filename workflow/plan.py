@@ -134,7 +134,7 @@ def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
     blocks = [model.settings["model"]["block"] for model in models(config).values() if model.settings]
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     block = max(blocks, default=0)
-    return {"train": block + 1, "validation": block + 1, "evaluation": config["windows"]["count"] * window}
+    return {"train": block + 1, "validation": block + 1, "evaluation": 2 * config["windows"]["count"] * window}
 
 
 def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
@@ -151,6 +151,33 @@ def training_memory(model: Model) -> int:
     shape = (model.settings or {})["model"]
     weights = 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
     return 3000 + 32 * weights // 10**6
+
+
+def sampling_settings(config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Give what samples under some decodings depend on."""
+    inference = config["inference"]
+    return settings(
+        decodings=list(decodings),
+        batch=config["samples"]["batch"],
+        seed=config["samples"]["seed"],
+        precision=inference["precision"],
+        threads=inference["threads"],
+    )
+
+
+def sampling_memory(config: Mapping[str, Any], model: Model) -> int:
+    """Estimate the memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
+    own = model if model.settings or not model.source else models(config)[model.source]
+    shape = (own.settings or {"model": config["model"]})["model"]
+    length = config["windows"]["prompt"] + config["windows"]["scored"]
+    cached = 8 * shape["layers"] * shape["width"] * length * config["samples"]["batch"]
+    return 2000 + (2 * cached + 48 * shape["layers"] * shape["width"] ** 2) // 10**6
+
+
+def samplings(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Name, for each model, the decodings whose samples are judged: all, and for truncated heads pure (Table H.1)."""
+    decodings = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
+    return {model.name: ["pure"] if model.kind == "svd" else decodings for model in models(config).values()}
 
 
 def gpus(config: Mapping[str, Any]) -> int:

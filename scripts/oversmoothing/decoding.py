@@ -1,10 +1,11 @@
 """Decoding methods: maps from next-token distributions to next-token distributions.
 
 Thesis 6.1 compares pure sampling with greedy, top-k (k = 5), top-p (p = 0.9) and temperature (0.8); those are
-the defaults here. Every function takes probabilities, shape (n, v), one distribution a row, and returns the
-same shape and dtype without changing its input. They are written against the array API, so one function serves
-NumPy arrays (scoring) and torch tensors on any device (sampling); nothing here imports torch. They run at every
-step of generation and therefore trust their input; `oversmoothing.metrics` checks it.
+the defaults here, and `oversmoothing.truncation` adds min-p, typical and eta. Every function takes probabilities,
+shape (n, v), one distribution a row, and returns the same shape and dtype without changing its input. They are
+written against the array API, so one function serves NumPy arrays (scoring) and torch tensors on any device
+(sampling); nothing here imports torch. They run at every step of generation and therefore trust their input;
+`oversmoothing.metrics` checks it.
 
 Ties are settled by token id, the lowest first: the same logits keep the same tokens everywhere.
 """
@@ -17,8 +18,8 @@ from typing import Any
 import array_api_compat as api
 
 from oversmoothing.jobs import UserError
+from oversmoothing.truncation import Array, eta, min_p, renormalised, smallest, typical
 
-Array = Any  # any array of the array API: NumPy's, torch's, ...
 Decoder = Callable[[Array], Array]
 
 
@@ -61,7 +62,7 @@ def top_k(p: Array, k: int = 5) -> Array:
     if k == v:
         return p
     kept = xp.full((n,), k, dtype=xp.int64, device=api.device(p))
-    return _renormalised(p, _largest(p, xp.sort(p, axis=1, stable=False), kept))
+    return renormalised(p, _largest(p, xp.sort(p, axis=1, stable=False), kept))
 
 
 def top_p(p: Array, mass: float = 0.9) -> Array:
@@ -85,7 +86,7 @@ def top_p(p: Array, mass: float = 0.9) -> Array:
         If `mass` lies outside (0, 1].
     """
     # Rounding may carry the cumulative mass to 1 before the last token; p = 1 is to keep that token too.
-    return p if mass == 1 else _renormalised(p, nucleus(p, mass))
+    return p if mass == 1 else renormalised(p, nucleus(p, mass))
 
 
 def temperature(p: Array, t: float = 0.8) -> Array:
@@ -115,7 +116,7 @@ def temperature(p: Array, t: float = 0.8) -> Array:
     xp = api.array_namespace(p)
     # In logarithms, relative to the largest: p ** (1/t) of a whole row may underflow, this never does. Zeros
     # take the logarithm of the smallest number there is and are put back by the mask: where() is slower.
-    logs = xp.log(xp.maximum(p, _smallest(p)))
+    logs = xp.log(xp.maximum(p, smallest(p)))
     powers = xp.exp((logs - xp.max(logs, axis=1, keepdims=True)) / t) * xp.astype(p > 0, p.dtype)
     powers /= xp.sum(powers, axis=1, keepdims=True)
     return powers
@@ -157,7 +158,7 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     Parameters
     ----------
     settings : mapping
-        `name` (pure, greedy, top-k, top-p or temperature), with `k`, `p` or `temperature` where it needs one.
+        `name`, one of `PARAMETERS`, and the key that stands there, where one does.
     vocabulary : int, optional
         v; where given, a larger k is refused here rather than at the first call.
 
@@ -172,9 +173,9 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
         If the name or a key is unknown, a key is missing, or a value is out of range.
     """
     name = settings.get("name")
-    if not isinstance(name, str) or name not in _PARAMETERS:
-        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(_PARAMETERS)}")
-    wanted = _PARAMETERS[name]
+    if not isinstance(name, str) or name not in PARAMETERS:
+        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(PARAMETERS)}")
+    wanted = PARAMETERS[name]
     if set(settings) != {"name", *wanted}:
         raise UserError(f"decoding {name}: keys {sorted(settings)}, expected {sorted(['name', *wanted])}")
     for key in wanted:
@@ -185,41 +186,37 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
         if not isinstance(k, int) or not 1 <= k <= (vocabulary or k):
             raise UserError(f"decoding top-k: k = {k} is not a whole number from 1 to {vocabulary or 'v'}")
         return lambda p: top_k(p, k)
-    if name == "top-p":
-        mass = float(settings["p"])
-        if not 0 < mass <= 1:
-            raise UserError(f"decoding top-p: p = {mass} lies outside (0, 1]")
-        return lambda p: top_p(p, mass)
     if name == "temperature":
         t = float(settings["temperature"])
         if not 0 < t < math.inf:
             raise UserError(f"decoding temperature: {t} is not a positive finite number")
         return lambda p: temperature(p, t)
+    if name in _OF_A_SHARE:
+        function, share = _OF_A_SHARE[name], float(settings[wanted[0]])
+        if not 0 < share <= 1:
+            raise UserError(f"decoding {name}: {wanted[0]} = {share} lies outside (0, 1]")
+        return lambda p: function(p, share)
     return pure if name == "pure" else greedy
 
 
-_PARAMETERS: dict[str, tuple[str, ...]] = {
+PARAMETERS: dict[str, tuple[str, ...]] = {
     "pure": (),
     "greedy": (),
     "top-k": ("k",),
     "top-p": ("p",),
     "temperature": ("temperature",),
+    "min-p": ("min_p",),
+    "typical": ("mass",),
+    "eta": ("epsilon",),
 }
 
+_OF_A_SHARE: dict[str, Callable[[Array, float], Array]] = {
+    "top-p": top_p,
+    "min-p": min_p,
+    "typical": typical,
+    "eta": eta,
+}
 _NEAR = 16  # values to look at first: a language model's nucleus is seldom larger
-
-
-def _renormalised(p: Array, keep: Array) -> Array:
-    xp = api.array_namespace(p)
-    kept = p * xp.astype(keep, p.dtype)  # in NumPy four times faster than where()
-    kept /= xp.sum(kept, axis=1, keepdims=True)
-    return kept
-
-
-def _smallest(p: Array) -> float:
-    """Return the smallest positive number of the dtype, a subnormal one."""
-    limits = api.array_namespace(p).finfo(p.dtype)
-    return float(limits.smallest_normal) * float(limits.eps)
 
 
 def _largest(p: Array, ascending: Array, k: Array) -> Array:

@@ -23,6 +23,7 @@ MODELS = plan.models(config)
 TRUTHS = [truth["name"] for truth in config["truths"]]
 ENVIRONMENT = "../../envs/environment.yaml"
 GPUS = plan.gpus(config)
+SAMPLED = plan.samplings(config)
 
 
 resource_scopes:

@@ -1,0 +1,89 @@
+"""Beam search: the likeliest continuation that a search of limited width finds."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT
+from oversmoothing.sampling.cache import NOT_FINITE, Cache
+
+
+def beam_width(settings: Mapping[str, Any]) -> int:
+    """Return the width that ``{name: beam, width: 4}`` asks for; a `UserError` names a key or value at fault."""
+    if set(settings) != {"name", "width"}:
+        raise UserError(f"decoding beam: keys {sorted(settings)}, expected ['name', 'width']")
+    width = settings["width"]
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise UserError(f"decoding beam: width = {width!r} is not a whole number from 1 on")
+    return width
+
+
+@torch.inference_mode()
+def beam_search(
+    model: GPT,
+    prompts: Tensor,
+    length: int,
+    width: int,
+    precision: str = "float32",
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Continue each prompt by the best of the `width` texts that are kept from token to token.
+
+    There is no token that ends a text, so all have one length and their log-probabilities compare as they are. Equal
+    ones are settled by rank of the text and then by token id, the lowest first; width 1 is greedy decoding.
+
+    Parameters
+    ----------
+    model : GPT
+        In evaluation mode.
+    prompts : int64 tensor, shape (n, time)
+    length : int
+        Tokens to add, at least 1.
+    width : int
+    precision : {"bf16", "float32"}
+        Of keys and values; see `Cache`.
+    progress : callable, optional
+        Called after each step with the number of tokens that the n continuations grew by.
+
+    Returns
+    -------
+    texts : int64 tensor, shape (n, length)
+    scores : float64 tensor, shape (n,)
+        Their log-probabilities given the prompt, in nats.
+
+    Raises
+    ------
+    UserError
+        If the logits are not finite.
+
+    References
+    ----------
+    M. Freitag and Y. Al-Onaizan, "Beam search strategies for neural machine translation", NMT 2017.
+    """
+    n, time = prompts.shape
+    v = model.config.vocabulary
+    first = torch.arange(n, device=prompts.device)[:, None] * width
+    cache = Cache(model, n * width, time + length - 1, precision)
+    logits = cache.feed(prompts.repeat_interleave(width, dim=0))
+    texts = prompts.new_empty((n, width, length))
+    # At first all texts of a beam are the same; only one of them may grow.
+    scores = torch.full((n, width), -torch.inf, dtype=torch.float64, device=prompts.device)
+    scores[:, 0] = 0
+    for j in range(length):
+        grown = scores[:, :, None] + logits.double().log_softmax(dim=-1).view(n, width, v)
+        ranked, order = grown.flatten(1).sort(dim=1, descending=True, stable=True)
+        scores, best = ranked[:, :width], order[:, :width]
+        parents, tokens = best // v, best % v
+        texts = texts.gather(1, parents[:, :, None].expand_as(texts))
+        texts[:, :, j] = tokens
+        if progress:
+            progress(n)
+        if j + 1 < length:
+            cache.reorder((first + parents).flatten(), time)
+            logits = cache.feed(tokens.reshape(-1, 1))
+    if not scores[:, 0].isfinite().all():
+        raise UserError(NOT_FINITE)
+    return texts[:, 0], scores[:, 0]

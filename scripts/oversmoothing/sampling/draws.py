@@ -1,0 +1,65 @@
+"""The uniform numbers behind every sample, and how one of them chooses a token."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def uniforms(seed: int, windows: Sequence[int], length: int) -> np.ndarray:
+    """Draw the number behind byte j of each window: a function of (seed, window, j) and of nothing else.
+
+    So every model and every decoding is sampled with common random numbers, whatever the batch and the device. The
+    generator is Philox4x64-10 with the key (seed, window); its counter stands for j.
+
+    Parameters
+    ----------
+    seed : int
+        0 to 2**64 - 1.
+    windows : sequence of int
+        Identities of the windows, at least 0.
+    length : int
+        Bytes to draw for; fewer are a prefix of more.
+
+    Returns
+    -------
+    array, shape (windows, length)
+        float64, multiples of 2**-53 in [0, 1).
+
+    References
+    ----------
+    J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+    """
+    drawn = np.empty((len(windows), length))
+    for row, window in zip(drawn, windows, strict=True):
+        bits = np.random.Philox(key=np.array([seed, window], np.uint64)).random_raw(length)
+        row[:] = (bits >> np.uint64(11)) * 2.0**-53
+    return drawn
+
+
+def choose(p: Tensor, u: Tensor) -> Tensor:
+    """Choose one token from each distribution: the first at which the cumulative mass exceeds u of the total.
+
+    Tokens stand in the order of their ids and the mass is summed in float64. A token without mass is never chosen,
+    whatever u and however the sum is rounded.
+
+    Parameters
+    ----------
+    p : tensor, shape (n, v)
+        Distributions; they need not be normalised.
+    u : float64 tensor, shape (n,)
+        In [0, 1).
+
+    Returns
+    -------
+    int64 tensor, shape (n,)
+    """
+    # Masked, because a GPU sums in parallel: the sum may then rise, by rounding, at a token that has no mass.
+    mass = p.double().cumsum(dim=1) * (p > 0)
+    return (mass > u[:, None] * mass.amax(dim=1, keepdim=True)).byte().argmax(dim=1)
+
+
+def draws_for(seed: int, windows: Sequence[int], length: int, device: torch.device) -> Tensor:
+    """Return `uniforms` as a tensor (length, windows) on a device: one row for each step of a generation."""
+    return torch.from_numpy(np.ascontiguousarray(uniforms(seed, windows, length).T)).to(device)

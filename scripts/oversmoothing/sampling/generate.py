@@ -1,0 +1,210 @@
+"""Continuations of prompts: byte by byte under a decoding, many prompts at a time."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from oversmoothing.decoding import Decoder, decoder
+from oversmoothing.device import autocast
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT
+from oversmoothing.sampling.beam import beam_search, beam_width
+from oversmoothing.sampling.cache import NOT_FINITE, Cache
+from oversmoothing.sampling.draws import choose, draws_for
+from oversmoothing.sampling.mirostat import Mirostat
+
+SAMPLES = pa.schema(
+    [
+        pa.field("window", pa.int32(), nullable=False),
+        pa.field("prompt", pa.binary(), nullable=False),
+        pa.field("continuation", pa.binary(), nullable=False),
+    ]
+)
+
+# How the next token of each text is chosen: from the model's distributions (n, v), one uniform number for each text
+# (n,), and what the same step returned before (None at first), to token ids (n,) and what it wants to see next.
+Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
+Progress = Callable[[int], object]
+
+# On a CPU, texts whose keys and values together outgrow its cache wait for memory at each byte: a quarter of the time
+# at two layers of width 288. Fewer at a time are faster, down to where the weights are read for too few of them.
+CACHE_BYTES = 72 * 2**20
+FEWEST = 25
+
+
+def generate(
+    model: GPT,
+    windows: Sequence[int],
+    prompts: Sequence[bytes],
+    length: int,
+    decoding: Mapping[str, Any],
+    seed: int,
+    batch: int,
+    precision: str = "float32",
+    progress: Progress | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Continue prompts by `length` bytes each.
+
+    Parameters
+    ----------
+    model : GPT
+        Over bytes, in evaluation mode, on its device.
+    windows : sequence of int
+        The identity of each prompt, on which its random numbers depend (`draws.uniforms`).
+    prompts : sequence of bytes
+        Of any lengths; only neighbours of one length share a batch.
+    length : int
+    decoding : mapping
+        An entry of the config's lists, such as ``{name: top-p, p: 0.9}`` or ``{name: beam, width: 4}``.
+    seed : int
+    batch : int
+        Texts that the model runs over at a time, at most; beam search spends `width` of them on a prompt.
+    precision : {"bf16", "float32"}
+        Of the blocks; the head is always float32.
+    progress : callable, optional
+        Called, as the work goes on, with the number of new bytes.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        With the schema `SAMPLES`; rows in the order of the prompts.
+
+    Raises
+    ------
+    UserError
+        If a prompt is empty or does not fit into the model's block together with `length` bytes, the decoding is
+        unknown or out of range, or the model's logits are not finite.
+    """
+    _check(prompts, length, model.config.block)
+    device = model.head.weight.device
+    beams = beam_width(decoding) if decoding.get("name") == "beam" else None
+    step = stepper(decoding, model) if beams is None else None
+    for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // (beams or 1)):
+        tokens = np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts[start:end]]).astype(np.int64)
+        inputs = torch.from_numpy(tokens).to(device)
+        # Around the whole loop and not each step, so that weights are cast once.
+        with autocast(device, precision):
+            if step is None:
+                grown, _ = beam_search(model, inputs, length, beams or 1, precision, progress)
+            else:
+                draws = draws_for(seed, windows[start:end], length, device)
+                grown = sample(model, inputs, draws, step, precision, progress)
+        texts = [row.tobytes() for row in grown.byte().cpu().numpy()]
+        yield pa.record_batch(
+            [pa.array(windows[start:end], pa.int32()), pa.array(prompts[start:end], pa.binary()), texts],
+            schema=SAMPLES,
+        )
+
+
+@torch.inference_mode()
+def sample(
+    model: GPT, prompts: Tensor, draws: Tensor, step: Step, precision: str = "float32", progress: Progress | None = None
+) -> Tensor:
+    """Continue prompts of one length token by token.
+
+    Parameters
+    ----------
+    model : GPT
+        In evaluation mode.
+    prompts : int64 tensor, shape (n, time)
+    draws : float64 tensor, shape (length, n)
+        The uniform number behind each token.
+    step : callable
+        From distributions (n, v), draws (n,) and a state to tokens (n,) and the next state.
+    precision, progress
+        As in `generate`.
+
+    Returns
+    -------
+    int64 tensor, shape (n, length)
+
+    Raises
+    ------
+    UserError
+        If the logits are not finite at some step.
+    """
+    length, n = draws.shape
+    cache = Cache(model, n, prompts.shape[1] + length - 1, precision)
+    texts = prompts.new_empty((length, n))
+    finite = torch.ones((), dtype=torch.bool, device=prompts.device)
+    state = None
+    for j in range(length):
+        logits = cache.feed(texts[j - 1, :, None] if j else prompts)
+        finite &= logits.isfinite().all()
+        texts[j], state = step(logits.softmax(dim=-1), draws[j], state)
+        if progress:
+            progress(n)
+    if not finite:
+        raise UserError(NOT_FINITE)
+    return texts.T
+
+
+def stepper(decoding: Mapping[str, Any], model: GPT) -> Step:
+    """Build the step of a decoding.
+
+    Raises
+    ------
+    UserError
+        If the decoding is unknown or out of range.
+    """
+    if decoding.get("name") == "mirostat":
+        return Mirostat.from_settings(decoding)
+    if decoding.get("name") == "bat":
+        return drawn_from(_bat(decoding, model.head.weight.detach().cpu().numpy()))
+    return drawn_from(decoder(decoding, model.config.vocabulary))
+
+
+def drawn_from(decode: Decoder) -> Step:
+    """Turn a map between distributions into a step: draw from what it makes of the model's; there is no state."""
+
+    def step(p: Tensor, u: Tensor, state: None) -> tuple[Tensor, None]:
+        return choose(decode(p), u), state
+
+    return step
+
+
+def _check(prompts: Sequence[bytes], length: int, block: int) -> None:
+    if length < 1:
+        raise UserError(f"samples: {length} bytes to sample; ask for at least 1")
+    for i, prompt in enumerate(prompts):
+        if not prompt:
+            raise UserError(f"samples: prompt {i} is empty; a prompt needs at least one byte")
+        if len(prompt) + length > block:
+            raise UserError(
+                f"samples: prompt {i} of {len(prompt)} bytes and {length} sampled ones do not fit into the model's "
+                f"block of {block}; shorten the prompt (windows.prompt) or the sample (windows.scored)"
+            )
+
+
+def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of prompts of one length; each run of them in as few, equal ranges as `at_a_time` allows."""
+    start = 0
+    for time, group in groupby(map(len, prompts)):
+        n = len(list(group))
+        parts = -(-n // max(1, at_a_time(time)))
+        yield from ((start + n * i // parts, start + n * (i + 1) // parts) for i in range(parts))
+        start += n
+
+
+def _at_a_time(model: GPT, batch: int, length: int) -> int:
+    """Return how many texts of `length` to run over at a time."""
+    if model.head.weight.device.type != "cpu":
+        return batch
+    return min(batch, max(FEWEST, CACHE_BYTES // (8 * model.config.layers * model.config.width * length)))
+
+
+def _bat(decoding: Mapping[str, Any], head: np.ndarray) -> Decoder:
+    """Build the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
+    from oversmoothing.bat.decoding import bat_decoder  # compiles; a second that others need not spend
+
+    if set(decoding) != {"name", "delta"}:
+        raise UserError(f"decoding bat: keys {sorted(decoding)}, expected ['delta', 'name']")
+    try:
+        return bat_decoder(head, decoding["delta"])
+    except (ValueError, TypeError) as error:
+        raise UserError(f"decoding bat: {error}") from error

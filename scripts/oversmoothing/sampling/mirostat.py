@@ -1,0 +1,73 @@
+"""Mirostat: sampling that holds the surprise of a text at a target."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from oversmoothing.decoding import greedy
+from oversmoothing.jobs import UserError
+from oversmoothing.sampling.draws import choose
+
+
+@dataclass(frozen=True)
+class Mirostat:
+    """A step of sampling under Mirostat 2.0, which needs no estimate of the distribution's exponent.
+
+    Tokens more surprising than a bound mu are cut, and one of the others is drawn. Its surprise, -log2 of what the
+    model itself gave it, then moves the bound: mu <- mu - rate (surprise - tau). mu starts at 2 tau.
+
+    Attributes
+    ----------
+    tau : float
+        Target, in bits per token, above 0.
+    rate : float
+        Learning rate, above 0.
+
+    References
+    ----------
+    S. Basu, G. Ramachandran, N. Keskar and L. Varshney, "Mirostat: a neural text decoding algorithm that directly
+    controls perplexity", ICLR 2021.
+    """
+
+    tau: float
+    rate: float
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> "Mirostat":
+        """Build from ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names a key or value at fault."""
+        if set(settings) != {"name", "tau", "rate"}:
+            raise UserError(f"decoding mirostat: keys {sorted(settings)}, expected ['name', 'rate', 'tau']")
+        for key in ("tau", "rate"):
+            value = settings[key]
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise UserError(f"decoding mirostat: {key} = {value!r} is not a positive finite number")
+        return cls(float(settings["tau"]), float(settings["rate"]))
+
+    def __call__(self, p: Tensor, u: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Choose one token for each text.
+
+        Parameters
+        ----------
+        p : tensor, shape (n, v)
+            The model's distributions.
+        u : float64 tensor, shape (n,)
+            In [0, 1).
+        state : float64 tensor, shape (n,), or None
+            The bounds mu, in bits; None before the first token.
+
+        Returns
+        -------
+        tokens : int64 tensor, shape (n,)
+        state : float64 tensor, shape (n,)
+            The bounds for the next tokens.
+        """
+        bound = torch.full_like(u, 2 * self.tau) if state is None else state
+        surprise = -p.double().log2()
+        keep = (surprise <= bound[:, None]) | (greedy(p) > 0)
+        tokens = choose(p * keep, u)
+        observed = surprise.gather(1, tokens[:, None])[:, 0]
+        return tokens, bound - self.rate * (observed - self.tau)

@@ -1,0 +1,64 @@
+"""How often each byte occurs in a set of samples, beside a human set (thesis 5.2, Figure 5.1)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BYTES = 256
+
+
+def count_bytes(texts: Sequence[bytes]) -> np.ndarray:
+    """Count the bytes of each text.
+
+    Returns
+    -------
+    int64 array, shape (n, 256)
+    """
+    counts = [np.bincount(np.frombuffer(text, np.uint8), minlength=BYTES) for text in texts]
+    return np.array(counts, np.int64).reshape(len(texts), BYTES)
+
+
+def relative_frequencies(counts: np.ndarray) -> np.ndarray:
+    """Turn the counts of a set's texts into the relative frequency of each byte in the whole set (Figure 5.1).
+
+    Parameters
+    ----------
+    counts : int array, shape (n, 256)
+
+    Returns
+    -------
+    float64 array, shape (256,)
+        Sums to 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no byte.
+    """
+    total = counts.sum(axis=0)
+    if not total.sum():
+        raise ValueError("a set of texts without a byte has no byte frequencies")
+    return total / total.sum()
+
+
+def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
+    """Return the total variation between the byte frequencies of two sets: half the sum of abs(p - q).
+
+    The thesis's script counts both sets in one counter, and so prints half of this.
+
+    Parameters
+    ----------
+    human, model : int arrays, shapes (n, 256) and (m, 256)
+        As `count_bytes` gives them.
+
+    Returns
+    -------
+    float
+        0 to 1; lower is better.
+
+    Raises
+    ------
+    ValueError
+        If one of the sets has no byte.
+    """
+    return min(1.0, float(np.abs(relative_frequencies(human) - relative_frequencies(model)).sum() / 2))

@@ -1,0 +1,159 @@
+"""A small language model trained here, so that quality can be measured with no download.
+
+It reads byte-pair tokens and is saved in the Hugging Face format: whatever reads GPT-2 Large reads it.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers.utils.logging import disable_progress_bar
+
+from oversmoothing.device import autocast
+from oversmoothing.jobs import UserError
+from oversmoothing.training.optimiser import build_optimiser, learning_rate
+
+END = "<|endoftext|>"
+MOST_BYTES = 1 << 24  # of text read: more than the few steps of a small model see
+PIECE = 1 << 16  # characters tokenised at once
+OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95)}
+CLIP = 1.0
+
+
+def train_tokenizer(text: str, vocabulary: int) -> PreTrainedTokenizerFast:
+    """Train byte-level byte-pair encoding, in which every text has tokens, at most one per byte.
+
+    Parameters
+    ----------
+    text : str
+    vocabulary : int
+        Tokens; at least 257, for all bytes and the end of a text.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[END],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(_pieces(text), trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END)
+
+
+def tokenise(tokenizer: PreTrainedTokenizerFast, text: str) -> np.ndarray:
+    """Turn a text into tokens, int64 (tokens,)."""
+    encoded = tokenizer.backend_tokenizer.encode_batch(list(_pieces(text)))
+    return np.concatenate([np.array(piece.ids, np.int64) for piece in encoded])
+
+
+def train_language_model(
+    data: np.ndarray, settings: Mapping[str, Any], seed: int, device: torch.device, precision: str
+) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast, float]:
+    """Train a tokenizer and a small GPT-2 on bytes; the batch of a step is a function of (seed, step).
+
+    Parameters
+    ----------
+    data : uint8 array, shape (bytes,)
+        The training split, documents with the corpus's separator between them; the first 16 MB are read.
+    settings : mapping
+        ``vocabulary``, ``layers``, ``heads``, ``width``, ``block`` (tokens), ``batch``, ``max_steps``,
+        ``learning_rate``, ``warmup_steps``.
+    seed : int
+    device : torch.device
+    precision : {"bf16", "float32"}
+
+    Returns
+    -------
+    model, tokenizer
+        Ready to save.
+    loss : float
+        Mean over the last tenth of the steps, in nats per token.
+
+    Raises
+    ------
+    UserError
+        If the text has fewer tokens than one sequence.
+    """
+    text = data[:MOST_BYTES].tobytes().decode("utf-8", errors="ignore")
+    tokenizer = train_tokenizer(text, settings["vocabulary"])
+    tokens, block = tokenise(tokenizer, text), settings["block"]
+    if len(tokens) <= block:
+        raise UserError(
+            f"language_model.block: the training split has {len(tokens)} tokens, too few for one sequence of {block}: "
+            "lower it, or give a larger corpus"
+        )
+    torch.manual_seed(seed)
+    model = GPT2LMHeadModel(_config(settings, tokenizer)).train()
+    torch.nn.Module.to(model, device)
+    schedule = OPTIMISER | dict(settings) | {"minimum_learning_rate": settings["learning_rate"] / 10}
+    optimiser = build_optimiser(model, schedule)
+    losses = []
+    for step in tqdm(range(settings["max_steps"]), desc="language model", unit="step", disable=None):
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate(step, schedule)
+        starts = np.random.default_rng([seed, step]).integers(0, len(tokens) - block, settings["batch"])
+        rows = torch.from_numpy(tokens[starts[:, None] + np.arange(block + 1)]).to(device)
+        with autocast(device, precision):
+            logits = model(input_ids=rows[:, :-1], use_cache=False).logits
+        loss = cross_entropy(logits.float().flatten(0, 1), rows[:, 1:].flatten())
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimiser.step()
+        losses.append(loss.item())
+    return model.eval(), tokenizer, float(np.mean(losses[-max(1, len(losses) // 10) :]))
+
+
+def save_language_model(path: str | Path, model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Save model and tokenizer in the Hugging Face format; the folder appears when it is complete."""
+    disable_progress_bar()
+    with _atomic_folder(Path(path)) as temporary:
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+
+
+def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> GPT2Config:
+    return GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=settings["block"],
+        n_embd=settings["width"],
+        n_layer=settings["layers"],
+        n_head=settings["heads"],
+        resid_pdrop=0.0,  # one pass over the text, or little more: nothing to keep from overfitting
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for start in range(0, len(text), PIECE):
+        yield text[start : start + PIECE]
+
+
+@contextmanager
+def _atomic_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder beside `path`; it takes the place of `path` once the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    try:
+        yield temporary
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

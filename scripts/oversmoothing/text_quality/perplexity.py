@@ -1,0 +1,153 @@
+"""What an external language model makes of samples: their perplexity, and the features that MAUVE compares.
+
+Any causal language model that the Auto classes of transformers load from safetensors will do; code that comes with
+a model is never run.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
+
+from oversmoothing.jobs import UserError
+
+KEY = "quality.language_model"
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A causal language model with its tokenizer.
+
+    Attributes
+    ----------
+    model, tokenizer
+        Of transformers; the model stands on its device, in float32.
+    context : int or None
+        The longest sequence that it reads, in tokens; None where it sets no limit.
+    """
+
+    model: Any
+    tokenizer: Any
+    context: int | None
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What a language model makes of n texts.
+
+    Attributes
+    ----------
+    perplexity : float64 array, shape (n,)
+        exp of the mean loss in nats per token; NaN for a text of fewer than two tokens, which predicts nothing.
+    features : float32 array, shape (n, d)
+        The last hidden state at the last token; NaN for a text without a token.
+    """
+
+    perplexity: np.ndarray
+    features: np.ndarray
+
+
+def load_language_model(name: str | Path, device: torch.device | str = "cpu") -> LanguageModel:
+    """Load a causal language model and its tokenizer.
+
+    Parameters
+    ----------
+    name : str or Path
+        A folder in the Hugging Face format, or a name on the hub, which is fetched unless it is at hand; a revision
+        may follow after an "@".
+    device : torch.device or str
+
+    Raises
+    ------
+    UserError
+        If there is no such model, or it has no safetensors, no tokenizer or brings code of its own.
+    """
+    disable_progress_bar()  # of loading a file; a download keeps its own
+    folder = Path(name).expanduser()
+    local = folder.is_dir()
+    if not local and (folder.is_absolute() or len(folder.parts) > 2 or str(name).startswith((".", "~"))):
+        raise UserError(f"{KEY}: {name}: no such folder (searched from {Path.cwd()})")
+    source, _, revision = (str(folder), "", "") if local else str(name).partition("@")
+    options = {"local_files_only": local, "trust_remote_code": False} | ({"revision": revision} if revision else {})
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        model = AutoModelForCausalLM.from_pretrained(source, use_safetensors=True, dtype=torch.float32, **options)
+    except (OSError, ValueError, KeyError, SafetensorError, ImportError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        where = "" if local else f"; it is no folder in {Path.cwd()} either"
+        raise UserError(f"{KEY}: {name}: no complete causal language model ({reason}){where}") from error
+    torch.nn.Module.to(model, device)
+    return LanguageModel(model.eval(), tokenizer, getattr(model.config, "max_position_embeddings", None))
+
+
+def is_gpt2_large(model: LanguageModel) -> bool:
+    """Say whether this is the thesis's language model, as far as its shape tells."""
+    config = model.model.config
+    return config.model_type == "gpt2" and (config.n_layer, config.n_embd) == (36, 1280)
+
+
+@torch.inference_mode()
+def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
+    """Read each text by itself: the first token has no context and is not scored (thesis 5.2).
+
+    Texts of like length share a batch. They are padded behind their last token, where a causal model cannot see it,
+    so no padding token is needed.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    texts : sequence of str
+    batch : int
+        Texts per forward pass.
+
+    Raises
+    ------
+    UserError
+        If a text has more tokens than the model reads.
+    """
+    tokens = [model.tokenizer(text)["input_ids"] if text else [] for text in texts]
+    longest = max(map(len, tokens), default=0)
+    if model.context is not None and longest > model.context:
+        raise UserError(
+            f"{KEY}: it reads at most {model.context} tokens, but a sample has {longest}: "
+            "choose another language model, or lower windows.scored"
+        )
+    perplexity = np.full(len(texts), math.nan)
+    features = np.full((len(texts), model.model.config.hidden_size), math.nan, np.float32)
+    for rows in _batches(tokens, batch):
+        ids, mask = _padded([tokens[row] for row in rows], model.model.device)
+        # Not the batch's loss, which transformers would give: each text's own.
+        output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
+        losses = cross_entropy(output.logits[:, :-1].float().transpose(1, 2), ids[:, 1:], reduction="none")
+        scored = mask[:, 1:].sum(dim=1)
+        means = (losses * mask[:, 1:]).sum(dim=1).double() / scored  # 0 / 0 is the NaN of a single token
+        perplexity[rows] = means.exp().cpu().numpy()
+        last = output.hidden_states[-1][torch.arange(len(rows)), scored]
+        features[rows] = last.float().cpu().numpy()
+    return Readings(perplexity, features)
+
+
+def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
+    """Yield the rows of each batch, the longest first; what has no token stands in none."""
+    rows = sorted((row for row, ids in enumerate(tokens) if ids), key=lambda row: -len(tokens[row]))
+    for start in range(0, len(rows), batch):
+        yield rows[start : start + batch]
+
+
+def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return ids and mask, int64 (n, longest): any id will do as padding, for nothing before it sees it."""
+    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.int64)
+    mask = torch.zeros_like(ids)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = torch.tensor(row)
+        mask[i, : len(row)] = 1
+    return ids.to(device), mask.to(device)

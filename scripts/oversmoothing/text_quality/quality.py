@@ -1,0 +1,137 @@
+"""From samples to quality: one row per sample and metric, and for metrics of whole sets one per draw of windows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+from oversmoothing.text_quality.byte_frequencies import byte_tv, count_bytes
+from oversmoothing.text_quality.mauve import mauve, why_not
+from oversmoothing.text_quality.perplexity import LanguageModel, Readings, read
+from oversmoothing.text_quality.words import decode, word_metrics
+
+NAME = pa.dictionary(pa.int16(), pa.string())
+QUALITY = pa.schema(
+    [
+        ("decoding", NAME),  # for human text: which of the two sets
+        ("metric", NAME),  # see measures.MEASURES
+        ("window", pa.int32()),  # null where a metric is of the whole set
+        ("resample", pa.int32()),  # of a set's metric: which draw of windows; null: the windows as they are
+        ("value", pa.float64()),  # null where there is none
+        ("note", NAME),  # why not
+    ]
+)
+UNSCORED = "a sample of fewer than two tokens has no perplexity"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A set of n samples, or of human texts in their place."""
+
+    windows: np.ndarray  # int, shape (n,)
+    prompts: list[bytes]
+    continuations: list[bytes]
+
+
+def read_samples(path: str | Path, continuation: str = "continuation") -> Samples:
+    """Read samples, or windows, whose ``scored`` text is the human continuation.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged or empty.
+    """
+    table = read_table(path, ["window", "prompt", continuation]).sort_by("window")
+    if not len(table):
+        raise UserError(f"{path}: it holds no sample; delete it and run again")
+    return Samples(table["window"].to_numpy(), table["prompt"].to_pylist(), table[continuation].to_pylist())
+
+
+def read_with(model: LanguageModel, samples: Samples, batch: int) -> Readings:
+    """Let a language model read the continuations alone."""
+    return read(model, [decode(text) for text in samples.continuations], batch)
+
+
+def quality(
+    samples: Samples, readings: Readings, human: Samples, human_readings: Readings, resamples: int, seed: int
+) -> list[dict[str, Any]]:
+    """Measure the quality of one set of samples (thesis 5.2 and Tables 5.3, 6.2, 6.3, H.1).
+
+    Whole sets are drawn again window by window, with the same draws for the set and for the human texts, so that a
+    set of human texts stays as close to itself in every draw.
+
+    Parameters
+    ----------
+    samples, human : Samples
+        Of n samples each, in the order of the windows.
+    readings, human_readings : Readings
+        Of the same texts.
+    resamples, seed : int
+        Draws of n windows with replacement.
+
+    Returns
+    -------
+    list of dict
+        Rows of `QUALITY` without ``decoding``.
+
+    Raises
+    ------
+    UserError
+        If the sets differ in size.
+    """
+    n = len(samples.windows)
+    if n != len(human.windows):
+        raise UserError(f"{n} samples, but {len(human.windows)} windows: delete the samples and run again")
+    rows = []
+    for window, prompt, text, perplexity in zip(
+        samples.windows.tolist(), samples.prompts, samples.continuations, readings.perplexity.tolist(), strict=True
+    ):
+        values = {"perplexity": perplexity, **word_metrics(prompt, text)}
+        rows += [_row(metric, value, window=window, note=UNSCORED) for metric, value in values.items()]
+    draws = np.random.default_rng([seed, n]).integers(0, n, size=(resamples, n))
+    of_sets = {
+        "mauve": (human_readings.features, readings.features, mauve, why_not),
+        "byte_tv": (count_bytes(human.continuations), count_bytes(samples.continuations), byte_tv, None),
+    }
+    for metric, (theirs, own, formula, hindrance) in of_sets.items():
+        if hindrance and (reason := hindrance(theirs, own)):
+            rows.append(_row(metric, np.nan, note=reason))
+            continue
+        rows.append(_row(metric, formula(theirs, own)))
+        rows += [_row(metric, formula(theirs[draw], own[draw]), resample=i) for i, draw in enumerate(draws)]
+    return rows
+
+
+def quality_table(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pa.Table:
+    """Put the rows of several sets into one table with `QUALITY`.
+
+    Parameters
+    ----------
+    rows : mapping of str to sequence of dict
+        By decoding, as `quality` gives them.
+    """
+    whole = [{"decoding": decoding, **row} for decoding, own in rows.items() for row in own]
+    columns = [pa.array([row[name] for row in whole]) for name in QUALITY.names]
+    encoded = [
+        column.cast(pa.string()).dictionary_encode().cast(NAME) if field.type == NAME else column.cast(field.type)
+        for column, field in zip(columns, QUALITY, strict=True)
+    ]
+    return pa.table(encoded, schema=QUALITY)
+
+
+def _row(
+    metric: str, value: float, window: int | None = None, resample: int | None = None, note: str | None = None
+) -> dict[str, Any]:
+    missing = not np.isfinite(value)
+    return {
+        "metric": metric,
+        "window": window,
+        "resample": resample,
+        "value": None if missing else value,
+        "note": note if missing else None,
+    }

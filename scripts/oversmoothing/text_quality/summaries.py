@@ -1,0 +1,209 @@
+"""From quality files to one summary per set and metric, beside the human value and the thesis's."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.store.parquet import open_reader, read_table
+from oversmoothing.tables import read_published
+from oversmoothing.text_quality.measures import MEASURES
+
+HUMAN, SECOND = "human", "human, second set"
+PUBLISHED_HUMAN = "Human"
+# Of what a setting may differ in: no threshold, truth or delta touches a sample.
+MATTERS = ("data", "scale", "rank")
+WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
+COLUMNS = [
+    "kind",
+    "model",
+    "rank",
+    "seed",
+    "decoding",
+    "metric",
+    "unit",
+    "better",
+    "mean",
+    "sd",
+    "n",
+    "low",
+    "high",
+    "resampled_mean",
+    "human",
+    "published_model",
+    "published_mean",
+    "published_sd",
+    "published_human",
+    "published_factor",
+    "published_differs",
+    "note",
+]
+
+
+def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
+    """Summarise one quality file.
+
+    Parameters
+    ----------
+    path : path
+    resamples, seed : int
+        Of the bootstrap over windows that gives the intervals of means over samples.
+
+    Returns
+    -------
+    list of dict
+        ``decoding``, ``metric``, ``mean``, ``sd``, ``n``, ``low``, ``high``, ``resampled_mean``, ``note``. Of a metric
+        of the whole set, ``mean`` is its value and ``sd`` is that of its values over draws of windows, whose mean
+        stands in ``resampled_mean``; it has no interval. Where there is no value, ``note`` says why.
+
+    Raises
+    ------
+    UserError
+        If the file is damaged.
+    """
+    table = read_table(path, ["decoding", "metric", "window", "resample", "value", "note"]).to_pandas()
+    sizes = table[table.window.notna()].groupby("decoding", observed=True).window.nunique()
+    rows = []
+    for (decoding, metric), own in table.groupby(["decoding", "metric"], sort=False, observed=True):
+        of_set = MEASURES[metric].of_set
+        summary = _of_set(own, int(sizes[decoding])) if of_set else _of_samples(own, resamples, seed)
+        rows.append({"decoding": decoding, "metric": metric, **summary})
+    places = {name: i for i, name in enumerate([*dict.fromkeys(table.decoding), *MEASURES])}
+    return sorted(rows, key=lambda row: (places[row["decoding"]], places[row["metric"]]))
+
+
+def read_with_gpt2_large(path: str | Path) -> bool:
+    """Say whether a quality file comes from the thesis's language model."""
+    with open_reader(path) as reader:
+        return (reader.schema_arrow.metadata or {}).get(b"gpt2_large") == b"True"
+
+
+def read_cells(family: Sequence[str | Path], svd: str | Path) -> dict[tuple[str, str, str, str], tuple[float, float]]:
+    """Read the transcriptions of Tables 5.3, 6.2 and 6.3, and of H.1.
+
+    Returns
+    -------
+    dict
+        From kind ("family", "svd", "human"), model, decoding and metric to mean and sd (NaN where none is printed).
+    """
+    cells = {}
+    for kind, table in (("family", read_published(family)), ("svd", read_published([svd]))):
+        for row in table.fillna({"decoding": ""}).to_dict("records"):
+            own = "human" if row["model"] == PUBLISHED_HUMAN else kind
+            cells[own, row["model"], row["decoding"], row["metric"]] = (row["mean"], row["sd"])
+    return cells
+
+
+def sets_of_models(
+    family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """List whose samples a table may hold, with what it prints about each, the human texts last.
+
+    Parameters
+    ----------
+    family, truths, svd : iterables of mappings
+        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` (see the workflow's plan).
+
+    Returns
+    -------
+    list of dict
+        The same and ``kind``. A truncated head stands beside the thesis's of the same rank, and differs from it in
+        what the family does.
+    """
+    family = [dict(row) for row in family]
+    shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
+    human = {"rank": None, "seed": None, "differs": ["data"] if "data" in shared else []}
+    return [
+        *({**row, "kind": "family"} for row in family),
+        *({**row, "kind": "truth", "published_as": None} for row in truths),
+        *({**row, "kind": "svd", "published_as": str(row["rank"]), "differs": shared} for row in svd),
+        {**human, "kind": "human", "model": HUMAN, "published_as": PUBLISHED_HUMAN},
+        {**human, "kind": "human", "model": SECOND, "published_as": None},
+    ]
+
+
+def beside_human(
+    summaries: Sequence[Mapping[str, Any]],
+    sets: Sequence[Mapping[str, Any]],
+    published: Mapping[tuple[str, str, str, str], tuple[float, float]],
+    gpt2_large: bool,
+    windows: Mapping[str, int],
+) -> pd.DataFrame:
+    """Set each summary beside the human value and the thesis's.
+
+    Parameters
+    ----------
+    summaries : sequence of mappings
+        As `summarise_quality` gives them, with ``model``; of the human sets `HUMAN` and `SECOND`, with decoding "".
+    sets : sequence of mappings
+        As `sets_of_models` gives them.
+    published : mapping
+        As `read_cells` gives it.
+    gpt2_large : bool
+        Whether the language model is the thesis's.
+    windows : mapping
+        ``count``, ``prompt``, ``scored`` of the config.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, tidy, in the order given. ``mean`` and ``sd`` follow the metric's definition; the thesis prints
+        ``published_factor`` times that. ``published_differs`` names in what its setting is another one: data, scale,
+        rank, length (or number) of samples, language_model.
+    """
+    facts = {row["model"]: row for row in sets}
+    human = {row["metric"]: row["mean"] for row in summaries if row["model"] == HUMAN}
+    length = [] if all(windows[key] == value for key, value in WINDOWS.items()) else ["length"]
+    rows = []
+    for row in summaries:
+        own, measure = facts[row["model"]], MEASURES[row["metric"]]
+        key = (own["kind"], own["published_as"] or "", row["decoding"], row["metric"])
+        known = key in published
+        differs = [name for name in own["differs"] if name in MATTERS] + length
+        differs += ["language_model"] if measure.reads and not gpt2_large else []
+        rows.append(
+            {
+                **{name: own[name] for name in ("kind", "model", "rank", "seed")},
+                **{"unit": measure.unit, "better": measure.better, "human": human.get(row["metric"], np.nan)},
+                **row,
+                "published_model": own["published_as"] if known else None,
+                "published_mean": published[key][0] if known else np.nan,
+                "published_sd": published[key][1] if known else np.nan,
+                "published_human": published.get(("human", PUBLISHED_HUMAN, "", row["metric"]), (np.nan,))[0],
+                "published_factor": measure.published_factor,
+                "published_differs": " ".join(dict.fromkeys(differs)) if known else None,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"rank": "Int64", "seed": "Int64"})
+
+
+def _of_set(rows: pd.DataFrame, n: int) -> dict[str, Any]:
+    value = rows.loc[rows["resample"].isna()].iloc[0]
+    drawn = rows.loc[rows["resample"].notna(), "value"]
+    return {
+        "mean": value["value"],
+        "sd": drawn.std(ddof=1),
+        "n": n,
+        "low": np.nan,
+        "high": np.nan,
+        "resampled_mean": drawn.mean(),
+        "note": _text(value["note"]),
+    }
+
+
+def _of_samples(rows: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+    here = rows[rows["value"].notna()]
+    missing = rows[rows["value"].isna()]
+    note = f"{len(missing)} left out: {missing['note'].iloc[0]}" if len(missing) else None
+    if not len(here):
+        return {"mean": np.nan, "sd": np.nan, "n": 0, "low": np.nan, "high": np.nan, "note": note}
+    sums = WindowSums()
+    sums.add(here["window"].to_numpy(np.int64), here["value"].to_numpy(np.float64))
+    return {**vars(summarise(sums, resamples, seed)), "note": note}
+
+
+def _text(value: Any) -> str | None:
+    return None if pd.isna(value) else str(value)

@@ -1,0 +1,275 @@
+"""Ask every trained model how a text goes on: its next byte as bars, and a sample, side by side.
+
+Needs no Snakemake: ``python scripts/prompt.py "The capital of"``.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from glob import glob
+from html import escape
+from itertools import zip_longest
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from oversmoothing.bat.decoding import bat_decoder
+from oversmoothing.bat.reject import DELTA
+from oversmoothing.byte_names import byte_name
+from oversmoothing.decoding import PARAMETERS, Decoder, decoder
+from oversmoothing.jobs import UserError, explain
+from oversmoothing.model import GPT
+from oversmoothing.samples import LEGEND, card, html, last_word, visible, write_web_page
+from oversmoothing.sampling.draws import draws_for
+from oversmoothing.sampling.generate import drawn_from, sample
+from oversmoothing.weights import load_model
+
+MODELS = "results/models/*/weights.safetensors"
+DEFAULTS = {"top-k": 5, "top-p": 0.9, "temperature": 0.8, "min-p": 0.05, "typical": 0.95, "eta": 0.0009, "bat": DELTA}
+DECODINGS = [*PARAMETERS, "bat"]
+BARS = 10  # most probable bytes shown
+BYTES = 200  # of a sample, or as many as the smallest block leaves room for
+COLUMN, GAP = 24, 3  # characters; three models fit into a terminal of 80
+BLOCKS = " ▏▎▍▌▋▊▉█"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model makes of the prompt: ``p`` (v,), the next byte's distribution after decoding, and a sample."""
+
+    name: str
+    p: np.ndarray
+    sample: bytes
+
+    def top(self) -> list[tuple[str, float]]:
+        """Return the most probable bytes by name, the lowest value first among equals."""
+        order = np.argsort(-self.p, kind="stable")[:BARS]
+        return [(byte_name(int(b)), float(self.p[b])) for b in order if self.p[b] > 0]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = parser().parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        prompt = os.fsencode(options.prompt)
+        answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
+        print(page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns))
+        if options.html:
+            write_html(prompt, answers, options.decoding, options.html)
+            print(f"\nWrote {options.html}")
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        print(f"Error: {message}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    known = ", ".join(f"{name}={DEFAULTS[name]:.3g}" if name in DEFAULTS else name for name in DECODINGS)
+    found = argparse.ArgumentParser(
+        prog="prompt.py",
+        description=(__doc__ or "").splitlines()[0],
+        epilog='example: python scripts/prompt.py "The capital of" --decoding top-p=0.8 --html answer.html',
+    )
+    found.add_argument("prompt", help="text to go on with; its UTF-8 bytes are what the models see")
+    found.add_argument(
+        "--models", default=MODELS, metavar="GLOB", help="weights to ask, in quotes (default: %(default)s)"
+    )
+    found.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=f"{known} (default: %(default)s)")
+    found.add_argument(
+        "--bytes", type=int, metavar="N", help=f"bytes to sample (default: {BYTES}, or what the models have room for)"
+    )
+    found.add_argument(
+        "--seed", type=int, default=1337, help="of the sample; shared by all models (default: %(default)s)"
+    )
+    found.add_argument("--html", metavar="FILE", help="write one web page, with nothing to load, as well")
+    return found
+
+
+def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int) -> list[Answer]:
+    """Ask every model.
+
+    Parameters
+    ----------
+    prompt : bytes
+    models : str
+        A glob of safetensors files.
+    decoding : str
+        ``name`` or ``name=value``.
+    length : int or None
+        Bytes to sample; None for 200 or what the smallest block leaves room for.
+    seed : int
+
+    Raises
+    ------
+    UserError
+        If the prompt is empty or too long, the decoding unknown, or no model there.
+    """
+    if not prompt:
+        raise UserError("the prompt is empty; give at least one character")
+    if seed < 0:
+        raise UserError(f"--seed {seed} is negative")
+    build = choose_decoding(decoding)
+    paths = sorted(glob(models, recursive=True), key=_natural)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    if not paths:
+        raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
+    names = _names(paths)
+    loaded = [load_model(path) for path in paths]
+    room = {name: model.config.block - len(prompt) for name, model in zip(names, loaded, strict=True)}
+    tightest = min(room, key=room.__getitem__)
+    wanted = min(BYTES, room[tightest]) if length is None else length
+    if room[tightest] < 1:
+        raise UserError(
+            f"the prompt has {len(prompt)} bytes and the block of {tightest} {room[tightest] + len(prompt)}; shorten it"
+        )
+    if not 1 <= wanted <= room[tightest]:
+        raise UserError(
+            f"--bytes {wanted} does not fit: after a prompt of {len(prompt)} bytes, {tightest} has room for "
+            f"1 to {room[tightest]}"
+        )
+    steps = tqdm(zip(names, paths, loaded, strict=True), total=len(paths), unit="model", leave=False, disable=None)
+    answers = []
+    for name, path, model in steps:
+        decode = build(path, model)
+        answers.append(Answer(name, next_byte(model, prompt, decode), generate(model, prompt, wanted, decode, seed)))
+    return answers
+
+
+def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
+    """Turn ``name`` or ``name=value`` into what builds the decoding for a model (weights file, model).
+
+    Raises
+    ------
+    UserError
+        If the name is unknown, or the value is no number or out of range.
+    """
+    name, equals, number = text.partition("=")
+    if name not in DECODINGS:
+        near = difflib.get_close_matches(name, DECODINGS, n=1)
+        raise UserError(
+            f"--decoding: unknown name {name!r}; "
+            + (f"did you mean {near[0]}?" if near else f"use {', '.join(DECODINGS)}")
+        )
+    try:
+        value = json.loads(number) if equals else DEFAULTS.get(name)
+    except json.JSONDecodeError:
+        raise UserError(f"--decoding {name}: {number!r} is not a number") from None
+    if name == "bat":
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 20:
+            raise UserError(f"--decoding bat: delta = {number} is not a number from 0 to 20")
+        return lambda path, model: bat_decoder(model.head.weight.detach().cpu().numpy(), value)
+    if equals and name not in DEFAULTS:
+        raise UserError(f"--decoding {name} takes no value")
+    settings = {"name": name, **dict.fromkeys(PARAMETERS[name], value)}
+    decoder(settings)  # refuses a bad value before a model is loaded
+    return lambda path, model: decoder(settings, model.config.vocabulary)
+
+
+@torch.inference_mode()
+def next_byte(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
+    """Return the distribution (v,) of the byte after the prompt."""
+    return decode(model(_tokens(model, prompt))[:, -1].softmax(dim=-1))[0].cpu().numpy()
+
+
+def generate(model: GPT, prompt: bytes, length: int, decode: Decoder, seed: int) -> bytes:
+    """Sample a continuation; models, decodings and lengths share their random numbers."""
+    tokens = _tokens(model, prompt)
+    grown = sample(model, tokens, draws_for(seed, [0], length, tokens.device), drawn_from(decode))
+    return grown[0].byte().cpu().numpy().tobytes()
+
+
+def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) -> str:
+    """Lay the answers out for a terminal of `width` columns, as many beside each other as it holds."""
+    highest = max(answer.p.max() for answer in answers)
+    columns = [_column(answer, prompt, highest) for answer in answers]
+    across = max(1, (width + GAP) // (COLUMN + GAP))
+    lines = [f"Prompt: {visible(prompt)}", f"Next byte and a sample, {decoding} decoding"]
+    for start in range(0, len(columns), across):
+        lines.append("")
+        for row in zip_longest(*columns[start : start + across], fillvalue=""):
+            lines.append((" " * GAP).join(cell + " " * (COLUMN - _width(cell)) for cell in row).rstrip())
+    return "\n".join(lines)
+
+
+def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: str) -> None:
+    """Write the answers as one self-contained web page."""
+    highest = max(answer.p.max() for answer in answers)
+    cards = []
+    for answer in answers:
+        rows = "".join(
+            f'<tr><td>{escape(name)}</td><td><span style="width:{100 * p / highest:.1f}%"></span></td>'
+            f"<td>{100 * p:.1f} %</td></tr>"
+            for name, p in answer.top()
+        )
+        tail = last_word(prompt)
+        text = f'<p class="text">{f"<b>{html(tail)}</b>" if tail else ""}{html(answer.sample)}</p>'
+        cards.append(card(answer.name, f"<table>{rows}</table>{text}"))
+    body = [
+        "<h1>How every model goes on</h1>",
+        f'<p class="text"><b>{html(prompt)}</b></p>',
+        f"<p>The most probable next bytes and a sample, {escape(decoding)} decoding. {escape(LEGEND)}</p>",
+        f'<div class="cards">{"".join(cards)}</div>',
+    ]
+    write_web_page(path, "How every model goes on", body)
+
+
+def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:
+    lines = [answer.name[:COLUMN], "─" * COLUMN]
+    for name, p in answer.top():
+        lines.append(f"{name:<7}{_bar(p / highest, COLUMN - 15)} {100 * p:5.1f} %")
+    lines += [""] * (BARS - len(answer.top()) + 1)
+    return [*lines, *_wrapped(visible(last_word(prompt) + answer.sample).replace("↵", "↵\n"))]
+
+
+def _bar(share: float, width: int) -> str:
+    whole, part = divmod(round(share * width * 8), 8)
+    return (BLOCKS[-1] * whole + (BLOCKS[part] if part else "")).ljust(width)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Break text into lines of the column's width, between characters: it is samples, whose spaces matter."""
+    for paragraph in text.split("\n"):
+        line = ""
+        for character in paragraph:
+            if _width(line + character) > COLUMN:
+                yield line
+                line = ""
+            line += character
+        yield line
+
+
+def _width(text: str) -> int:
+    """Count the columns that text takes in a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _tokens(model: GPT, prompt: bytes) -> torch.Tensor:
+    ids = np.frombuffer(prompt, np.uint8).astype(np.int64)
+    return torch.from_numpy(ids)[None].to(model.head.weight.device)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Name models by what tells their paths apart: the folder, or the whole path."""
+    folders = [os.path.basename(os.path.dirname(path)) or path for path in paths]  # noqa: PTH119, PTH120
+    return folders if len(set(folders)) == len(paths) else list(paths)
+
+
+def _natural(path: str) -> list[tuple[int, int | str]]:
+    """Sort bn8 before bn16."""
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", path)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

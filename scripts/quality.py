@@ -1,0 +1,46 @@
+"""The quality of one model's samples under every decoding, or of the human texts themselves."""
+
+import logging
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import torch
+from tqdm import tqdm
+
+from oversmoothing.device import choose_device
+from oversmoothing.jobs import UserError, run
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.text_quality.perplexity import is_gpt2_large, load_language_model
+from oversmoothing.text_quality.quality import quality, quality_table, read_samples, read_with
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the windows and the samples (human texts: windows too); write the quality of each set."""
+    settings = job.params.settings
+    torch.set_num_threads(settings["threads"])
+    model = load_language_model(job.params.language_model, choose_device(job.params.device))
+    human = read_samples(job.input.windows, "scored")
+    human_readings = read_with(model, human, settings["batch"])
+    rows = {}
+    sets = list(zip(settings["sets"], job.input.samples, strict=True))
+    for name, path in tqdm(sets, desc="quality", unit="set", disable=None):
+        samples = read_samples(path, settings["column"])
+        readings = read_with(model, samples, settings["batch"])
+        try:
+            rows[name] = quality(samples, readings, human, human_readings, settings["resamples"], settings["seed"])
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+    facts = {name: version(name) for name in ("transformers", "mauve-text", "english-words")}
+    table = quality_table(rows)
+    write_table(job.output[0], table, provenance(settings, gpt2_large=is_gpt2_large(model), **facts))
+    logger.info("%d rows for %d sets", len(table), len(rows))
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,47 @@
+"""Sample quality beside human text and the thesis's numbers (Tables 5.3, 6.2, 6.3 and H.1)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
+from oversmoothing.text_quality.summaries import (
+    HUMAN,
+    SECOND,
+    beside_human,
+    read_cells,
+    read_with_gpt2_large,
+    sets_of_models,
+    summarise_quality,
+)
+from oversmoothing.text_quality.table import write_latex, write_markdown
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "Sample quality by rank of what enters the LM head and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the quality of all samples and of the human texts; write the table as CSV, Markdown and LaTeX."""
+    settings = job.params.settings
+    summaries = []
+    for path in job.input.quality:
+        rows = summarise_quality(path, settings["resamples"], settings["seed"])
+        summaries += [{"model": Path(path).stem, **row} for row in rows]
+    for row in summarise_quality(job.input.human, settings["resamples"], settings["seed"]):
+        summaries.append({**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""})
+    table = beside_human(
+        summaries,
+        sets_of_models(settings["family"], settings["truths"], settings["svd"]),
+        read_cells(job.input.published, job.input.published_svd),
+        read_with_gpt2_large(job.input.human),
+        settings["windows"],
+    )
+    write_csv(table, job.output.csv)
+    write_markdown(table, job.output.markdown, TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,161 @@
+"""The command that asks every model: what it shows, and how it refuses."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import torch
+
+import prompt
+from oversmoothing.decoding import PARAMETERS, top_k
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.weights import load_model, save_model
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Two untrained models with blocks of 64 and 96 bytes, sharpened so that they differ."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, rank, block in (("bn16-s1", 16, 64), ("bn4-s1", 4, 96)):
+        config = GPTConfig(layers=1, heads=2, width=16, block=block, rank=rank)
+        model = GPT(config, seed=rank)
+        with torch.no_grad():
+            model.head.weight.mul_(60)
+        save_model(folder / name / "weights.safetensors", config, model.state_dict(), {})
+    return str(folder / "*" / "weights.safetensors")
+
+
+def run(capsys, *arguments):
+    status = prompt.main(list(arguments))
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err
+
+
+def test_it_shows_every_model_side_by_side(models, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, err = run(capsys, "The capital of", "--models", models, "--bytes", "40")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Prompt: The capital of"
+    assert lines[3].split() == ["bn4-s1", "bn16-s1"]  # 4 before 16
+    assert max(map(prompt._width, lines)) <= 80
+    model = load_model(models.replace("*", "bn4-s1"))
+    p = model(torch.tensor([list(b"The capital of")]))[0, -1].softmax(dim=0)
+    assert f"{100 * p.max():.1f} %" in lines[5]
+
+
+def test_narrow_terminals_get_one_column(models, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    _, out, _ = run(capsys, "Of", "--models", models, "--bytes", "5")
+    assert max(map(prompt._width, out.splitlines()[2:])) <= prompt.COLUMN
+
+
+def test_the_seed_decides_the_sample_and_models_share_it(models):
+    first, again, other = (prompt.ask(b"Of", models, "pure", 30, seed) for seed in (1, 1, 2))
+    assert [answer.sample for answer in first] == [answer.sample for answer in again]
+    assert first[0].sample != other[0].sample
+    longer = prompt.ask(b"Of", models, "pure", 50, 1)
+    assert all(long.sample.startswith(short.sample) for long, short in zip(longer, first, strict=True))
+
+
+def test_the_sample_is_drawn_byte_by_byte(models):
+    """Against a loop that runs the whole text through the model at every byte."""
+    model = load_model(models.replace("*", "bn16-s1"))
+    draws = prompt.draws_for(7, [0], 20, torch.device("cpu"))[:, 0].numpy()
+    text = list(b"Of")
+    for u in draws:
+        p = top_k(model(torch.tensor([text]))[:, -1].softmax(dim=-1), 3)[0].detach().double().numpy()
+        text.append(int(np.searchsorted(np.cumsum(p), u * p.sum(), side="right")))
+    assert prompt.generate(model, b"Of", 20, lambda p: top_k(p, 3), 7) == bytes(text[2:])
+
+
+@pytest.mark.parametrize("name", prompt.DECODINGS)
+def test_every_decoding_works_by_its_name(models, name):
+    for answer in prompt.ask(b"Of", models, name, 3, 1):
+        assert len(answer.sample) == 3
+        assert answer.p.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_decodings_value_is_used(models):
+    assert all(len(answer.top()) == 3 for answer in prompt.ask(b"Of", models, "top-k=3", 1, 1))
+    assert all(len(answer.top()) == 1 for answer in prompt.ask(b"Of", models, "greedy", 1, 1))
+
+
+def test_decodings_with_a_value_have_a_default():
+    assert {name for name, keys in PARAMETERS.items() if keys} | {"bat"} == set(prompt.DEFAULTS)
+
+
+def test_without_a_length_the_smallest_block_decides(models):
+    assert {len(answer.sample) for answer in prompt.ask(b"x" * 60, models, "pure", None, 1)} == {4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([""], "the prompt is empty"),
+        (["x" * 64], "block of bn16-s1 64; shorten"),
+        (["Of", "--bytes", "63"], "bn16-s1 has room for 1 to 62"),
+        (["Of", "--bytes", "0"], "--bytes 0 does not fit"),
+        (["Of", "--seed", "-1"], "--seed -1"),
+        (["Of", "--decoding", "topk"], "did you mean top-k"),
+        (["Of", "--decoding", "zzzz"], "use pure, greedy"),
+        (["Of", "--decoding", "top-k=x"], "'x' is not a number"),
+        (["Of", "--decoding", "top-k=0"], "k = 0"),
+        (["Of", "--decoding", "top-p=1.5"], "p = 1.5"),
+        (["Of", "--decoding", "pure=1"], "pure takes no value"),
+        (["Of", "--decoding", "bat=-1"], "not a number from 0 to 20"),
+    ],
+)
+def test_mistakes_are_one_clear_line(models, capsys, arguments, says):
+    status, out, err = run(capsys, *arguments, "--models", models)
+    assert status == 1
+    assert out == ""
+    assert err.startswith("Error: ")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_without_models_it_says_what_trains_them(tmp_path, capsys):
+    status, _, err = run(capsys, "Of", "--models", str(tmp_path / "*"))
+    assert status == 1
+    assert "train them with `make`" in err
+
+
+def test_a_file_that_is_no_model_is_named(tmp_path):
+    (tmp_path / "w.safetensors").write_bytes(b"not weights")
+    with pytest.raises(UserError, match=r"w.safetensors: not a complete"):
+        prompt.ask(b"Of", str(tmp_path / "*"), "pure", 1, 1)
+
+
+def test_html_is_one_page_that_loads_nothing(models, capsys, tmp_path):
+    path = tmp_path / "answer.html"
+    status, out, _ = run(capsys, "<script>é", "--models", models, "--bytes", "20", "--html", str(path))
+    assert status == 0
+    assert f"Wrote {path}" in out
+    tags = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: tags.append((tag, dict(attrs)))
+    parser.feed(path.read_text(encoding="utf-8"))
+    names = [tag for tag, _ in tags]
+    assert not {"script", "link", "img"} & set(names)
+    assert names.count("article") == 2
+    assert names.count("tr") == 20
+    assert all("src" not in attributes and "href" not in attributes for _, attributes in tags)
+
+
+def test_help_says_how(capsys):
+    with pytest.raises(SystemExit):
+        prompt.main(["--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "--decoding NAME[=VALUE]" in out
+    assert "temperature=0.8" in out
+    assert "example: python scripts/prompt.py" in out
+
+
+def test_bars_and_widths():
+    assert prompt._bar(1.0, 9) == "█" * 9
+    assert prompt._bar(0.0, 9) == " " * 9
+    assert prompt._bar(0.5, 9) == "████▌    "
+    assert [len(line) for line in prompt._wrapped("漢" * 13)] == [12, 1]
+    assert "".join(prompt._wrapped("a" * 30)) == "a" * 30

@@ -1,0 +1,168 @@
+"""Samples side by side: every byte can be seen, and none can be markup."""
+
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import samples_table as script
+from oversmoothing.jobs import UserError
+from oversmoothing.samples import html, label, last_word, markdown, sample_table, segments, visible
+from oversmoothing.store.parquet import write_table
+
+NASTY = b"<b>|*x*|</b> a_b  `c` [l](http://x.org) &amp; \\ \x00\t\n\xc3(\xe2\x80\xae\xc3\xa9\xff "
+MODELS = [
+    {"model": "bn4-s1", "rank": 4, "seed": 1, "kind": "family"},
+    {"model": "svd4-s1", "rank": 4, "seed": 1, "kind": "svd"},
+    {"model": "truth", "rank": 64, "seed": 1, "kind": "truth"},
+]
+
+
+def write(path, column, texts, windows=None):
+    columns = {"window": pa.array(windows or range(len(texts)), pa.int32()), **column, "continuation": texts}
+    write_table(path, pa.table({name: pa.array(values) for name, values in columns.items()}), {})
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Three windows, and samples of three models under two decodings."""
+    prompts, texts = [b"It is. I", b"One two ", b"\xc3"], [b"t was.", NASTY, b"\xa9 end"]
+    columns = {"window": pa.array(range(3), pa.int32()), "prompt": prompts, "scored": texts}
+    write_table(tmp_path / "windows.parquet", pa.table(columns), {})
+    for model in MODELS:
+        for decoding in ("pure", "top-k"):
+            (tmp_path / model["model"]).mkdir(exist_ok=True)
+            own = [f"{model['model']} {decoding} {window} ".encode() + NASTY for window in range(3)]
+            write(tmp_path / model["model"] / f"{decoding}.parquet", {"prompt": prompts}, own)
+    return tmp_path
+
+
+def paths(study):
+    return [study / model["model"] / f"{decoding}.parquet" for decoding in ("pure", "top-k") for model in MODELS]
+
+
+def job(study, show):
+    output = SimpleNamespace(csv=study / "s.csv", markdown=study / "s.md", html=study / "s.html")
+    return SimpleNamespace(
+        input=SimpleNamespace(windows=study / "windows.parquet", samples=paths(study)),
+        output=output,
+        params=SimpleNamespace(settings={"models": MODELS, "show": show, "title": "Samples <1>"}),
+    )
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its text and its tags."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.tags, self.open = "", [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open += [] if tag in ("meta", "br") else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_bytes_without_a_shape_are_named():
+    assert visible(b"a\xc3\xa9 \xc3(\xff") == "aé ⟨C3⟩(⟨FF⟩"
+    assert visible(b"\x00\t\x0c\x7f\r\n") == "⟨NUL⟩⟨HT⟩⟨FF(0C)⟩⟨DEL⟩⟨CR⟩↵"
+    assert visible("\u202e\u200b\u0085\ue000".encode()) == "⟨U+202E⟩⟨U+200B⟩⟨U+0085⟩⟨U+E000⟩"
+    assert visible("\ud800".encode("utf-8", "surrogatepass")) == "⟨ED⟩⟨A0⟩⟨80⟩"
+    assert visible(b"") == ""
+
+
+@given(st.binary())
+def test_every_byte_is_there(data):
+    """Text and badges give the bytes back."""
+    restored = b""
+    for part, badge in segments(data):
+        assert part
+        if not badge:
+            assert part.isprintable() or part.isspace() or not part.isascii()
+            restored += part.encode()
+        elif part == "↵":
+            restored += b"\n"
+        elif part.startswith("U+"):
+            restored += chr(int(part[2:], 16)).encode()
+        else:
+            from oversmoothing.byte_names import byte_name
+
+            restored += bytes([next(b for b in range(256) if byte_name(b) == part)])
+    assert restored == data
+
+
+@given(st.binary() | st.text().map(str.encode) | st.just(NASTY))
+def test_a_page_shows_the_text_and_takes_no_tag_from_it(data):
+    page = Page(html(data))
+    assert page.open == []
+    assert set(page.tags) <= {"i"}
+    assert page.text == "".join(part + "\n" * (badge and part == "↵") for part, badge in segments(data))
+
+
+@given(st.binary() | st.text(alphabet="|*_`[]<>&~$\\:@ \nw.").map(str.encode) | st.just(NASTY))
+def test_markdown_keeps_cells_whole(data):
+    text = markdown(data).replace("<br>", "").replace("&nbsp;", "")
+    assert "\n" not in text
+    assert "  " not in text
+    bare = text.replace("\\\\", "")
+    for character in "|*_`[]<>&~$:@":
+        assert bare.count(character) == bare.count("\\" + character)
+
+
+def test_last_word():
+    assert last_word(b"This concentrat") == b"concentrat"
+    assert last_word(b"This ") == last_word(b"") == last_word(b"x" * 25) == b""
+
+
+def test_labels():
+    assert [label(model) for model in MODELS] == ["rank 4", "SVD rank 4", "truth"]
+    assert label(MODELS[0], several_seeds=True) == "rank 4, seed 1"
+    assert label({"model": "mine", "rank": None, "seed": None, "kind": "family"}) == "mine"
+
+
+def test_table_has_the_windows_and_models_in_the_order_asked_for(study):
+    table = sample_table(study / "windows.parquet", paths(study), MODELS, [2, 0])
+    assert table.window.tolist() == [2] * 7 + [0] * 7
+    assert table.model.tolist()[:7] == ["human"] + ["bn4-s1", "svd4-s1", "truth"] * 2
+    assert table.decoding.tolist()[:7] == ["human"] + ["pure"] * 3 + ["top-k"] * 3
+    assert table.continuation[0] == b"\xa9 end"
+    assert table.continuation[8].startswith(b"bn4-s1 pure 0 ")
+
+
+def test_a_window_that_is_not_there_is_named(study):
+    with pytest.raises(UserError, match=r"no window 7 \(it has 0 to 2\); change `samples.show`"):
+        sample_table(study / "windows.parquet", paths(study), MODELS, [7])
+    write(study / "bn4-s1" / "pure.parquet", {"prompt": [b"x"]}, [b"y"])
+    with pytest.raises(UserError, match=r"pure.parquet: no window 2"):
+        sample_table(study / "windows.parquet", paths(study), MODELS, [2])
+
+
+def test_script_writes_all_three(study):
+    script.main(job(study, [0, 1]))
+    table = pd.read_csv(study / "s.csv")
+    assert len(table) == 14
+    assert table.continuation[1] == "bn4-s1 pure 0 " + visible(NASTY)
+    page = (study / "s.html").read_text(encoding="utf-8")
+    parsed = Page(page)
+    assert not {"script", "link", "img"} & set(parsed.tags)
+    assert parsed.tags.count("article") == 14
+    assert "Samples <1>" in parsed.text
+    assert "SVD rank 4" in parsed.text
+    assert '<p class="text"><b>I</b>t was.</p>' in page
+    lines = (study / "s.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 8
+    assert rows[0] == "| decoding | rank 4 | SVD rank 4 | truth |"
+    assert all(line.replace("\\|", "").count("|") == 5 for line in rows)
+    assert "<b>It is. I</b>" in lines

@@ -1,0 +1,328 @@
+"""Sampling: the cache against plain forward passes, common random numbers, and the files of samples."""
+
+import functools
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from scipy import stats
+
+import sample as sample_script
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.sampling import generate as module
+from oversmoothing.sampling.cache import Cache
+from oversmoothing.sampling.draws import choose, uniforms
+from oversmoothing.sampling.generate import generate
+from oversmoothing.store.parquet import write_table
+from oversmoothing.weights import save_model
+
+PURE, GREEDY = {"name": "pure"}, {"name": "greedy"}
+NEARLY_ONE = 1 - 2**-53
+DRAW = np.random.default_rng(0)
+PROMPTS = [DRAW.bytes(8) for _ in range(7)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Tensors this small gain nothing from a second thread, and lose much where the cores are busy."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@functools.cache
+def small(**changes):
+    shape = {"layers": 2, "heads": 2, "width": 16, "block": 40, "positions": "rotary", "rank": 6, **changes}
+    model = GPT(GPTConfig(**shape), seed=1).eval()
+    with torch.no_grad():
+        model.head.weight.mul_(40)  # away from uniform
+    return model
+
+
+def continued(prompts=PROMPTS, windows=None, length=20, decoding=PURE, seed=3, batch=4, model=None, **more):
+    windows = range(len(prompts)) if windows is None else windows
+    groups = generate(model or small(), windows, prompts, length, decoding, seed, batch, **more)
+    return pa.Table.from_batches(list(groups))
+
+
+def texts(**arguments):
+    return continued(**arguments)["continuation"].to_pylist()
+
+
+ARCHITECTURES = [
+    {"positions": positions, "rank": rank, "bottleneck_norm": norm}
+    for positions in ("learned", "rotary")
+    for rank, norm in ((6, "after"), (6, "before"), (None, "after"), (None, "before"), (16, "after"))
+]
+
+
+@pytest.mark.parametrize("shape", ARCHITECTURES, ids=lambda shape: "-".join(map(str, shape.values())))
+def test_the_cache_changes_no_logits(shape):
+    model = small(**shape)
+    tokens = torch.randint(0, 256, (3, 40), generator=torch.Generator().manual_seed(1))
+    cache = Cache(model, 3, 40)
+    with torch.no_grad():
+        expected = model(tokens)
+        torch.testing.assert_close(cache.feed(tokens[:, :9]), expected[:, 8], atol=1e-4, rtol=0)
+        for j in range(9, 40):
+            torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), expected[:, j], atol=1e-4, rtol=0)
+
+
+def test_a_cache_in_bf16_is_as_near_as_bf16_is():
+    """With the precision on, the cached and the plain pass differ by rounding of the same size."""
+    model = small()
+    tokens = torch.randint(0, 256, (3, 20), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        exact = model(tokens)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            plain = model(tokens)
+            cache = Cache(model, 3, 20, "bf16")
+            cached = [cache.feed(tokens[:, :9])] + [cache.feed(tokens[:, j : j + 1]) for j in range(9, 20)]
+    rounding = (plain - exact).abs().max()
+    assert cache.buffers.dtype == torch.bfloat16
+    assert (torch.stack(cached, dim=1) - exact[:, 8:]).abs().max() < 2 * rounding
+
+
+def test_misuse_of_the_cache():
+    with pytest.raises(ValueError, match="41 tokens do not fit into a block of 40"):
+        Cache(small(), 1, 41)
+    cache = Cache(small(), 1, 3)
+    with torch.no_grad():
+        cache.feed(torch.zeros((1, 2), dtype=torch.int64))
+        with pytest.raises(ValueError, match="feed one at a time"):
+            cache.feed(torch.zeros((1, 2), dtype=torch.int64))
+        cache.feed(torch.zeros((1, 1), dtype=torch.int64))
+        with pytest.raises(ValueError, match="no room for token 4 in a cache of 3"):
+            cache.feed(torch.zeros((1, 1), dtype=torch.int64))
+
+
+def test_greedy_is_the_argmax_of_a_plain_forward_pass_at_every_step():
+    compared = 0
+    for prompt, text in zip(PROMPTS, texts(decoding=GREEDY, length=32), strict=True):
+        with torch.no_grad():
+            logits = small()(torch.tensor([list(prompt + text)]))[0, len(prompt) - 1 : -1]
+        best = logits.topk(2).values
+        clear = (best[:, 0] - best[:, 1] > 1e-4).numpy()
+        np.testing.assert_array_equal(np.frombuffer(text, np.uint8)[clear], logits.argmax(1).numpy()[clear])
+        compared += clear.sum()
+    assert compared > 0.95 * 7 * 32
+
+
+def philox(key, counter):
+    """Philox4x64-10 as its paper writes it, to check the generator and which counter stands for which byte."""
+    mask = 2**64 - 1
+    for _ in range(10):
+        first, second = 0xD2E7470EE14C6C93 * counter[0], 0xCA5A826395121157 * counter[2]
+        counter = [
+            (second >> 64) ^ counter[1] ^ key[0],
+            second & mask,
+            (first >> 64) ^ counter[3] ^ key[1],
+            first & mask,
+        ]
+        key = [(key[0] + 0x9E3779B97F4A7C15) & mask, (key[1] + 0xBB67AE8584CAA73B) & mask]
+    return counter
+
+
+def test_the_random_numbers_are_a_function_of_seed_window_and_byte():
+    drawn = uniforms(1337, [4, 0, 2**31 - 1], 9)
+    for row, window in zip(drawn, (4, 0, 2**31 - 1), strict=True):
+        for j in range(9):
+            bits = philox([1337, window], [1 + j // 4, 0, 0, 0])[j % 4]
+            assert row[j] == (bits >> 11) / 2**53
+    assert uniforms(2**32 - 1, [0], 1).shape == (1, 1)
+
+
+def test_the_random_numbers_are_uniform_and_unlike_each_other():
+    drawn = uniforms(1, range(200), 200)
+    assert stats.kstest(drawn.ravel(), "uniform").pvalue > 0.001
+    assert abs(np.corrcoef(drawn[:-1].ravel(), drawn[1:].ravel())[0, 1]) < 0.02
+    assert not (drawn == uniforms(2, range(200), 200)).any()
+
+
+def test_samples_depend_on_nothing_but_seed_window_and_prompt():
+    everything = texts(batch=7)
+    assert texts(batch=1) == texts(batch=3) == everything
+    order = [5, 0, 6, 2, 1, 4, 3]
+    shuffled = texts(prompts=[PROMPTS[i] for i in order], windows=order)
+    assert shuffled == [everything[i] for i in order]
+    assert [text[:9] for text in everything] == texts(length=9)
+    assert all(a != b for a, b in zip(everything, texts(seed=4), strict=True))
+    assert len(set(texts(prompts=[PROMPTS[0]] * 7))) == 7
+
+
+def test_a_cpu_splits_a_batch_that_outgrows_its_cache_and_changes_nothing(monkeypatch):
+    whole = texts(batch=7)
+    monkeypatch.setattr(module, "CACHE_BYTES", 8 * 2 * 16 * 28 * 3)
+    monkeypatch.setattr(module, "FEWEST", 2)
+    assert [len(group) for group in generate(small(), range(7), PROMPTS, 20, PURE, 3, 7)] == [2, 2, 3]
+    assert texts(batch=7) == whole
+
+
+def test_prompts_of_any_lengths():
+    ragged = [b"a", b"ab", PROMPTS[0], PROMPTS[1], b"b"]
+    together = texts(prompts=ragged)
+    for i, prompt in enumerate(ragged):
+        assert texts(prompts=[prompt], windows=[i]) == [together[i]]
+
+
+def test_choosing_inverts_the_cumulative_distribution():
+    p = torch.tensor([[0.0, 0.25, 0.0, 0.5, 0.25, 0.0]])
+    for u, token in ((0.0, 1), (0.2499, 1), (0.25, 3), (0.7499, 3), (0.75, 4), (NEARLY_ONE, 4)):
+        assert choose(p, torch.tensor([u], dtype=torch.float64)).item() == token
+
+
+def test_a_token_without_mass_is_never_chosen():
+    generator = torch.Generator().manual_seed(0)
+    p = torch.rand((4000, 256), generator=generator) ** 8 * (torch.rand((4000, 256), generator=generator) < 0.1)
+    p[:, 0] *= 1e-30
+    p /= p.sum(dim=1, keepdim=True) * (1 + 1e-6)  # the total stays below 1
+    for u in (0.0, 2**-53, 0.5, 1 - 2**-30, NEARLY_ONE):
+        tokens = choose(p, torch.full((4000,), u, dtype=torch.float64))
+        assert (p.gather(1, tokens[:, None]) > 0).all()
+    after = torch.arange(256) > tokens[:, None]
+    assert (p.double() * after).sum(dim=1).max() < 1e-15
+
+
+def test_many_draws_follow_the_distribution():
+    p = torch.tensor(DRAW.dirichlet(np.full(20, 0.5)))
+    n = 200_000
+    u = torch.from_numpy(uniforms(7, range(400), n // 400).ravel())
+    counts = np.bincount(choose(p.expand(n, -1), u), minlength=20)
+    expected = n * p.numpy()
+    often = expected > 5
+    chi2 = ((counts - expected)[often] ** 2 / expected[often]).sum()
+    assert stats.chi2.sf(chi2, often.sum() - 1) > 0.001
+
+
+def test_first_bytes_of_many_samples_follow_the_model():
+    n = 4000
+    firsts = np.frombuffer(b"".join(texts(prompts=[PROMPTS[0]] * n, length=1, batch=500)), np.uint8)
+    with torch.no_grad():
+        p = small()(torch.tensor([list(PROMPTS[0])]))[0, -1].softmax(0).numpy().astype(float)
+    often = n * p > 5
+    counts = np.append(np.bincount(firsts, minlength=256)[often], 0)
+    counts[-1] = n - counts.sum()
+    expected = np.append(n * p[often], n * p[~often].sum())
+    assert stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), often.sum()) > 0.001
+
+
+def test_top_k_samples_stay_in_the_top_k():
+    for prompt, text in zip(PROMPTS, texts(decoding={"name": "top-k", "k": 3}), strict=True):
+        with torch.no_grad():
+            logits = small()(torch.tensor([list(prompt + text)]))[0, len(prompt) - 1 : -1]
+        third = logits.topk(3).values[:, -1]
+        chosen = logits.gather(1, torch.tensor(list(text))[:, None])[:, 0]
+        assert (chosen >= third - 1e-4).all()
+    assert texts(decoding={"name": "top-k", "k": 1}) == texts(decoding=GREEDY)
+
+
+def test_every_map_samples_with_the_same_numbers():
+    for decoding in (
+        {"name": "top-k", "k": 256},
+        {"name": "top-p", "p": 1.0},
+        {"name": "temperature", "temperature": 1.0},
+        {"name": "bat", "delta": 0.2},  # a head of rank 16 and above 255 columns would reject nothing; this one does
+    ):
+        same = texts(decoding=decoding) == texts()
+        assert same == (decoding["name"] != "bat")
+
+
+def test_progress_counts_every_byte():
+    for decoding in (PURE, {"name": "beam", "width": 2}):
+        seen = []
+        continued(decoding=decoding, progress=seen.append)
+        assert sum(seen) == 7 * 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"length": 33}, "prompt 0 of 8 bytes and 33 sampled ones do not fit into the model's block of 40"),
+        ({"length": 0}, "0 bytes to sample"),
+        ({"prompts": [b"a", b""]}, "prompt 1 is empty"),
+        ({"decoding": {"name": "top-k", "k": 257}}, "k = 257"),
+        ({"decoding": {"name": "top-p", "p": 0}}, "p = 0.0 lies outside"),
+        ({"decoding": {"name": "worst"}}, "unknown name 'worst'"),
+        ({"decoding": {}}, "unknown name None"),
+        ({"decoding": {"name": "bat"}}, "decoding bat: keys"),
+        ({"decoding": {"name": "bat", "delta": -1.0}}, "decoding bat: delta"),
+        ({"decoding": {"name": "beam", "width": 0}}, "width = 0 is not a whole number from 1 on"),
+        ({"decoding": {"name": "beam", "k": 2}}, "decoding beam: keys"),
+        ({"decoding": {"name": "mirostat", "tau": 3.0}}, "decoding mirostat: keys"),
+        ({"decoding": {"name": "mirostat", "tau": 3.0, "rate": 0}}, "rate = 0 is not a positive finite number"),
+    ],
+)
+def test_bad_inputs(changes, message):
+    with pytest.raises(UserError, match=message):
+        continued(**changes)
+
+
+@pytest.mark.parametrize("decoding", [PURE, {"name": "beam", "width": 2}], ids=["pure", "beam"])
+def test_a_diverged_model_is_named_as_such(decoding):
+    model = GPT(small().config, 1).eval()
+    model.norm.weight.data.fill_(float("nan"))
+    with pytest.raises(UserError, match="logits are not all finite"):
+        continued(model=model, decoding=decoding)
+
+
+DECODINGS = [PURE, {"name": "top-p", "p": 0.9}, {"name": "beam", "width": 2}]
+
+
+@pytest.fixture
+def job(tmp_path):
+    save_model(tmp_path / "weights.safetensors", small().config, small().state_dict(), {})
+    windows = {
+        "window": pa.array(range(7), pa.int32()),
+        "prompt": PROMPTS,
+        "scored": [DRAW.bytes(12) for _ in range(7)],
+    }
+    write_table(tmp_path / "windows.parquet", pa.table(windows), {})
+    settings = {"decodings": DECODINGS, "batch": 4, "seed": 3, "precision": "float32", "threads": 1}
+    return SimpleNamespace(
+        input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
+        output=[tmp_path / f"{entry['name']}.parquet" for entry in DECODINGS],
+        params=SimpleNamespace(settings=settings, rank=None, device="cpu"),
+        wildcards=SimpleNamespace(model="bn6-s1"),
+    )
+
+
+def test_the_script_writes_one_file_for_each_decoding(job):
+    sample_script.main(job)
+    for path, decoding in zip(job.output, DECODINGS, strict=True):
+        table = pq.read_table(path)
+        assert table.schema.remove_metadata() == module.SAMPLES
+        assert table["window"].to_pylist() == list(range(7))
+        assert table["prompt"].to_pylist() == PROMPTS
+        assert table["continuation"].to_pylist() == texts(decoding=decoding, length=12)
+        assert table.schema.metadata[b"model"] == b"bn6-s1"
+        assert decoding["name"].encode() in table.schema.metadata[b"settings"]
+    assert pq.read_metadata(job.output[0]).num_row_groups == 2
+
+
+@pytest.mark.parametrize("rank", [6, 256])
+def test_a_head_truncated_at_full_rank_is_the_whole_head(job, rank):
+    sample_script.main(job)
+    whole = [pq.read_table(path) for path in job.output]
+    job.params.rank = rank
+    sample_script.main(job)
+    assert [pq.read_table(path) for path in job.output] == whole
+
+
+def test_a_truncated_head_writes_other_text(job):
+    sample_script.main(job)
+    whole = pq.read_table(job.output[0])
+    job.params.rank = 1
+    sample_script.main(job)
+    assert pq.read_table(job.output[0])["continuation"] != whole["continuation"]
+
+
+def test_windows_of_several_lengths(job):
+    windows = pa.table({"window": pa.array([0, 1], pa.int32()), "prompt": PROMPTS[:2], "scored": [b"ab", b"abc"]})
+    write_table(job.input.windows, windows, {})
+    with pytest.raises(UserError, match=r"windows.parquet: windows score \[2, 3\] bytes"):
+        sample_script.main(job)

@@ -1,0 +1,20 @@
+"""A tiny language model, trained for a few steps, in a folder as the workflow saves it."""
+
+import pytest
+from tiny_model import train
+
+from oversmoothing.text_quality.language_model import save_language_model
+from oversmoothing.text_quality.perplexity import load_language_model
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "language_model"
+    model, tokenizer, _ = train()
+    save_language_model(path, model, tokenizer)
+    return path
+
+
+@pytest.fixture(scope="session")
+def language_model(folder):
+    return load_language_model(folder)

@@ -1,0 +1,73 @@
+"""The small language model: learns, is the same again for a seed, and appears whole."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_model import SETTINGS, TEXT, train
+
+from oversmoothing.jobs import UserError
+from oversmoothing.text_quality import language_model as module
+from oversmoothing.text_quality.language_model import save_language_model, tokenise, train_tokenizer
+from oversmoothing.text_quality.perplexity import load_language_model, read
+
+
+def test_equal_seeds_give_equal_files(folder, tmp_path):
+    model, tokenizer, _ = train()
+    save_language_model(tmp_path / "again", model, tokenizer)
+    names = sorted(path.name for path in folder.iterdir())
+    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= set(names)
+    assert names == sorted(path.name for path in (tmp_path / "again").iterdir())
+    for name in names:
+        assert (folder / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
+    other, _, _ = train(seed=2)
+    assert not torch.equal(other.transformer.wte.weight, model.transformer.wte.weight)
+
+
+def test_it_learns(folder, tmp_path):
+    model, tokenizer, loss = train(max_steps=40)
+    save_language_model(tmp_path / "longer", model, tokenizer)
+    texts = [TEXT[:120], TEXT[3000:3120]]
+    before, after = (read(load_language_model(path), texts, 2).perplexity for path in (folder, tmp_path / "longer"))
+    assert (after < before / 2).all()
+    assert loss < np.log(SETTINGS["vocabulary"]) - 1
+
+
+def test_any_text_has_tokens_and_comes_back():
+    tokenizer = train_tokenizer(TEXT, 300)
+    text = "Zürich \x00\u20ac <unk>\n\U0001f600"
+    ids = tokenise(tokenizer, text)
+    assert len(ids) <= len(text.encode())  # so a context as long as the samples is enough
+    assert tokenizer.decode(ids.tolist()) == text
+    assert len(tokenizer) == 300
+
+
+def test_a_folder_appears_whole_or_not_at_all(folder, tmp_path):
+    class Broken:
+        def save_pretrained(self, path):
+            (path / "config.json").write_text("{}")
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        save_language_model(tmp_path / "made" / "broken", Broken(), None)
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+def test_an_old_folder_is_replaced(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "old.txt").write_text("old")
+    model, tokenizer, _ = train(max_steps=1)
+    save_language_model(tmp_path / "model", model, tokenizer)
+    assert not (tmp_path / "model" / "old.txt").exists()
+    assert (tmp_path / "model" / "config.json").exists()
+
+
+def test_a_large_corpus_is_not_read_whole(monkeypatch):
+    monkeypatch.setattr(module, "MOST_BYTES", 5000)
+    _, tokenizer, _ = train(max_steps=1)
+    assert tokenizer.backend_tokenizer.get_vocab_size() <= 300
+
+
+def test_too_little_text():
+    data = np.frombuffer(b"Too short.", np.uint8)
+    with pytest.raises(UserError, match=r"language_model\.block: the training split has \d+ tokens, too few"):
+        module.train_language_model(data, SETTINGS, 1, torch.device("cpu"), "float32")

@@ -1,0 +1,110 @@
+"""Perplexity and features against one text at a time, and models that cannot be used."""
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
+
+from oversmoothing.jobs import UserError
+from oversmoothing.text_quality.perplexity import is_gpt2_large, load_language_model, read
+
+TEXTS = [
+    "The 5th sentence",
+    "number " * 9,
+    "is it",
+    "A \u00e9 \u20ac",
+    "The 17th sentence says that 134623 is a number.\n",
+]
+
+
+def test_perplexity_is_exp_of_the_mean_loss_of_transformers(language_model, folder):
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    trunk = AutoModel.from_pretrained(folder)
+    readings = read(language_model, TEXTS, batch=3)
+    for text, perplexity, features in zip(TEXTS, readings.perplexity, readings.features, strict=True):
+        inputs = tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            loss = model(**inputs, labels=inputs["input_ids"]).loss
+            last = trunk(**inputs).last_hidden_state[0, -1]
+        assert perplexity == pytest.approx(math.exp(loss), rel=1e-5)
+        np.testing.assert_allclose(features, last, atol=1e-5)
+
+
+def test_perplexity_by_hand(language_model):
+    ids = language_model.tokenizer(TEXTS[0])["input_ids"]
+    with torch.no_grad():
+        log_p = language_model.model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
+    losses = [-log_p[i, token].item() for i, token in enumerate(ids[1:])]  # the first has no context
+    assert read(language_model, TEXTS[:1], 1).perplexity[0] == pytest.approx(math.exp(np.mean(losses)), rel=1e-5)
+
+
+@pytest.mark.parametrize("batch", [2, 4, 100])
+def test_padding_changes_nothing(language_model, batch):
+    alone, together = read(language_model, TEXTS, 1), read(language_model, TEXTS, batch)
+    np.testing.assert_allclose(together.perplexity, alone.perplexity, rtol=1e-5)
+    np.testing.assert_allclose(together.features, alone.features, atol=1e-5)
+
+
+def test_a_padding_token_of_the_tokenizer_changes_nothing(language_model, folder, tmp_path):
+    assert language_model.tokenizer.pad_token is None
+    padded = AutoTokenizer.from_pretrained(folder, pad_token="<|endoftext|>", padding_side="left")
+    shutil.copytree(folder, tmp_path / "padded")
+    padded.save_pretrained(tmp_path / "padded")
+    other = load_language_model(tmp_path / "padded")
+    assert other.tokenizer.pad_token == "<|endoftext|>"
+    np.testing.assert_array_equal(read(other, TEXTS, 4).perplexity, read(language_model, TEXTS, 4).perplexity)
+
+
+def test_texts_too_short_to_predict(language_model):
+    readings = read(language_model, ["", "e", "The"], 2)
+    assert np.isnan(readings.perplexity[:2]).all()
+    assert np.isnan(readings.features[0]).all()
+    assert np.isfinite(readings.features[1:]).all()
+    none = read(language_model, ["", ""], 2)
+    assert np.isnan(none.perplexity).all()
+    assert none.features.shape == (2, 16)
+
+
+def test_texts_longer_than_the_context_are_refused(language_model):
+    assert language_model.context == 64
+    with pytest.raises(UserError, match=r"quality\.language_model: it reads at most 64 tokens, but a sample has \d+"):
+        read(language_model, ["xyzw" * 60], 1)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"quality\.language_model: .*nowhere: no such folder"):
+        load_language_model(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_an_incomplete_folder_is_named(folder, tmp_path, name):
+    shutil.copytree(folder, tmp_path / "part", ignore=shutil.ignore_patterns(name))
+    with pytest.raises(UserError, match=r"quality\.language_model: .*part: no complete causal language model \("):
+        load_language_model(tmp_path / "part")
+
+
+def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path):
+    own = tmp_path / "own"
+    shutil.copytree(folder, own)
+    config = json.loads((own / "config.json").read_text())
+    config |= {"model_type": "unheard", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
+    (own / "config.json").write_text(json.dumps(config))
+    (own / "own.py").write_text("raise SystemExit('ran')")
+    with pytest.raises(UserError, match="no complete causal language model"):
+        load_language_model(own)
+
+
+def test_weights_that_are_pickled_are_not_read(folder, tmp_path):
+    own = tmp_path / "own"
+    shutil.copytree(folder, own, ignore=shutil.ignore_patterns("*.safetensors"))
+    torch.save(AutoModelForCausalLM.from_pretrained(folder).state_dict(), own / "pytorch_model.bin")
+    with pytest.raises(UserError, match="no complete causal language model"):
+        load_language_model(own)
+
+
+def test_a_small_model_is_not_gpt2_large(language_model):
+    assert not is_gpt2_large(language_model)

@@ -1,0 +1,185 @@
+"""From samples to rows: per sample, per set, over draws of windows; and the scripts, as Snakemake calls them."""
+
+import json
+from hashlib import sha256
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tiny_model import SETTINGS
+
+import draw_second_windows
+import draw_windows
+import quality as script
+import train_language_model
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table, write_table
+from oversmoothing.text_quality.perplexity import Readings
+from oversmoothing.text_quality.quality import QUALITY, UNSCORED, Samples, quality, quality_table, read_samples
+
+RANDOM = np.random.default_rng(0)
+
+
+def texts(n, seed=0):
+    """Make n human texts and what a language model might make of them."""
+    random = np.random.default_rng(seed)
+    words = [f"{random.choice(['the', 'a', 'of'])} number {random.integers(99)} ".encode() * 2 for _ in range(n)]
+    readings = Readings(random.uniform(2, 90, n), random.normal(size=(n, 8)).astype(np.float32))
+    return Samples(np.arange(n), [b"Begin wi"] * n, [b"th " + text for text in words]), readings
+
+
+def values(rows, metric):
+    return [row for row in rows if row["metric"] == metric]
+
+
+def test_human_texts_against_themselves():
+    human, readings = texts(100)
+    rows = quality(human, readings, human, readings, resamples=3, seed=1)
+    assert {row["value"] for row in values(rows, "mauve")} == {1.0}
+    assert {row["value"] for row in values(rows, "byte_tv")} == {0.0}
+    assert [row["resample"] for row in values(rows, "mauve")] == [None, 0, 1, 2]
+    assert len(rows) == 5 * 100 + 2 * 4
+
+
+def test_rows_of_one_sample_by_hand():
+    human, readings = texts(1)
+    samples = Samples(np.array([7]), [b"The hou"], [b"se is the house is the house is "])
+    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, resamples=2, seed=1)
+    got = {row["metric"]: row["value"] for row in rows if row["window"] == 7}
+    # house is the | house is the | house is: the partial word of the prompt makes the first "house"
+    assert got == {"perplexity": 12.5, "bigram": 1.0, "loop": 0.0, "valid_words": 1.0, "word_length": 27 / 8}
+
+
+def test_draws_are_of_windows_and_the_same_for_both_sets():
+    human, readings = texts(100)
+    samples, own = texts(100, seed=1)
+    first = quality(samples, own, human, readings, resamples=20, seed=1)
+    assert first == quality(samples, own, human, readings, resamples=20, seed=1)
+    assert first != quality(samples, own, human, readings, resamples=20, seed=2)
+    spread = np.std([row["value"] for row in values(first, "byte_tv")[1:]])
+    assert 0 < spread < 0.05
+
+
+def test_too_few_samples_say_so():
+    human, readings = texts(20)
+    (row,) = values(quality(human, readings, human, readings, 3, 1), "mauve")
+    assert (row["value"], row["note"]) == (None, "20 samples; MAUVE needs at least 100")
+
+
+def test_a_sample_of_one_token_says_so():
+    human, readings = texts(3)
+    holed = Readings(np.array([2.0, np.nan, 3.0]), readings.features)
+    rows = values(quality(human, holed, human, readings, 2, 1), "perplexity")
+    assert [(row["value"], row["note"]) for row in rows] == [(2.0, None), (None, UNSCORED), (3.0, None)]
+
+
+def test_other_windows_are_refused():
+    human, readings = texts(3)
+    samples, own = texts(4)
+    with pytest.raises(UserError, match="4 samples, but 3 windows"):
+        quality(samples, own, human, readings, 2, 1)
+
+
+def test_the_table_of_several_sets():
+    human, readings = texts(2)
+    rows = quality(human, readings, human, readings, 2, 1)
+    table = quality_table({"pure": rows, "greedy": rows})
+    assert table.schema.equals(QUALITY)
+    assert len(table) == 2 * len(rows)
+    assert set(table["decoding"].to_pylist()) == {"pure", "greedy"}
+
+
+def test_samples_are_read_in_the_order_of_their_windows(tmp_path):
+    columns = {"window": pa.array([1, 0], pa.int32()), "prompt": [b"p1", b"p0"], "continuation": [b"c1", b"c0"]}
+    write_table(tmp_path / "s.parquet", pa.table(columns), {})
+    samples = read_samples(tmp_path / "s.parquet")
+    assert (samples.prompts, samples.continuations) == ([b"p0", b"p1"], [b"c0", b"c1"])
+    with pytest.raises(UserError, match=r"s\.parquet: no column 'scored'"):
+        read_samples(tmp_path / "s.parquet", "scored")
+    write_table(tmp_path / "empty.parquet", pa.table(columns).slice(0, 0), {})
+    with pytest.raises(UserError, match=r"empty\.parquet: it holds no sample"):
+        read_samples(tmp_path / "empty.parquet")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    text = [f"Sentence {n} is here. It says {n * 7919}, and no more than that.\n\n" for n in range(2000)]
+    splits = {"train": "".join(text[:1000]).encode(), "evaluation": "".join(text[1000:]).encode()}
+    for name, data in splits.items():
+        (folder / f"{name}.bin").write_bytes(data)
+    parts = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in splits.items()}
+    (folder / "manifest.json").write_text(json.dumps({"splits": parts}))
+    return folder
+
+
+def job(inputs, outputs, settings, **params):
+    return SimpleNamespace(
+        input=SimpleNamespace(**inputs),
+        output=outputs,
+        params=SimpleNamespace(settings=settings, device="cpu", **params),
+        log=[],
+    )
+
+
+def test_from_corpus_to_quality(corpus, tmp_path):
+    inputs = {"manifest": corpus / "manifest.json"}
+    settings = {"count": 5, "prompt": 10, "scored": 40, "seed": 3}
+    windows, second = tmp_path / "windows.parquet", tmp_path / "second_windows.parquet"
+    evaluation = inputs | {"evaluation": corpus / "evaluation.bin"}
+    draw_windows.main(job(evaluation, [windows], settings))
+    draw_second_windows.main(job(evaluation, [second], settings))
+    model = tmp_path / "language_model"
+    train_language_model.main(
+        job(
+            inputs | {"training": corpus / "train.bin"},
+            [model],
+            {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1},
+        )
+    )
+    options = {"batch": 2, "threads": 1, "resamples": 2, "seed": 1}
+    out = tmp_path / "human_quality.parquet"
+    human = options | {"sets": ["first", "second"], "column": "scored"}
+    script.main(job({"windows": windows, "samples": [windows, second]}, [out], human, language_model=str(model)))
+    table = read_table(out)
+    assert table.schema.remove_metadata().equals(QUALITY)
+    assert table.schema.metadata[b"gpt2_large"] == b"False"
+    frame = table.to_pandas()
+    first, other = (frame[frame.decoding == name] for name in ("first", "second"))
+    assert first.window.dropna().unique().tolist() == [0, 1, 2, 3, 4]
+    assert other.window.dropna().unique().tolist() == [5, 6, 7, 8, 9]
+    assert (first[first.metric == "byte_tv"].value == 0).all()
+    assert (other[other.metric == "byte_tv"].value > 0).all()
+    assert (frame[frame.metric == "perplexity"].value > 1).all()
+
+
+def test_second_windows_overlap_no_first_ones(corpus, tmp_path):
+    inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json"}
+    settings = {"count": 100, "prompt": 10, "scored": 40, "seed": 1}
+    draw_windows.main(job(inputs, [tmp_path / "first.parquet"], settings))
+    draw_second_windows.main(job(inputs, [tmp_path / "second.parquet"], settings))
+    first, second = (read_table(tmp_path / f"{name}.parquet") for name in ("first", "second"))
+    assert first.schema.remove_metadata().equals(second.schema.remove_metadata())
+    offsets = np.sort(np.concatenate([first["offset"].to_numpy(), second["offset"].to_numpy()]))
+    assert len(offsets) == 200
+    assert np.diff(offsets).min() >= 50
+    with pytest.raises(UserError, match="no room for"):
+        draw_second_windows.main(job(inputs, [tmp_path / "none.parquet"], settings | {"count": 600}))
+
+
+def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
+    inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json"}
+    paths = [tmp_path / "five.parquet", tmp_path / "six.parquet"]
+    for path, count in zip(paths, (5, 6), strict=True):
+        draw_windows.main(job(inputs, [path], {"count": count, "prompt": 10, "scored": 40, "seed": 3}))
+    settings = {"batch": 2, "threads": 1, "resamples": 2, "seed": 1, "sets": ["pure"], "column": "scored"}
+    with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
+        script.main(
+            job(
+                {"windows": paths[0], "samples": paths[1:]},
+                [tmp_path / "out.parquet"],
+                settings,
+                language_model=str(folder),
+            )
+        )

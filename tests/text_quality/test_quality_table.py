@@ -1,0 +1,236 @@
+"""Tables 5.3, 6.2, 6.3 and H.1: the transcription, the summaries, and what people read."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+
+import quality_table as script
+from oversmoothing.store.parquet import write_table
+from oversmoothing.text_quality.measures import MEASURES
+from oversmoothing.text_quality.quality import quality_table
+from oversmoothing.text_quality.summaries import read_cells, sets_of_models, summarise_quality
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
+FAMILY = [PUBLISHED / f"table_{name}.csv" for name in ("5_3", "6_2", "6_3")]
+RANKS = ["4", "8", "12", "16", "32", "128", "512"]
+PRINTED = [name for name in MEASURES if name != "loop"]
+WITH_SD = {"perplexity", "valid_words", "word_length"}
+
+
+def read(name):
+    return pd.read_csv(PUBLISHED / f"table_{name}.csv", dtype={"model": str})
+
+
+@pytest.mark.parametrize(
+    ("name", "models", "decodings"),
+    [
+        ("5_3", [*RANKS, "Human"], ["pure"]),
+        ("6_2", RANKS, ["pure", "greedy", "temperature"]),
+        ("6_3", RANKS, ["top-k", "top-p"]),
+        ("h_1", ["4", "8", "12", "16", "20", "24", "28", "32", "64", "96", "128"], ["pure"]),
+    ],
+)
+def test_transcription_has_every_cell(name, models, decodings):
+    table = read(name)
+    assert len(table) == len(models) * len(decodings) * len(PRINTED)
+    assert not table.duplicated(["model", "decoding", "metric"]).any()
+    assert list(dict.fromkeys(table.model)) == models
+    assert list(dict.fromkeys(table.decoding.dropna())) == decodings
+    assert set(table.metric) == set(PRINTED)
+    assert table["mean"].notna().all()
+    assert (table.sd.notna() == table.metric.isin(WITH_SD)).all()
+    shares = table[table.metric.isin(["bigram", "mauve", "byte_tv", "valid_words"])]
+    assert shares["mean"].between(0, 1).all()
+    printed = pd.read_csv(PUBLISHED / f"table_{name}.csv", dtype=str, keep_default_na=False)
+    assert all(len(cell.split(".")[1]) == 3 for cell in [*printed["mean"], *printed["sd"]] if cell)
+
+
+def test_table_5_3_is_the_pure_column_of_table_6_2():
+    keys = ["model", "metric"]
+    first = read("5_3").query("model != 'Human'").set_index(keys)[["mean", "sd"]].sort_index()
+    second = read("6_2").query("decoding == 'pure'").set_index(keys)[["mean", "sd"]].sort_index()
+    pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["5_3", "6_2", "6_3", "h_1"])
+def test_spread_of_a_share_has_its_bound(name):
+    shares = read(name).query("metric == 'valid_words'")
+    assert (shares.sd <= np.sqrt(shares["mean"] * (1 - shares["mean"]) * 100 / 99) + 5e-4).all()
+
+
+def test_cells_are_found_by_kind():
+    cells = read_cells(FAMILY, PUBLISHED / "table_h_1.csv")
+    assert len(cells) == 8 * 6 + 7 * 6 * 4 + 11 * 6  # 5.3 and 6.2 share the pure column
+    assert cells["family", "4", "pure", "perplexity"] == (1965.994, 346.062)
+    assert cells["svd", "4", "pure", "perplexity"] == (979.231, 148.955)
+    assert cells["human", "Human", "", "valid_words"] == (0.737, 0.068)
+    assert cells["family", "512", "greedy", "word_length"] == (9.138, 49.343)
+    assert cells["family", "32", "top-p", "mauve"][0] == 0.995
+
+
+def rows(level, n=100, mauve=0.5):
+    """Make the rows of one set of samples: every sample has `level` times what its metric is for human text."""
+    human = {"perplexity": 40.0, "bigram": 0.05, "loop": 0.0, "valid_words": 0.7, "word_length": 5.0}
+    own = [
+        {"metric": metric, "window": w, "resample": None, "value": level * value * (1 + w / 1000), "note": None}
+        for metric, value in human.items()
+        for w in range(n)
+    ]
+    for metric, value in (("mauve", mauve), ("byte_tv", 0.02 * level)):
+        own += [
+            {"metric": metric, "window": None, "resample": i, "value": value + (i or 0) / 100, "note": None}
+            for i in (None, 1, 2, 3)
+        ]
+    return own
+
+
+def model(name, rank, published_as, differs):
+    return {"model": name, "rank": rank, "seed": 1, "published_as": published_as, "differs": differs}
+
+
+@pytest.fixture
+def settings():
+    return {
+        "resamples": 100,
+        "seed": 1,
+        "windows": {"count": 100, "prompt": 56, "scored": 200, "seed": 1},
+        "family": [
+            model("bn4-s1", 4, "4", ["data", "scale", "tau"]),
+            model("bn288-s1", 288, "512", ["data", "scale", "rank", "tau"]),
+        ],
+        "truths": [model("truth", None, "NanoGPT 300M", ["data", "truth"])],
+        "svd": [model("svd4-s1", 4, None, ["data"]), model("svd256-s1", 256, None, ["data"])],
+    }
+
+
+def run_script(folder, settings, change=None):
+    levels = {"bn4-s1": 3.0, "bn288-s1": 1.5, "truth": 1.1}
+    tables = {name: {"pure": rows(level), "greedy": rows(level / 2)} for name, level in levels.items()}
+    tables |= {"svd4-s1": {"pure": rows(4.0)}, "svd256-s1": {"pure": rows(2.0)}}
+    if change:
+        change(tables)
+    for name, sets in tables.items():
+        write_table(folder / f"{name}.parquet", quality_table(sets), {})
+    human = {"first": rows(1.0, mauve=1.0), "second": rows(1.01, mauve=0.9)}
+    write_table(folder / "human_quality.parquet", quality_table(human), {"gpt2_large": "False"})
+    output = SimpleNamespace(csv=folder / "t.csv", markdown=folder / "t.md", latex=folder / "t.tex")
+    inputs = SimpleNamespace(
+        quality=[folder / f"{name}.parquet" for name in tables],
+        human=folder / "human_quality.parquet",
+        published=FAMILY,
+        published_svd=PUBLISHED / "table_h_1.csv",
+    )
+    script.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+    return pd.read_csv(folder / "t.csv").set_index(["model", "decoding", "metric"], drop=False).sort_index()
+
+
+def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
+    table = run_script(tmp_path, settings)
+    assert len(table) == 7 * (3 * 2 + 2 + 2)
+    row = table.loc[("bn4-s1", "pure", "perplexity")]
+    assert row["mean"] == pytest.approx(3 * 40 * (1 + 49.5 / 1000), rel=1e-5)
+    assert row.low < row["mean"] < row.high
+    assert row.human == pytest.approx(40 * (1 + 49.5 / 1000), rel=1e-5)
+    assert (row.published_mean, row.published_sd, row.published_human) == (1965.99, 346.062, 40.673)
+    assert row.published_differs == "data scale length language_model"
+    assert (row.n, row.better, row.unit) == (100, "human", "perplexity per token")
+    row = table.loc[("bn288-s1", "greedy", "byte_tv")]
+    assert (row["mean"], row.sd, row.resampled_mean) == pytest.approx((0.015, 0.01, 0.035))
+    assert (row.published_mean, row.published_factor, row.better) == (0.044, 0.5, "lower")
+    assert row.published_differs == "data scale rank length"
+    assert pd.isna(row.low)
+    svd = table.loc[("svd4-s1", "pure", "mauve")]
+    assert (svd.published_mean, svd.better) == (0.005, "higher")
+    assert svd.published_differs == "data scale length language_model"
+    assert pd.isna(table.loc[("svd256-s1", "pure", "mauve")].published_mean)
+    assert pd.isna(table.loc[("truth", "pure", "mauve")].published_mean)
+    humans = table[table.kind == "human"]
+    assert humans.decoding.isna().all()
+    assert humans[humans.model == "human"].set_index("metric").published_mean["valid_words"] == 0.737
+
+
+def sections(path):
+    """Give a page's tables as lists of rows of cells, by heading."""
+    html = MarkdownIt("commonmark").enable("table").render(path.read_text())
+    found = {}
+    for part in html.split("<h2>")[1:]:
+        heading, _, rest = part.partition("</h2>")
+        lines = rest.split("</table>")[0].split("<tr>")[1:]
+        cells = [[c.split("</t")[0].split(">", 1)[1] for c in line.split("<t")[1:] if c[0] in "hd"] for line in lines]
+        found[heading] = [[cell.replace("<strong>", "**").replace("</strong>", "**") for cell in row] for row in cells]
+    return found
+
+
+def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
+    run_script(tmp_path, settings)
+    pure, decodings, svd = sections(tmp_path / "t.md").values()
+    head, *body = pure
+    assert [row[0] for row in body] == ["4", "288", "truth", "human", "human, second set"]
+    perplexity = head.index("Perplexity")
+    assert [row[perplexity].startswith("**") for row in body] == [False, True, False, False, False]
+    tv = head.index("Byte TV / 2 ↓")
+    assert body[0][tv] == "0.030 ± 0.0050"  # 0.06, halved as the thesis's is
+    assert body[0][tv + 1] == "0.103"
+    assert "published Loops" not in head
+    head, *body = decodings
+    assert head == ["rank", "metric", "pure", "published pure", "greedy", "published greedy", "human"]
+    row = next(row for row in body if row[:2] == ["288", "Valid words"])  # 1.5 against 0.75 times human
+    assert [cell.startswith("**") for cell in row] == [False, False, False, False, True, False, False]
+    assert row[3] == "0.746 ± 0.065"
+    assert [row[1] for row in body[:7]] == [
+        *("Perplexity", "Repetition", "Loops", "MAUVE ↑", "Byte TV / 2 ↓", "Valid words", "Word length")
+    ]
+    head, *body = svd
+    assert [row[0] for row in body] == ["4", "256", "human"]
+    assert body[1][1].startswith("**")
+    text = (tmp_path / "t.md").read_text()
+    assert "another corpus and larger models and samples of another length or number and another language" in text
+    assert "Rank 288 stands beside the thesis's 512." in text
+    assert "nan" not in text
+
+
+def test_latex_is_balanced(tmp_path, settings):
+    run_script(tmp_path, settings)
+    text = (tmp_path / "t.tex").read_text()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 3
+    assert text.count("{") == text.count("}")
+    assert r"\mathbf{" in text
+    assert not set("↓↑±") & set(text)
+
+
+def test_what_has_no_value_says_why(tmp_path, settings):
+    def change(tables):
+        for sets in tables.values():
+            for own in sets.values():
+                own[:] = [row for row in own if row["metric"] != "mauve"]
+                own.append({"metric": "mauve", "window": None, "resample": None, "value": None, "note": "8 samples"})
+        tables["bn4-s1"]["pure"][0] |= {"value": None, "note": "a sample of fewer than two tokens"}
+
+    table = run_script(tmp_path, settings, change)
+    row = table.loc[("bn4-s1", "pure", "mauve")]
+    assert pd.isna(row["mean"])
+    assert row.note == "8 samples"
+    row = table.loc[("bn4-s1", "pure", "perplexity")]
+    assert (row.n, row.note) == (99, "1 left out: a sample of fewer than two tokens")
+    text = (tmp_path / "t.md").read_text()
+    assert "MAUVE (8 sets): 8 samples." in text
+    assert "Perplexity (bn4-s1 pure): 1 left out" in text
+    assert "nan" not in text.replace("NanoGPT", "")
+
+
+def test_no_perplexity_at_all(tmp_path):
+    own = [{**row, "value": None, "note": "short"} if row["metric"] == "perplexity" else row for row in rows(1.0, n=3)]
+    write_table(tmp_path / "q.parquet", quality_table({"pure": own}), {})
+    summary = summarise_quality(tmp_path / "q.parquet", 100, 1)[0]
+    assert (summary["metric"], summary["n"], summary["note"]) == ("perplexity", 0, "3 left out: short")
+
+
+def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):
+    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
+    assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
+    assert sets[3]["published_as"] == "4"
+    assert "rank" not in sets[3]["differs"]

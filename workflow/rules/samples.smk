@@ -1,0 +1,66 @@
+"""What the models write: each continues the prompt of every window, under each decoding.
+
+Needs: windows.parquet and the weights; for a truncated head those of its source.
+Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled from as they are, under `pure` alone (Table H.1).
+
+One job writes all decodings of a model, because starting Python takes longer than sampling in the quick default. The
+extra decodings of `samples.decodings` have a job of their own: adding one leaves the others' samples as they are.
+"""
+
+SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
+EXTRA = config["samples"]["decodings"]
+
+
+rule sample:
+    input:
+        windows=f"{RESULTS}/windows.parquet",
+        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+    output:
+        [SAMPLES.replace("{decoding}", entry["name"]) for entry in config["decodings"]],
+    log:
+        f"{RESULTS}/logs/sample/{{model}}.log",
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+    conda:
+        ENVIRONMENT
+    threads: config["inference"]["threads"]
+    resources:
+        gpu=GPUS,
+        mem_mb=lambda wildcards: plan.sampling_memory(config, MODELS[wildcards.model]),
+        runtime=240,
+    params:
+        settings=plan.sampling_settings(config, config["decodings"]),
+        rank=None,
+        device=lambda wildcards, output: config["device"],
+        code=fingerprint("sample.py"),
+    script:
+        "../../scripts/sample.py"
+
+
+if EXTRA:
+
+    use rule sample as sample_extra with:
+        output:
+            [SAMPLES.replace("{decoding}", entry["name"]) for entry in EXTRA],
+        log:
+            f"{RESULTS}/logs/sample_extra/{{model}}.log",
+        params:
+            settings=plan.sampling_settings(config, EXTRA),
+            rank=None,
+            device=lambda wildcards, output: config["device"],
+            code=fingerprint("sample.py"),
+
+
+use rule sample as sample_svd with:
+    input:
+        windows=f"{RESULTS}/windows.parquet",
+        weights=lambda wildcards: f"{RESULTS}/models/{MODELS[wildcards.model].source}/weights.safetensors",
+    output:
+        SAMPLES.replace("{decoding}", "pure"),
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.kind == "svd"),
+    params:
+        settings=plan.sampling_settings(config, [{"name": "pure"}]),
+        rank=lambda wildcards: MODELS[wildcards.model].rank,
+        device=lambda wildcards, output: config["device"],
+        code=fingerprint("sample.py"),
