@@ -24,7 +24,7 @@ def main(job: "Snakemake") -> None:
     """Read the windows and the samples (human texts: windows too); write the quality of each set."""
     settings = job.params.settings
     torch.set_num_threads(settings["threads"])
-    model = load_language_model(job.params.language_model, choose_device(job.params.device))
+    model = load_language_model(job.params.language_model or job.input.language_model, choose_device(job.params.device))
     human = read_samples(job.input.windows, "scored")
     human_readings = read_with(model, human, settings["batch"])
     rows = {}

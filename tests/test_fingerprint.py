@@ -60,6 +60,9 @@ def test_scoring_and_tables_are_free_of_torch():
         "argmaxability.py",
         "svd_logits.py",
         "score_table.py",
+        "samples_table.py",
+        "byte_frequency_figure.py",
+        "quality_table.py",
         "build_corpus.py",
         "draw_windows.py",
     ):

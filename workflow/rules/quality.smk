@@ -6,7 +6,9 @@ Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_q
 tables/sample_quality.{csv,md,tex} (Tables 5.3, 6.2, 6.3 and H.1).
 """
 
-LANGUAGE_MODEL = config["quality"]["language_model"] or f"{RESULTS}/language_model"
+LANGUAGE_MODEL = (
+    [] if config["quality"]["language_model"] else f"{RESULTS}/language_model"
+)
 
 
 rule train_language_model:
@@ -60,7 +62,7 @@ rule quality:
             model=wildcards.model,
             decoding=SAMPLED[wildcards.model],
         ),
-        language_model=([] if config["quality"]["language_model"] else LANGUAGE_MODEL),
+        language_model=LANGUAGE_MODEL,
     output:
         f"{RESULTS}/quality/{{model}}.parquet",
     log:
@@ -82,7 +84,7 @@ rule quality:
             sets=SAMPLED[wildcards.model],
             column="continuation",
         ),
-        language_model=LANGUAGE_MODEL,
+        language_model=config["quality"]["language_model"],
         device=lambda wildcards, output: config["device"],
         code=fingerprint("quality.py"),
     script:
@@ -93,7 +95,7 @@ use rule quality as human_quality with:
     input:
         windows=f"{RESULTS}/windows.parquet",
         samples=[f"{RESULTS}/windows.parquet", f"{RESULTS}/second_windows.parquet"],
-        language_model=([] if config["quality"]["language_model"] else LANGUAGE_MODEL),
+        language_model=LANGUAGE_MODEL,
     output:
         f"{RESULTS}/human_quality.parquet",
     log:
@@ -108,7 +110,7 @@ use rule quality as human_quality with:
             sets=["first", "second"],
             column="scored",
         ),
-        language_model=LANGUAGE_MODEL,
+        language_model=config["quality"]["language_model"],
         device=lambda wildcards, output: config["device"],
         code=fingerprint("quality.py"),
 
