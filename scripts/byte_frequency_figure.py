@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.byte_figure import byte_frequencies, byte_frequency_figure
-from oversmoothing.figures import write_figure
+from oversmoothing.figures.byte_frequency import byte_frequencies, byte_frequency_figure
+from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:

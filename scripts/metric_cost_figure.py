@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.figures import metric_cost_figure, write_figure
+from oversmoothing.figures.metric_cost import metric_cost_figure
+from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:

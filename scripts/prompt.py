@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from glob import glob
 from html import escape
 from itertools import zip_longest
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -61,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         prompt = os.fsencode(options.prompt)
+        if options.html and (not Path(options.html).parent.is_dir() or Path(options.html).is_dir()):
+            raise UserError(f"--html {options.html}: not a file in a folder that is there")
         answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
         print(page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns))
         if options.html:
@@ -119,12 +122,14 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
     """
     if not prompt:
         raise UserError("the prompt is empty; give at least one character")
-    if seed < 0:
-        raise UserError(f"--seed {seed} is negative")
+    if not 0 <= seed < 2**32:
+        raise UserError(f"--seed {seed} lies outside 0 to {2**32 - 1}")
     build = choose_decoding(decoding)
     paths = sorted(glob(models, recursive=True), key=_natural)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     if not paths:
         raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
+    if others := [path for path in paths if not path.endswith(".safetensors")]:
+        raise UserError(f"--models {models!r}: {others[0]} is no safetensors file")
     names = _names(paths)
     loaded = [load_model(path) for path in paths]
     room = {name: model.config.block - len(prompt) for name, model in zip(names, loaded, strict=True)}
@@ -169,12 +174,19 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
     if name == "bat":
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 20:
             raise UserError(f"--decoding bat: delta = {number} is not a number from 0 to 20")
-        return lambda path, model: bat_decoder(model.head.weight.detach().cpu().numpy(), value)
+        return lambda path, model: _bat(path, model, value)
     if equals and name not in DEFAULTS:
         raise UserError(f"--decoding {name} takes no value")
     settings = {"name": name, **dict.fromkeys(PARAMETERS[name], value)}
     decoder(settings)  # refuses a bad value before a model is loaded
     return lambda path, model: decoder(settings, model.config.vocabulary)
+
+
+def _bat(path: str, model: GPT, delta: float) -> Decoder:
+    try:
+        return bat_decoder(model.head.weight.detach().cpu().numpy(), delta)
+    except ValueError as error:
+        raise UserError(f"{path}: its head: {error}") from error
 
 
 @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""A table of scores: how much each model oversmooths, beside the thesis's numbers (Tables 4.1, 4.2, E.7, E.8)."""
+"""A table of scores: how much each model oversmooths, beside the thesis's numbers (Tables 4, 6.1, 7.1, 7.2, E, F.1)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read the scores of the family; write the table as CSV, Markdown and LaTeX."""
+    """Read the scores of some models; write the table as CSV, Markdown and LaTeX."""
     settings = job.params.settings
     summaries = []
     for path in map(Path, job.input.scores):
-        scores = summarise_scores(path, settings["decodings"], settings["resamples"], settings["seed"])
+        scores = summarise_scores(
+            path, settings["decodings"], settings["resamples"], settings["seed"], settings.get("pooled")
+        )
         summaries += [
             {"metric": path.parent.name, "model": path.stem, "truth": truth, "decoding": decoding, **vars(summary)}
             for (truth, decoding), summary in scores.items()

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import byte_frequency_figure as script
-from oversmoothing.byte_figure import byte_frequencies, byte_frequency_figure
-from oversmoothing.figures import write_figure
+from oversmoothing.figures.byte_frequency import byte_frequencies, byte_frequency_figure
+from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
 

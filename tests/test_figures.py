@@ -9,7 +9,8 @@ import pytest
 
 import metric_cost_figure as script
 from oversmoothing.costs import LABELS
-from oversmoothing.figures import COSTS, metric_cost_figure, write_figure
+from oversmoothing.figures.metric_cost import COSTS, metric_cost_figure
+from oversmoothing.figures.style import write_figure
 
 
 def costs(ranks=(4, 8, 288), published=("4", "8", "512")):

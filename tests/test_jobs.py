@@ -27,8 +27,8 @@ def raiser(error):
     ("error", "message"),
     [
         (UserError("text.txt: not UTF-8"), "Error: text.txt: not UTF-8"),
-        (MemoryError(), "out of memory: lower `training.batch`"),
-        (torch.OutOfMemoryError("CUDA out of memory"), "out of memory: lower `training.batch`"),
+        (MemoryError(), "out of memory: lower the `batch` of `training`"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "out of memory: lower the `batch` of `training`"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line_and_exit_status_1(job, capsys, error, message):

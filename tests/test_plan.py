@@ -141,6 +141,7 @@ def test_metrics_are_those_of_the_library():
         ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
         ({"language_model": {"heads": 3}}, "language_model.width: 256 is not a multiple of language_model.heads, 3"),
         ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 200"),
+        ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
         ({"quality": {"language_model": ""}}, "quality.language_model: '' "),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,11 @@ def check_files(config: Mapping[str, Any]) -> None:
     for pattern in config["corpus"]["paths"]:
         if not corpus_files({"corpus": {"paths": [pattern]}}):
             raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
-    name = config["quality"]["language_model"]
-    if name and Path(name).is_absolute() and not Path(name).is_dir():
-        raise ConfigError(f"quality.language_model: no folder {name}")
+    name = config["quality"]["language_model"] or ""
+    path = Path(os.path.expanduser(name))  # noqa: PTH111 (Path's own raises where there is no such user)
+    is_path = path.is_absolute() or len(path.parts) > 2 or name.startswith((".", "~"))  # a hub name has two parts
+    if is_path and not path.is_dir():
+        raise ConfigError(f"quality.language_model: no folder {name} (searched in {Path.cwd()})")
 
 
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:

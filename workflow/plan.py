@@ -86,7 +86,8 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         if ranked:
             full = max(member["rank"] for member in ranked)
             for rank in config["svd_ranks"]:
-                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=f"bn{full}-s{seed}"))
+                source = f"bn{full}-s{seed}"
+                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=source, published_as=str(rank)))
     for member in config["family"]:
         if "path" in member:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
@@ -197,14 +198,16 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
         "truth" (another truth), "rank", "tau", and for TBAT "delta" and "condition".
     """
     rows = []
-    for model in models(config).values():
+    known = models(config)
+    for model in known.values():
         if model.kind == kind:
-            shape = FAMILY_SHAPE if kind == "family" else TRUTH_SHAPES.get(model.published_as or "")
-            own = model.settings["model"] if model.settings else {}
+            shape = TRUTH_SHAPES.get(model.published_as or "") if kind == "truth" else FAMILY_SHAPE
+            trained = known[model.source or model.name].settings
+            own = trained["model"] if trained else {}
             alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
             differs = {
                 "data": config["corpus"]["source"] != "fineweb",
-                "scale": kind == "family" and not alike,
+                "scale": kind != "truth" and not alike,
                 "truth": kind == "truth" and not alike,
                 "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
                 "tau": config["metrics"]["tau"] != TAU,
@@ -221,6 +224,16 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def pooled_truths(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Say of all truths together, "all truths", what `table_rows` says of each; the thesis has the mean of its two."""
+    truths = table_rows(config, "truth")
+    published = {truth["published_as"] for truth in truths}
+    differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
+    if published != {"EvaByte", "NanoGPT 300M"}:
+        differs["truth"] = None
+    return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
 
 
 def names(models: Mapping[str, Model], kind: str) -> list[str]:

@@ -20,6 +20,8 @@ import array_api_compat as api
 from oversmoothing.jobs import UserError
 from oversmoothing.truncation import Array, eta, min_p, renormalised, smallest, typical
 
+COLDEST, HOTTEST = 0.01, 100.0  # temperatures beyond which float32 gives out
+
 Decoder = Callable[[Array], Array]
 
 
@@ -188,8 +190,8 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
         return lambda p: top_k(p, k)
     if name == "temperature":
         t = float(settings["temperature"])
-        if not 0 < t < math.inf:
-            raise UserError(f"decoding temperature: {t} is not a positive finite number")
+        if not COLDEST <= t <= HOTTEST:
+            raise UserError(f"decoding temperature: {t} lies outside {COLDEST:g} to {HOTTEST:g}")
         return lambda p: temperature(p, t)
     if name in _OF_A_SHARE:
         function, share = _OF_A_SHARE[name], float(settings[wanted[0]])

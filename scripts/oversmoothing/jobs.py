@@ -52,5 +52,5 @@ def explain(error: Exception) -> str | None:
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return "out of memory: lower `training.batch` or `inference.batch` in the config and run again"
+        return "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
     return None

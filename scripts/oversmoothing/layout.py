@@ -68,20 +68,20 @@ def write_latex_tables(
 def markdown_cell(
     mean: float, sd: float, low: float | None = None, high: float | None = None, best: bool = False
 ) -> str:
-    """Set mean ± sd [interval] in Markdown; "-" where there is no mean."""
+    """Set mean ± sd [interval] in Markdown, what of it there is; "-" where there is no mean."""
     if pd.isna(mean):
         return "-"
     figure = f"**{number(mean)}**" if best else number(mean)
     interval = "" if low is None or high is None or pd.isna(low) else f" [{number(low)}, {number(high)}]"
-    return f"{figure} ± {number(sd)}{interval}"
+    return f"{figure}{'' if pd.isna(sd) else f' ± {number(sd)}'}{interval}"
 
 
 def latex_cell(mean: float, sd: float, low: float | None = None, high: float | None = None, best: bool = False) -> str:
-    """Set mean ± sd in LaTeX, which has no room for intervals; "--" where there is no mean."""
+    """Set mean ± sd in LaTeX, what of it there is, with no room for intervals; "--" where there is no mean."""
     if pd.isna(mean):
         return "--"
     figure = rf"\mathbf{{{latex_number(mean)}}}" if best else latex_number(mean)
-    return rf"${figure} \pm {latex_number(sd)}$"
+    return f"${figure}$" if pd.isna(sd) else rf"${figure} \pm {latex_number(sd)}$"
 
 
 def number(value: float) -> str:

@@ -91,9 +91,11 @@ def score_window(
 
 
 def summarise_scores(
-    path: str | Path, decodings: Sequence[str], resamples: int, seed: int
+    path: str | Path, decodings: Sequence[str], resamples: int, seed: int, pooled: str | None = None
 ) -> dict[tuple[str | None, str], Summary]:
     """Summarise one score file per truth (None where the metric needs none) and decoding, reading it in row groups.
+
+    With `pooled`, the scores against all truths are one set under that name: its mean is the mean of theirs.
 
     Raises
     ------

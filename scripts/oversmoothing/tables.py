@@ -17,7 +17,14 @@ from oversmoothing.layout import (
 )
 from oversmoothing.metrics import METRICS
 
-LABELS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)", "tbat": "TBAT"}
+LABELS = {
+    "tto": "TTO",
+    "nsmd": "NSMD",
+    "tv": "TV",
+    "kl": "KL (nats)",
+    "tbat": "TBAT",
+    "entropy_difference": "Entropy difference (bits)",
+}
 FACTS = {name: (metric.unit, metric.better) for name, metric in METRICS.items()} | {"tbat": ("probability", "lower")}
 DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "another truth", "tau": "another tau"} | {
     "delta": "another delta",
@@ -120,7 +127,9 @@ def write_latex(table: pd.DataFrame, path: str | Path, title: str, across: str =
     tables = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
         wide = _wide(part, across, latex_cell)
-        wide["rank"] = wide["rank"].map(latex_text)
+        wide[["rank", *wide.columns.intersection(["metric"])]] = wide[
+            ["rank", *wide.columns.intersection(["metric"])]
+        ].map(latex_text)
         tables.append((wide, f"{title} {_against(truth)}{_beside(part)}. {_legend(part, intervals=False)}"))
     write_latex_tables(path, tables)
 
@@ -130,28 +139,38 @@ def _bears_on(metric: str, difference: str) -> bool:
 
 
 def _wide(part: pd.DataFrame, across: str, cell: Any) -> pd.DataFrame:
-    """Turn tidy rows into one row per model and, per metric or decoding, one column of ours and one published."""
+    """Turn tidy rows into one row per model and, per metric or decoding, one column of ours and one published.
+
+    Where decodings are the columns and there are several metrics, each has a row of its own.
+    """
     several_seeds = part.seed.nunique() > 1
+    split = across == "decoding" and part.metric.nunique() > 1
     rows = []
-    for _, own in part.groupby("model", sort=False):
+    for _, own in part.groupby(["model", "metric"] if split else ["model"], sort=False):
         row = model_cells(own.iloc[0].to_dict(), several_seeds)
+        if split:
+            row["metric"] = _label(own.iloc[0])
         for record in own.to_dict("records"):
-            best = _best(part[part[across] == record[across]], record["better"])
-            label = LABELS[record["metric"]] if across == "metric" else record["decoding"]
-            row[f"{label} {ARROWS[record['better']]}"] = cell(
+            best = _best(part[(part.metric == record["metric"]) & (part.decoding == record["decoding"])])
+            column = record["decoding"] if across == "decoding" else LABELS[record["metric"]]
+            row[column if split else f"{column} {ARROWS[record['better']]}"] = cell(
                 record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best
             )
-            row["published " + label] = cell(record["published_mean"], record["published_sd"])
+            row[f"published {column}"] = cell(record["published_mean"], record["published_sd"])
         rows.append(row)
     return pd.DataFrame(rows).fillna("")
 
 
+def _label(row: pd.Series) -> str:
+    return f"{LABELS[row.metric]} {ARROWS[row.better]}"
+
+
+def _best(rows: pd.DataFrame) -> float:
+    return rows["mean"].min() if rows.better.iloc[0] == "lower" else rows["mean"].max()
+
+
 def _against(truth: str | None, quote: str = "") -> str:
     return "Of the model alone, without a truth" if pd.isna(truth) else f"Against {quote}{truth}{quote}"
-
-
-def _best(rows: pd.DataFrame, better: str) -> float:
-    return rows["mean"].min() if better == "lower" else rows["mean"].max()
 
 
 def _beside(part: pd.DataFrame) -> str:

@@ -7,10 +7,11 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
-from oversmoothing.text_quality.perplexity import is_gpt2_large, load_language_model, read
+from oversmoothing.text_quality.perplexity import _tokens, is_gpt2_large, load_language_model, read
 
 TEXTS = [
     "The 5th sentence",
@@ -108,3 +109,34 @@ def test_weights_that_are_pickled_are_not_read(folder, tmp_path):
 
 def test_a_small_model_is_not_gpt2_large(language_model):
     assert not is_gpt2_large(language_model)
+
+
+def test_a_language_model_with_holes_is_refused(tmp_path, folder):
+    """transformers would fill missing weights at random, and read all text as empty without a vocabulary."""
+    broken = tmp_path / "holes"
+    shutil.copytree(folder, broken)
+    tensors = load_file(broken / "model.safetensors")
+    lost = next(name for name in tensors if "h.0" in name)
+    save_file(
+        {name: value for name, value in tensors.items() if name != lost}, broken / "model.safetensors", {"format": "pt"}
+    )
+    with pytest.raises(UserError, match=r"quality\.language_model: .*its weights lack .*h\.0"):
+        load_language_model(broken)
+
+
+def test_weights_that_are_no_numbers_are_named_and_not_the_samples(tmp_path, folder):
+    broken = tmp_path / "nan"
+    shutil.copytree(folder, broken)
+    tensors = load_file(broken / "model.safetensors")
+    name = next(name for name in tensors if name.endswith("wte.weight"))
+    tensors[name][:] = float("nan")
+    save_file(tensors, broken / "model.safetensors", {"format": "pt"})
+    with pytest.raises(UserError, match="its logits are not all finite numbers"):
+        read(load_language_model(broken), ["some text here"], 2)
+
+
+def test_text_that_spells_a_mark_is_text(folder):
+    model = load_language_model(folder)
+    plain = read(model, ["x<|endoftext|>y"], 1).perplexity
+    assert plain == pytest.approx(read(model, ["x<|endoftext|>y", "another"], 2).perplexity[0], rel=1e-4)
+    assert model.tokenizer.eos_token_id not in _tokens(model.tokenizer, "x<|endoftext|>y")

@@ -43,7 +43,7 @@ def test_one_more_decoding_samples_it_alone(sampled, tmp_path):
     text = (sampled.folder / "tests/config/tiny.yaml").read_text()
     config.write_text(text + "\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: beam, width: 2}]}\n")
     planned = sampled.planned(QUALITY, config=str(config))
-    assert planned == {"sample_extra": 3, "quality": 3, "quality_table": 1}
+    assert planned == {"sample_extra": 6, "quality": 3, "quality_table": 1}
 
 
 def test_another_language_model_resamples_nothing(sampled, tmp_path):

@@ -4,11 +4,11 @@ Needs: windows.parquet and the weights; for a truncated head those of its source
 Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled from as they are, under `pure` alone (Table H.1).
 
 One job writes all decodings of a model, because starting Python takes longer than sampling in the quick default. The
-extra decodings of `samples.decodings` have a job of their own: adding one leaves the others' samples as they are.
+extra decodings of `samples.decodings` have a job each: adding one leaves the others' samples as they are.
 """
 
 SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
-EXTRA = config["samples"]["decodings"]
+EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
 
 
 rule sample:
@@ -37,18 +37,21 @@ rule sample:
         "../../scripts/sample.py"
 
 
-if EXTRA:
-
-    use rule sample as sample_extra with:
-        output:
-            [SAMPLES.replace("{decoding}", entry["name"]) for entry in EXTRA],
-        log:
-            f"{RESULTS}/logs/sample_extra/{{model}}.log",
-        params:
-            settings=plan.sampling_settings(config, EXTRA),
-            rank=None,
-            device=lambda wildcards, output: config["device"],
-            code=fingerprint("sample.py"),
+use rule sample as sample_extra with:
+    output:
+        SAMPLES,
+    log:
+        f"{RESULTS}/logs/sample_extra/{{model}}-{{decoding}}.log",
+    wildcard_constraints:
+        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        decoding="|".join(EXTRA) or "(?!)",
+    params:
+        settings=lambda wildcards: plan.sampling_settings(
+            config, [EXTRA[wildcards.decoding]]
+        ),
+        rank=None,
+        device=lambda wildcards, output: config["device"],
+        code=fingerprint("sample.py"),
 
 
 use rule sample as sample_svd with:

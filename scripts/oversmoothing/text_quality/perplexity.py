@@ -5,6 +5,7 @@ a model is never run.
 """
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,7 @@ def load_language_model(name: str | Path, device: torch.device | str = "cpu") ->
         If there is no such model, or it has no safetensors, no tokenizer or brings code of its own.
     """
     disable_progress_bar()  # of loading a file; a download keeps its own
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))  # noqa: PTH111 (Path's own raises where there is no such user)
     local = folder.is_dir()
     if not local and (folder.is_absolute() or len(folder.parts) > 2 or str(name).startswith((".", "~"))):
         raise UserError(f"{KEY}: {name}: no such folder (searched from {Path.cwd()})")
@@ -80,8 +81,16 @@ def load_language_model(name: str | Path, device: torch.device | str = "cpu") ->
     options = {"local_files_only": local, "trust_remote_code": False} | ({"revision": revision} if revision else {})
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model = AutoModelForCausalLM.from_pretrained(source, use_safetensors=True, dtype=torch.float32, **options)
-    except (OSError, ValueError, KeyError, SafetensorError, ImportError) as error:
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            source, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
+        )
+        model, report = loaded
+        # transformers would draw at random what is missing, and read every text as empty without a vocabulary.
+        if absent := sorted(report["missing_keys"]):
+            raise ValueError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
+        if not _tokens(tokenizer, "a b"):
+            raise ValueError("its tokenizer finds no token in a text")
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         where = "" if local else f"; it is no folder in {Path.cwd()} either"
         raise UserError(f"{KEY}: {name}: no complete causal language model ({reason}){where}") from error
@@ -114,7 +123,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
     UserError
         If a text has more tokens than the model reads.
     """
-    tokens = [model.tokenizer(text)["input_ids"] if text else [] for text in texts]
+    tokens = [_tokens(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
     if model.context is not None and longest > model.context:
         raise UserError(
@@ -127,6 +136,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
         ids, mask = _padded([tokens[row] for row in rows], model.model.device)
         # Not the batch's loss, which transformers would give: each text's own.
         output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
+        if not output.logits[mask.bool()].isfinite().all():
+            raise UserError(f"{KEY}: its logits are not all finite numbers; its weights are damaged")
         losses = cross_entropy(output.logits[:, :-1].float().transpose(1, 2), ids[:, 1:], reduction="none")
         scored = mask[:, 1:].sum(dim=1)
         means = (losses * mask[:, 1:]).sum(dim=1).double() / scored  # 0 / 0 is the NaN of a single token
@@ -134,6 +145,13 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
         last = output.hidden_states[-1][torch.arange(len(rows)), scored]
         features[rows] = last.float().cpu().numpy()
     return Readings(perplexity, features)
+
+
+def _tokens(tokenizer: Any, text: str) -> list[int]:
+    """Return the tokens of a text and no others: no mark of its beginning, and none where the text spells one."""
+    if not text:
+        return []
+    return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
 def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:

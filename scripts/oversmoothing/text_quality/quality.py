@@ -27,6 +27,7 @@ QUALITY = pa.schema(
     ]
 )
 UNSCORED = "a sample of fewer than two tokens has no perplexity"
+UNBOUNDED = "the perplexity of a sample is beyond all numbers"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def quality(
         samples.windows.tolist(), samples.prompts, samples.continuations, readings.perplexity.tolist(), strict=True
     ):
         values = {"perplexity": perplexity, **word_metrics(prompt, text)}
-        rows += [_row(metric, value, window=window, note=UNSCORED) for metric, value in values.items()]
+        note = UNBOUNDED if np.isinf(perplexity) else UNSCORED
+        rows += [_row(metric, value, window=window, note=note) for metric, value in values.items()]
     draws = np.random.default_rng([seed, n]).integers(0, n, size=(resamples, n))
     of_sets = {
         "mauve": (human_readings.features, readings.features, mauve, why_not),

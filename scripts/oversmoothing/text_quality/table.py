@@ -147,12 +147,13 @@ def _legend(table: pd.DataFrame) -> str:
     n = int(table.n.max())
     parts = [
         f"Mean ± standard deviation over {n:,} samples; MAUVE and byte TV are of the whole set, ± the standard "
-        "deviation over draws of whole windows",
+        "deviation over draws of whole windows, which repeat windows and so lower MAUVE and raise byte TV: the mean "
+        "of the draws stands in the CSV beside the value of the set",
         "Intervals of the means stand in the CSV",
         "Bold: closest to human (of the family, or of the truncated heads; by decoding: of the row). No other "
         "direction is good by itself, but MAUVE is 1 ↑ and byte TV 0 ↓ for the human texts themselves",
-        f"The row `{SECOND}` is of other human texts: a model that comes closer than that cannot be told from human "
-        f"by that metric at {n:,} samples",
+        f"Where there is a row `{SECOND}`, it is of other human texts: what lies no further from human than it does is "
+        f"within what {n:,} samples can tell",
         "The thesis's script halves byte TV, so ours is halved here; the CSV has the true value. Repetition is the "
         "share of word bigrams that occur more than once, loops the share of samples that end in a phrase of two or "
         "more words three times in a row",
@@ -162,10 +163,10 @@ def _legend(table: pd.DataFrame) -> str:
     if others := [names[name] for name in names if name in differs]:
         parts.append(f"The published values come from {' and '.join(others)}: compare trends, not levels")
     stand_ins = table[table.published_differs.fillna("").str.contains("rank")].drop_duplicates("model")
-    if "language_model" in differs:
+    if "language_model" in differs and table[table.metric == "mauve"]["mean"].notna().any():
         parts.append(
-            "The features in which MAUVE compares are those of a small language model at the last byte: they know the "
-            "last words and little else, so MAUVE tells less here than with GPT-2 Large"
+            "The features in which MAUVE compares are not GPT-2 Large's but another language model's; a small one's "
+            "know the last words and little else, and MAUVE then tells less"
         )
     parts += [
         f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.figures import style
+from oversmoothing.figures.style import style
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 

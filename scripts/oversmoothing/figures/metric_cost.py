@@ -1,27 +1,15 @@
-"""From tables to figures: one look for all of them, and files that come out the same on every run."""
+"""What a metric costs, as a figure (thesis Table I.1)."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
-
-import matplotlib as mpl
-
-mpl.use("Agg")  # a cluster's node has no display
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.store.atomic import atomic_path
-
-DPI = 200
-PALETTE = sns.color_palette("colorblind").as_hex()
-METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # dates and versions change files
+from oversmoothing.figures.style import PALETTE, style
 
 COSTS = {  # label, colour and marker, from the bottom of the figure to its top
     "tv": ("TV", PALETTE[9], "v"),
@@ -33,32 +21,6 @@ COSTS = {  # label, colour and marker, from the bottom of the figure to its top
 }
 PUBLISHED: dict[str, Any] = {"linestyle": (0, (3, 2)), "marker": "o", "markersize": 5, "linewidth": 1}
 SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Draw and save with the look that all figures share: ticks, no frame, a palette safe for the colour-blind."""
-    look: dict[Any, Any] = {**sns.axes_style("ticks"), **sns.plotting_context("notebook", font_scale=0.9)}
-    look |= {
-        "axes.prop_cycle": cycler(color=PALETTE),
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlelocation": "left",
-        "figure.constrained_layout.use": True,
-        "font.family": ["DejaVu Sans"],  # comes with matplotlib, so text is set alike everywhere
-        "savefig.dpi": DPI,
-        "svg.hashsalt": "oversmoothing",
-    }
-    with mpl.rc_context(look):
-        yield
-
-
-def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
-    """Write a figure under each path, in the format of its suffix, .png or .svg; equal figures give equal bytes."""
-    for path in map(Path, paths):
-        kind = path.suffix.removeprefix(".")
-        with style(), atomic_path(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind])
 
 
 def metric_cost_figure(table: pd.DataFrame) -> Figure:

@@ -1,0 +1,34 @@
+"""Table 3.1: validation loss and argmax accuracy of every trained model."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
+from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_markdown
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 3.1)."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the histories and the logits; write the table as CSV, Markdown and LaTeX."""
+    settings = job.params.settings
+    histories = dict(zip(settings["trained"], job.input.histories, strict=True))
+    values: dict[str, dict] = {}
+    for model, logits in zip(settings["models"], job.input.logits, strict=True):
+        name = model["model"]
+        losses = {"validation_loss": validation_loss(histories[name])} if name in histories else {}
+        values[name] = {**losses, "accuracy": accuracy(logits, settings["resamples"], settings["seed"])}
+    published = pd.read_csv(job.input.published, dtype={"model": str})
+    table = losses_table(values, settings["models"], published)
+    write_csv(table, job.output.csv)
+    write_markdown(table, job.output.markdown, TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

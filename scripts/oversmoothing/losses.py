@@ -1,0 +1,135 @@
+"""How well the models predict: validation loss and argmax accuracy (thesis Table 3.1)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.layout import (
+    latex_cell,
+    latex_text,
+    markdown_cell,
+    model_cells,
+    number,
+    write_latex_tables,
+    write_page,
+)
+from oversmoothing.statistics import Summary, WindowSums, summarise
+from oversmoothing.store.parquet import read_groups, read_table, vectors
+
+METRICS = {
+    "validation_loss": ("Validation loss ↓", "nats per byte", "lower"),
+    "accuracy": ("Accuracy ↑", "share of bytes", "higher"),
+}
+
+
+def validation_loss(history: str | Path) -> float:
+    """Return the lowest validation loss of a training, in nats per byte: that of the weights that were kept."""
+    return float(np.min(read_table(history, ["validation_loss"])["validation_loss"].to_numpy()))
+
+
+def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
+    """Summarise how often the most probable byte is the one that stands there, over the scored bytes of all windows.
+
+    Ties go to the lowest byte. Errors are those of `read_groups`.
+    """
+    sums = WindowSums()
+    for group in read_groups(logits, ["window", "target", "logits"]):
+        right = vectors(group["logits"]).argmax(axis=1) == group["target"].to_numpy()
+        sums.add(group["window"].to_numpy(), right.astype(np.float64))
+    return summarise(sums, resamples, seed)
+
+
+def losses_table(
+    values: Mapping[str, Mapping[str, Summary | float]],
+    models: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+) -> pd.DataFrame:
+    """Set loss and accuracy of each model beside the thesis's (Table 3.1).
+
+    Parameters
+    ----------
+    values : mapping
+        From model and metric ("validation_loss", "accuracy") to its value; a metric that is not known is left out.
+    models : sequence of mappings
+        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
+    published : DataFrame
+        ``model``, ``metric``, ``mean``.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and metric, in the order given.
+    """
+    cells = published.set_index(["model", "metric"])["mean"]
+    rows = []
+    for model in models:
+        for metric, value in values[model["model"]].items():
+            _, unit, better = METRICS[metric]
+            known = (model["published_as"], metric) in cells.index
+            rows.append(
+                {
+                    **{key: model[key] for key in ("model", "rank", "seed")},
+                    "metric": metric,
+                    "unit": unit,
+                    "better": better,
+                    **(vars(value) if isinstance(value, Summary) else {"mean": value}),
+                    "published_model": model["published_as"] if known else None,
+                    "published_mean": cells[model["published_as"], metric] if known else None,
+                    "published_differs": " ".join(model["differs"]) if known else None,
+                }
+            )
+    table = pd.DataFrame(rows)
+    table = table.reindex(columns=[*dict.fromkeys([*table.columns, "sd", "n", "low", "high"])])
+    return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
+
+
+def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+    """Write the table to be read: a row per model."""
+    write_page(path, title, [("", _wide(table, markdown_cell, "-"))], _legend(table))
+
+
+def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+    """Write the same as a LaTeX table."""
+    wide = _wide(table, latex_cell, "--")
+    wide["rank"] = wide["rank"].map(latex_text)
+    write_latex_tables(path, [(wide, f"{title} {_legend(table)}")])
+
+
+def _wide(table: pd.DataFrame, cell: Callable[..., str], none: str) -> pd.DataFrame:
+    several_seeds = table.seed.nunique() > 1
+    rows = []
+    for _, own in table.groupby("model", sort=False):
+        row = model_cells(own.iloc[0].to_dict(), several_seeds)
+        records = {record["metric"]: record for record in own.to_dict("records")}
+        for metric, (label, _, _) in METRICS.items():
+            record = records.get(metric)
+            spread = record is not None and pd.notna(record["sd"])
+            value = none if record is None else number(record["mean"])
+            row[label] = (
+                cell(record["mean"], record["sd"], record["low"], record["high"]) if record and spread else value
+            )
+            known = record is not None and pd.notna(record["published_mean"])
+            row[f"published {label[:-2].lower()}"] = number(record["published_mean"]) if record and known else none
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _legend(table: pd.DataFrame) -> str:
+    parts = [
+        "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
+        f"how often the most probable byte is the right one, over {int(table.n.max()):,} evaluation bytes ± standard "
+        "deviation [95 % interval of the mean, from a bootstrap over whole windows]",
+        "↓ lower is better, ↑ higher is better",
+    ]
+    if table.published_mean.notna().any():
+        parts.append("The thesis's models are larger and read another corpus: compare trends, not levels")
+    beside = table[table.published_model.notna() & table["rank"].notna()].drop_duplicates("model")
+    parts += [
+        f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"
+        for row in beside.to_dict("records")
+        if str(row["rank"]) != row["published_model"]
+    ]
+    return ". ".join(parts) + "."
