@@ -11,7 +11,7 @@ from scipy.special import softmax as scipy_softmax
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window
+from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window, summarise_scores
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256
@@ -73,6 +73,26 @@ def test_rows_come_out_in_groups_with_their_keys(tmp_path, monkeypatch):
     assert frame[frame.decoding == "pure"].truth.unique().tolist() == ["truth"]
     assert frame[frame.decoding == "top-k"].truth.isna().all()
     assert frame[(frame.window == 2) & (frame.decoding == "pure")].value.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_summaries_by_truth_and_of_all_truths_together(tmp_path):
+    path = tmp_path / "tto.parquet"
+    with open_writer(path, SCORES, {}) as writer:
+        rows = ScoreRows(writer)
+        for window in range(3):
+            rows.add(window, "one", "pure", np.full(2, window, np.float32))
+            rows.add(window, "two", "pure", np.full(2, window + 4, np.float32))
+            rows.add(window, "one", "greedy", np.zeros(2, np.float32))
+        rows.flush()
+    apart = summarise_scores(path, ["pure"], 100, 1)
+    assert {key: (value.mean, value.n) for key, value in apart.items()} == {
+        ("one", "pure"): (1.0, 6),
+        ("two", "pure"): (5.0, 6),
+    }
+    pooled = summarise_scores(path, ["pure"], 100, 1, pooled="all")
+    assert {key: (value.mean, value.n) for key, value in pooled.items()} == {("all", "pure"): (3.0, 12)}
+    with pytest.raises(UserError, match="no scores under decoding 'top-k'"):
+        summarise_scores(path, ["pure", "top-k"], 100, 1)
 
 
 def test_other_windows_are_refused(tmp_path, model):

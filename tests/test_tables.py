@@ -74,6 +74,30 @@ def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
     assert [cell.strip() for cell in row.split("|")][3] == "-"
 
 
+def test_with_decodings_across_each_metric_has_a_row(tmp_path):
+    rows = [
+        {"model": m["model"], "truth": "truth", "metric": metric, "decoding": decoding, "mean": i + j, "sd": 0.1}
+        | {"n": 9, "low": 0.0, "high": 1.0}
+        for i, m in enumerate(MODELS, start=1)
+        for j, metric in enumerate(("tto", "entropy_difference"))
+        for decoding in ("pure", "greedy")
+    ]
+    published = pd.DataFrame(
+        [{"model": "4", "truth": "NanoGPT 300M", "metric": "tto", "decoding": "greedy", "mean": 0.25, "sd": np.nan}]
+    )
+    table = beside_published(pd.DataFrame(rows), MODELS, TRUTHS, published)
+    write_markdown(table, tmp_path / "t.md", "Title", "decoding")
+    write_latex(table, tmp_path / "t.tex", "Title.", "decoding")
+    text = (tmp_path / "t.md").read_text()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    assert cells[0] == ["rank", "metric", "pure", "published pure", "greedy", "published greedy"]
+    assert [row[:2] for row in cells[1:5:3]] == [["4", "TTO ↓"], ["4", "Entropy difference (bits) ↑"]]
+    assert cells[1][2:] == ["**1.000** ± 0.100 [0.000, 1.000]", "-", "**1.000** ± 0.100 [0.000, 1.000]", "0.250"]
+    assert cells[6][2].startswith("**4.000**")  # of an entropy difference the highest is best
+    assert "↓ lower is better, ↑ higher is better" in text
+    assert (tmp_path / "t.tex").read_text().count("$\\downarrow$") == 4
+
+
 def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
     own = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
     models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, own]

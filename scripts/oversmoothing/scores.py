@@ -109,9 +109,8 @@ def summarise_scores(
             of_truth = pc.is_null(truths) if truth is None else pc.equal(truths, truth)
             for decoding in decodings:
                 rows = group.filter(pc.and_(of_truth, pc.equal(found, decoding)))
-                sums.setdefault((truth, decoding), WindowSums()).add(
-                    rows["window"].to_numpy(), rows["value"].to_numpy()
-                )
+                own = sums.setdefault((pooled or truth, decoding), WindowSums())
+                own.add(rows["window"].to_numpy(), rows["value"].to_numpy())
     if missing := [
         decoding for decoding in decodings if not any(sums[key].count for key in sums if key[1] == decoding)
     ]:

@@ -30,6 +30,7 @@ DIFFERENCES = {"data": "another corpus", "scale": "larger models", "truth": "ano
     "delta": "another delta",
     "condition": "another condition in BAT",
 }
+BOTH = {"mean": "both of its truths"}  # in Table 6.1
 OF_TBAT_ALONE = {"delta", "condition"}
 
 
@@ -175,7 +176,7 @@ def _against(truth: str | None, quote: str = "") -> str:
 
 def _beside(part: pd.DataFrame) -> str:
     names = part.published_truth.dropna().unique()
-    return f", beside the thesis's values against {names[0]}" if len(names) else ""
+    return f", beside the thesis's values against {BOTH.get(names[0], names[0])}" if len(names) else ""
 
 
 def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
@@ -183,7 +184,8 @@ def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
     parts = [f"Mean ± standard deviation over {int(table.n.max()):,} positions"]
     if intervals:
         parts[0] += " [95 % interval of the mean, from a bootstrap over whole windows]"
-    parts.append("↓ lower is better; bold: the best of ours")
+    ways = [f"{ARROWS[better]} {better} is better" for better in dict.fromkeys(table.better)]
+    parts.append(f"{', '.join(ways)}; bold: the best of ours")
     differs = set(" ".join(table.published_differs.dropna()).split())
     if others := [DIFFERENCES[name] for name in DIFFERENCES if name in differs]:
         parts.append(f"The published values come from {' and '.join(others)}: compare trends, not levels")
