@@ -1,11 +1,17 @@
-"""Truncated heads."""
+"""Truncated heads, effective ranks, counts of singular values."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from scipy.linalg import svd
+from scipy.linalg import eigvalsh, svd
+from scipy.stats import entropy, ortho_group
 
 from oversmoothing.jobs import UserError
+from oversmoothing.ranks.spectrum import behind_norm, count_above, effective_rank, singular_values
 from oversmoothing.spectra import read_head, truncate
 
 W = np.random.default_rng(0).normal(size=(256, 40)) @ np.diag(np.linspace(3, 0.1, 40))
@@ -43,3 +49,105 @@ def test_weights_without_a_head(tmp_path):
     save_file({"other": np.zeros(3)}, tmp_path / "w.safetensors")
     with pytest.raises(UserError, match="no complete weights with a head"):
         read_head(tmp_path / "w.safetensors")
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_equal_singular_values_all_count(n):
+    assert effective_rank(np.eye(n)) == pytest.approx(n, rel=1e-12)
+    assert count_above(np.eye(n), 0.99) == n
+
+
+def test_one_direction_counts_as_one():
+    rows = np.outer(np.linspace(-2, 3, 9), [1.0, -2.0, 0.5])
+    assert effective_rank(rows) == pytest.approx(1, abs=1e-12)
+    assert count_above(rows, 1e-12) == 1
+
+
+def test_an_offset_counts_because_nothing_is_centred():
+    rows = np.random.default_rng(1).normal(size=(50, 5))
+    assert effective_rank(rows + 100) < effective_rank(rows) / 2
+
+
+def test_two_values_by_hand():
+    expected = np.exp(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
+    assert effective_rank(np.diag([3.0, 1.0])) == pytest.approx(expected)
+    assert effective_rank(np.diag([3.0, 0.0, 1.0])) == pytest.approx(expected)
+    assert [count_above(np.diag([3.0, 1.0]), share) for share in (0, 0.33, 0.34)] == [2, 2, 1]
+    assert count_above(np.diag([4.0, 1.0]), 0.25) == 1  # above, not at
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effective_rank_is_that_of_the_eigenvalues_of_the_gram_matrix(seed):
+    matrix = np.random.default_rng(seed).normal(size=(30, 12)) * np.geomspace(1, 0.01, 12)
+    sigma = np.sqrt(eigvalsh(matrix.T @ matrix))
+    assert effective_rank(matrix) == pytest.approx(np.exp(entropy(sigma)), rel=1e-6)
+    for share in (0.5, 0.1, 0.02):
+        assert count_above(matrix, share) == sum(value > share * max(sigma) for value in sigma)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-3, -7, 1e300])
+def test_scale_and_rotation_change_nothing(scale):
+    draw = np.random.default_rng(3)
+    matrix = draw.normal(size=(20, 6)) * [1, 0.5, 0.2, 0.1, 0.05, 0.001]
+    left, right = (ortho_group.rvs(n, random_state=draw) for n in matrix.shape)
+    for other in (scale * matrix, left @ matrix @ right, matrix.T, matrix[::-1, ::-1]):
+        assert effective_rank(other) == pytest.approx(effective_rank(matrix), rel=1e-9)
+        assert count_above(other, 0.07) == count_above(matrix, 0.07)
+
+
+def test_singular_values_stand_for_their_matrix():
+    sigma = singular_values(W)
+    np.testing.assert_allclose(sigma, svd(W, compute_uv=False))
+    assert effective_rank(sigma) == effective_rank(sigma[::-1]) == effective_rank(W)
+    assert count_above(sigma[::-1], 0.5) == count_above(W, 0.5)
+
+
+def test_effective_rank_never_exceeds_the_rank():
+    for rank in (1, 4, 39):
+        assert 1 <= effective_rank(truncate(W, rank)) <= rank + 1e-9
+
+
+def test_zeros_have_rank_zero():
+    assert effective_rank(np.zeros((3, 4))) == 0
+    assert count_above(np.zeros((3, 4)), 0.01) == 0
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.empty((0, 4)), r"shape \(0, 4\)"),
+        (np.float64(3), r"shape \(\)"),
+        (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
+        (np.array([[1, np.nan]]), "NaN"),
+        (np.array([[1, -np.inf]]), "infinite"),
+        (np.array([1.0, -0.5]), "-0.5 is negative"),
+    ],
+)
+def test_what_has_no_singular_values(matrix, message):
+    for function in (singular_values, effective_rank, lambda matrix: count_above(matrix, 0.1)):
+        with pytest.raises(ValueError, match=message):
+            function(matrix)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1, np.nan])
+def test_a_share_that_is_none(share):
+    with pytest.raises(ValueError, match="share"):
+        count_above(W, share)
+
+
+def test_the_head_behind_a_norm_is_the_matrix_of_the_thesis():
+    gain = np.random.default_rng(4).uniform(-2, 2, 40)
+    projected = behind_norm(W, gain)
+    np.testing.assert_allclose(projected, W @ np.diag(gain) @ (np.eye(40) - np.ones((40, 40)) / 40))
+    assert np.linalg.matrix_rank(projected) == 39
+    x = np.random.default_rng(5).normal(size=(6, 40))
+    x -= x.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose((x * gain) @ W.T, x @ projected.T)
+    with pytest.raises(ValueError, match=r"gain of shape \(1,\)"):
+        behind_norm(W, gain[:1])
+
+
+def test_needs_no_torch():
+    code = "import sys, oversmoothing.ranks.measure, oversmoothing.spectra; assert 'torch' not in sys.modules"
+    scripts = Path(__file__).resolve().parents[1] / "scripts"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=scripts)

@@ -1,0 +1,145 @@
+"""The matrices of Table 7.3, from positions drawn over all windows and from the head, and measures of their rank."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.jobs import UserError
+from oversmoothing.metrics import softmax
+from oversmoothing.ranks.spectrum import behind_norm, count_above, effective_rank, singular_values
+from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.store.parquet import open_reader, read_groups, vectors
+
+RANKS = pa.schema(
+    [
+        ("representation", pa.string()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+        ("n", pa.int32()),  # rows of the matrix: positions, or bytes of the vocabulary
+        ("d", pa.int32()),  # columns
+    ]
+)
+SPECTRA = pa.schema(
+    [
+        ("representation", pa.string()),
+        ("index", pa.int32()),  # from 0 at the largest
+        ("singular_value", pa.float64()),
+    ]
+)
+KEYS = ("window", "position", "target")
+PRECISION = float(np.finfo(np.float32).eps)  # of all that is stored
+
+
+def draw_rows(total: int, count: int, seed: int) -> np.ndarray:
+    """Draw `count` of `total` rows without replacement, or all if there are fewer; return them in order, int64."""
+    return np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False, shuffle=False))
+
+
+def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
+    """Read what a model makes of positions drawn over all windows; which ones depends on their number and the seed.
+
+    Parameters
+    ----------
+    logits, hidden : path
+        Of one model. They are read one row group at a time, and only what is drawn is kept.
+    count : int
+        Positions to draw; where there are fewer, all are taken.
+    seed : int
+
+    Returns
+    -------
+    dict of str to array, shape (n, d)
+        ``logits`` (n, v), ``probabilities`` (n, v; float64), ``post`` (n, r) and ``pre`` (n, width).
+
+    Raises
+    ------
+    UserError
+        If a file is damaged or empty, the logits are not finite, or the two are not of the same windows.
+    """
+    totals = []
+    for path in (logits, hidden):
+        with open_reader(path) as reader:
+            totals.append(reader.metadata.num_rows)
+    if not totals[0]:
+        raise UserError(f"{logits}: no rows; delete it and run again")
+    rows = draw_rows(totals[0], count, seed)
+    own, inner = _read_rows(logits, ["logits"], rows), _read_rows(hidden, ["post", "pre"], rows)
+    if totals[0] != totals[1] or any(not np.array_equal(own[key], inner[key]) for key in KEYS):
+        raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
+    try:
+        probabilities = softmax(own["logits"].astype(np.float64))
+    except ValueError as error:
+        raise UserError(f"{logits}: {error}") from error
+    return {"logits": own["logits"], "probabilities": probabilities, "post": inner["post"], "pre": inner["pre"]}
+
+
+def heads(weights: str | Path) -> dict[str, np.ndarray]:
+    """Read a model's head W, ``head`` (v, r), and what its LayerNorm leaves of it, ``reachable_head`` (v, r).
+
+    The second is missing where a Linear stands between LayerNorm and head, so that any h can be reached. Errors are
+    those of `read_head` and `read_gain`.
+    """
+    head, gain = read_head(weights), read_gain(weights)
+    return {"head": head} if gain is None else {"head": head, "reachable_head": behind_norm(head, gain)}
+
+
+def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Table, pa.Table]:
+    """Measure the rank of each matrix.
+
+    Parameters
+    ----------
+    matrices : mapping of name to array, shape (n, d)
+    threshold : float
+        Share of the largest singular value, in [0, 1).
+
+    Returns
+    -------
+    pyarrow.Table
+        Of schema `RANKS`. Measures: ``effective_rank``; ``above_threshold``, the singular values above that share;
+        ``numerical_rank``, those above eps / 2 sqrt(n + d + 1) of the largest, the roundoff to expect in float32
+        (Press et al. 2007). The usual max(n, d) eps is some fifty times that and swallows true directions.
+    pyarrow.Table
+        Of schema `SPECTRA`.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is empty or not finite; the message names it.
+
+    References
+    ----------
+    W. H. Press et al., "Numerical recipes", third edition, Cambridge 2007, section 2.6.
+    """
+    ranks, spectra = [], []
+    for name, matrix in matrices.items():
+        try:
+            sigma = singular_values(matrix)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        values = {
+            "effective_rank": effective_rank(sigma),
+            "above_threshold": count_above(sigma, threshold),
+            "numerical_rank": count_above(sigma, PRECISION / 2 * math.sqrt(sum(matrix.shape) + 1)),
+        }
+        sizes = dict(zip("nd", matrix.shape, strict=True))
+        ranks += [
+            {"representation": name, "measure": key, "value": float(value), **sizes} for key, value in values.items()
+        ]
+        spectra.append(pa.table([[name] * len(sigma), range(len(sigma)), sigma], schema=SPECTRA))
+    return pa.Table.from_pylist(ranks, schema=RANKS), pa.concat_tables(spectra)
+
+
+def _read_rows(path: str | Path, columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Read the keys and some columns of vectors at `rows`, which rise."""
+    parts = []
+    start = 0
+    for group in read_groups(path, [*KEYS, *columns]):
+        first, last = np.searchsorted(rows, [start, start + len(group)])
+        chosen = rows[first:last] - start
+        start += len(group)
+        keys = {key: group[key].to_numpy()[chosen] for key in KEYS}
+        parts.append(keys | {name: vectors(group[name])[chosen] for name in columns})
+    return {name: np.concatenate([part[name] for part in parts]) for name in (*KEYS, *columns)}

@@ -1,0 +1,115 @@
+"""Singular values of a matrix and what is read off them: effective rank, and counts above a threshold (thesis 2.4).
+
+Apart from `spectra`, so that a change here samples and scores nothing again.
+"""
+
+import numpy as np
+
+
+def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """Project a head on what the LayerNorm in front of it can reach: W diag(gain) (I - 11^T / r).
+
+    A LayerNorm without bias gives h = gain * x with sum(x) = 0 and norm(x) = sqrt(r), so W h = P x for the matrix P
+    returned, whose rank is at most r - 1.
+
+    Parameters
+    ----------
+    weights : array, shape (v, r)
+    gain : array, shape (r,)
+        The LayerNorm's weight.
+
+    Returns
+    -------
+    array, shape (v, r)
+        float64.
+
+    Raises
+    ------
+    ValueError
+        If `gain` has another length than the rows of `weights`.
+    """
+    weights, gain = np.asarray(weights, np.float64), np.asarray(gain, np.float64)
+    if gain.shape != weights.shape[1:]:
+        raise ValueError(f"gain of shape {gain.shape}, but weights of shape {weights.shape}")
+    scaled = weights * gain
+    return scaled - scaled.mean(axis=1, keepdims=True)
+
+
+def singular_values(matrix: np.ndarray) -> np.ndarray:
+    """Return the singular values of a matrix (n, d), float64 (min(n, d),), largest first; those given come back.
+
+    Raises
+    ------
+    ValueError
+        If `matrix` is empty, has NaN or infinite values or neither one dimension nor two, or if singular values
+        given are negative.
+    """
+    matrix = np.asarray(matrix, np.float64)
+    if not matrix.size or matrix.ndim not in (1, 2):
+        raise ValueError(f"an array of shape {matrix.shape} has no singular values")
+    if not np.isfinite(matrix).all():
+        raise ValueError("NaN or infinite values")
+    if matrix.ndim == 2:
+        return np.linalg.svd(matrix, compute_uv=False)
+    if matrix.min() < 0:
+        raise ValueError(f"a singular value of {matrix.min()} is negative")
+    return np.sort(matrix)[::-1]
+
+
+def effective_rank(matrix: np.ndarray) -> float:
+    """Return exp(H(sigma / sum(sigma))), H in nats, over the singular values sigma (thesis 2.4, Table 7.3).
+
+    Nothing is centred: a common offset of all rows counts as a direction.
+
+    Parameters
+    ----------
+    matrix : array, shape (n, d) or (k,)
+        A matrix, or the singular values of one.
+
+    Returns
+    -------
+    float
+        From 1 (all rows are multiples of one) to min(n, d) (all singular values are equal); 0 for zeros.
+
+    Raises
+    ------
+    ValueError
+        As `singular_values`.
+
+    References
+    ----------
+    O. Roy and M. Vetterli, "The effective rank: a measure of effective dimensionality", EUSIPCO 2007, equation 4.
+    """
+    sigma = singular_values(matrix)
+    if not sigma[0]:
+        return 0.0
+    shares = sigma[sigma > 0] / sigma[0]  # first by the largest, so that the sum cannot overflow
+    shares = shares / shares.sum()
+    shares = shares[shares > 0]
+    return float(np.exp(-(shares @ np.log(shares))))
+
+
+def count_above(matrix: np.ndarray, share: float) -> int:
+    """Count the singular values above a share of the largest: the other effective rank of thesis 2.4.
+
+    Parameters
+    ----------
+    matrix : array, shape (n, d) or (k,)
+        A matrix, or the singular values of one.
+    share : float
+        In [0, 1).
+
+    Returns
+    -------
+    int
+        0 for zeros.
+
+    Raises
+    ------
+    ValueError
+        If `share` lies outside [0, 1), or as `singular_values`.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"a share of {share} lies outside [0, 1)")
+    sigma = singular_values(matrix)
+    return int((sigma > share * sigma[0]).sum())

@@ -1,0 +1,283 @@
+"""Table 7.3: drawn rows of logits and hidden states, their ranks, and what people read."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from safetensors.numpy import save_file
+from scipy.special import softmax
+
+import effective_rank as script
+import effective_rank_table as table_script
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
+from oversmoothing.ranks.measure import RANKS, draw_rows, heads, measure, representations
+from oversmoothing.ranks.table import ranks_table, read_published_ranks
+from oversmoothing.store.parquet import open_writer, read_table, write_table
+
+PUBLISHED = Path(__file__).resolve().parents[1] / "resources/published/table_7_3.csv"
+V, WIDTH, RANK = 40, 24, 6
+SIZES = (50, 30, 70)  # rows of the windows, which need not be alike
+SETTINGS = {"positions": 64, "threshold": 0.01, "seed": 7}
+
+
+def save_model(folder, norm="after", bad=None):
+    """Write what a model with a bottleneck leaves behind: weights, logits, hidden states."""
+    draw = np.random.default_rng(0)
+    down, head = draw.normal(size=(WIDTH, RANK)), draw.normal(size=(V, RANK)).astype(np.float32)
+    gain = draw.uniform(0.5, 2, RANK if norm == "after" else WIDTH).astype(np.float32)
+    config = {"rank": RANK, "bottleneck_norm": norm, "width": WIDTH}
+    save_file({"head.weight": head, "norm.weight": gain}, folder / "w.safetensors", {"config": json.dumps(config)})
+    with (
+        open_writer(folder / "logits.parquet", logits_schema(V), {}) as logits,
+        open_writer(folder / "hidden.parquet", hidden_schema(WIDTH, RANK), {}) as hidden,
+    ):
+        for window, size in enumerate(SIZES):
+            pre = draw.normal(size=(size, WIDTH)) * np.linspace(3, 0.1, WIDTH)
+            post = pre @ down
+            if norm == "after":
+                post -= post.mean(axis=1, keepdims=True)
+                post = gain * post / post.std(axis=1, keepdims=True)
+            post = post.astype(np.float32)
+            outputs = post @ head.T
+            if bad is not None:
+                outputs[:, 3] = bad
+            targets = draw.integers(0, V, size)
+            states = WindowStates(window, targets, outputs, pre.astype(np.float32), post)
+            logits.write_batch(states.logits_batch())
+            hidden.write_batch(states.hidden_batch())
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return save_model(tmp_path)
+
+
+def run_script(folder, **changes):
+    job = SimpleNamespace(
+        input=SimpleNamespace(
+            logits=folder / "logits.parquet", hidden=folder / "hidden.parquet", weights=folder / "w.safetensors"
+        ),
+        output=SimpleNamespace(ranks=folder / "ranks/bn6-s1.parquet", spectra=folder / "spectra/bn6-s1.parquet"),
+        wildcards=SimpleNamespace(model="bn6-s1"),
+        params=SimpleNamespace(settings=SETTINGS | changes),
+    )
+    script.main(job)
+    ranks, spectra = (read_table(path).to_pandas() for path in vars(job.output).values())
+    return ranks.set_index(["representation", "measure"]), spectra
+
+
+def test_rows_are_drawn_once_each_over_all_windows():
+    rows = draw_rows(20000, 1024, 1337)
+    assert len(set(rows)) == 1024
+    assert (np.diff(rows) > 0).all()
+    assert rows.min() >= 0
+    assert rows.max() < 20000
+    assert len(set(rows // 200)) == 100
+    np.testing.assert_array_equal(rows, draw_rows(20000, 1024, 1337))
+    assert not np.array_equal(rows, draw_rows(20000, 1024, 1338))
+
+
+@pytest.mark.parametrize("count", [150, 1024])
+def test_all_rows_where_there_are_no_more(count):
+    np.testing.assert_array_equal(draw_rows(150, count, 0), np.arange(150))
+
+
+def test_reads_the_drawn_rows_and_no_others(folder):
+    found = representations(folder / "logits.parquet", folder / "hidden.parquet", 64, 7)
+    rows = draw_rows(sum(SIZES), 64, 7)
+    for name, file in (("logits", "logits"), ("post", "hidden"), ("pre", "hidden")):
+        whole = np.array(read_table(folder / f"{file}.parquet")[name].to_pylist(), np.float32)
+        np.testing.assert_array_equal(found[name], whole[rows])
+    np.testing.assert_allclose(found["probabilities"], softmax(found["logits"].astype(float), axis=1), rtol=1e-12)
+
+
+def test_windows_without_a_drawn_row(folder):
+    found = representations(folder / "logits.parquet", folder / "hidden.parquet", 1, 7)
+    shapes = {"logits": (1, V), "probabilities": (1, V), "post": (1, RANK), "pre": (1, WIDTH)}
+    assert {name: matrix.shape for name, matrix in found.items()} == shapes
+
+
+def test_a_norm_after_the_bottleneck_costs_a_dimension(folder):
+    ranks, spectra = run_script(folder)
+    numerical = ranks.value.xs("numerical_rank", level="measure")
+    of_positions = {"logits": RANK - 1, "probabilities": V, "post": RANK - 1, "pre": WIDTH}
+    assert numerical.to_dict() == of_positions | {"head": RANK, "reachable_head": RANK - 1}
+    effective = ranks.value.xs("effective_rank", level="measure")
+    assert (effective >= 1).all()
+    assert (effective <= numerical + 1e-3).all()
+    assert ranks.loc["logits", "n"].eq(64).all()
+    assert ranks.loc["head", ["n", "d"]].drop_duplicates().to_numpy().tolist() == [[V, RANK]]
+    sizes = {"logits": V, "probabilities": V, "post": RANK, "pre": WIDTH, "head": RANK, "reachable_head": RANK}
+    assert spectra.groupby("representation").size().to_dict() == sizes
+
+
+def test_a_norm_before_the_bottleneck_costs_none(tmp_path):
+    ranks, _ = run_script(save_model(tmp_path, "before"))
+    numerical = ranks.value.xs("numerical_rank", level="measure")
+    assert numerical["logits"] == numerical["post"] == RANK
+    assert "reachable_head" not in numerical
+    assert set(heads(tmp_path / "w.safetensors")) == {"head"}
+
+
+def test_measures_are_those_of_the_spectra(folder):
+    ranks, spectra = run_script(folder, threshold=0.3)
+    for name, rows in spectra.groupby("representation"):
+        assert rows["index"].tolist() == list(range(len(rows)))
+        sigma = rows.singular_value.to_numpy()
+        assert (np.diff(sigma) <= 0).all()
+        shares = sigma[sigma > 0] / sigma.sum()
+        assert ranks.value[name, "effective_rank"] == pytest.approx(np.prod(shares**-shares))
+        assert ranks.value[name, "above_threshold"] == (sigma > 0.3 * sigma[0]).sum()
+    matrix = representations(folder / "logits.parquet", folder / "hidden.parquet", 64, 7)["pre"]
+    np.testing.assert_allclose(
+        spectra.singular_value[spectra.representation == "pre"],
+        np.linalg.svd(matrix.astype(float), compute_uv=False),
+    )
+
+
+def test_files_say_what_made_them(folder):
+    run_script(folder)
+    for name in ("ranks", "spectra"):
+        metadata = read_table(folder / name / "bn6-s1.parquet").schema.metadata
+        assert metadata[b"model"] == b"bn6-s1"
+        assert json.loads(metadata[b"settings"]) == SETTINGS
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_logits_that_are_not_finite_are_named(tmp_path, bad):
+    with pytest.raises(UserError, match=r"logits"):
+        run_script(save_model(tmp_path, bad=bad))
+
+
+def test_a_matrix_without_a_rank_is_named():
+    with pytest.raises(ValueError, match="post: NaN"):
+        measure({"pre": np.eye(3), "post": np.full((3, 3), np.nan)}, 0.01)
+
+
+def test_hidden_states_of_other_windows(folder):
+    hidden = read_table(folder / "hidden.parquet")
+    other = hidden.set_column(0, hidden.schema.field(0), pa.array(np.full(150, 9, np.int32)))
+    for table in (other, hidden.slice(0, 149)):
+        with open_writer(folder / "hidden.parquet", hidden.schema, {}) as writer:
+            writer.write_table(table)
+        with pytest.raises(UserError, match=r"hidden\.parquet: other windows than .*logits\.parquet"):
+            run_script(folder)
+
+
+def test_no_rows(tmp_path):
+    for name, schema in (("logits", logits_schema(V)), ("hidden", hidden_schema(WIDTH, RANK))):
+        with open_writer(tmp_path / f"{name}.parquet", schema, {}):
+            pass
+    with pytest.raises(UserError, match=r"logits\.parquet: no rows"):
+        run_script(tmp_path)
+
+
+MODELS = [
+    {"model": "bn4-s1", "rank": 4, "seed": 1, "published_as": "4", "differs": ["data", "tau"]},
+    {"model": "bn64-s1", "rank": 64, "seed": 1, "published_as": "64", "differs": ["data"]},
+    {"model": "bn288-s1", "rank": 288, "seed": 1, "published_as": "512", "differs": ["data", "scale", "rank"]},
+    {"model": "my_own", "rank": None, "seed": None, "published_as": None, "differs": ["data", "scale"]},
+]
+
+
+def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my_own",)):
+    paths = []
+    for i, model in enumerate(models):
+        names = ["logits", "probabilities", "post", "pre", "head"]
+        names += [] if model["model"] in without else ["reachable_head"]
+        rows = [
+            {"representation": name, "measure": measured, "value": i + j + 0.123, "n": drawn, "d": 256}
+            for j, name in enumerate(names)
+            for measured in ("effective_rank", "above_threshold", "numerical_rank")
+        ]
+        path = folder / f"{model['model']}.parquet"
+        write_table(path, pa.Table.from_pylist(rows, schema=RANKS), {})
+        paths.append(path)
+    job = SimpleNamespace(
+        input=SimpleNamespace(ranks=paths, published=PUBLISHED),
+        output=SimpleNamespace(csv=folder / "t.csv", markdown=folder / "t.md", latex=folder / "t.tex"),
+        params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
+    )
+    table_script.main(job)
+    return pd.read_csv(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
+
+
+def test_the_transcription_has_our_names():
+    published = read_published_ranks(PUBLISHED).set_index(["model", "representation"])["mean"]
+    assert len(published) == 28
+    assert published["4"].to_dict() == {"logits": 3.30, "probabilities": 18.11, "post": 2.93, "pre": 334.28}
+    assert published["512", "post"] == 205.80
+
+
+def test_the_csv_sets_the_thesis_beside_ours(tmp_path):
+    table, _, _ = write_tables(tmp_path)
+    assert len(table) == 3 * (6 + 6 + 6 + 5)
+    cells = table.set_index(["measure", "model", "representation"])
+    post = cells.loc[("effective_rank", "bn4-s1", "post")]
+    assert (post.value, post.published_value, post.published_differs) == (2.123, 2.93, "data")
+    assert cells.loc[("effective_rank", "bn288-s1", "post"), "published_value"] == 205.8
+    assert cells.published_value.notna().sum() == 8
+    assert cells.loc["effective_rank"].loc["bn64-s1"].published_value.isna().all()
+    assert cells.loc["numerical_rank"].published_value.isna().all()
+
+
+def test_the_page_says_what_to_compare(tmp_path):
+    _, page, _ = write_tables(tmp_path)
+    sections = page.split("## ")[1:]
+    assert sections[0].startswith("Effective rank:")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in sections[0].splitlines() if "|" in line]
+    assert [row[0] for row in rows[2:]] == ["4", "64", "288", "my_own"]
+    first = dict(zip(rows[0], rows[2], strict=True))
+    assert (first["logits"], first["published logits"], first["reachable W"]) == ("0.12", "3.30", "5.12")
+    assert dict(zip(rows[0], rows[5], strict=True))["reachable W"] == "-"
+    assert dict(zip(rows[0], rows[3], strict=True))["published logits"] == "-"
+    assert "Singular values above 1 % of the largest" in sections[1]
+    assert "published" not in sections[1]
+    legend = page.splitlines()[-1]
+    assert "1,024 positions drawn at random over all windows" in legend
+    assert "published 3.30 of the logits at rank 4 is more than the r - 1" in legend
+    assert "another corpus and larger models: compare trends, not levels" in legend
+    assert "Rank 288 stands beside the thesis's 512." in legend
+
+
+def test_fewer_positions_are_admitted(tmp_path):
+    _, page, latex = write_tables(tmp_path, drawn=600)
+    assert "all 600 positions of this run, fewer than the 1,024 that the config asks for" in page
+    assert "all 600 positions" in latex
+
+
+def test_without_a_model_of_the_thesis_and_without_a_norm_behind(tmp_path):
+    _, page, _ = write_tables(tmp_path, MODELS[1:2], without=("bn64-s1",))
+    assert "ublished" not in page
+    assert "eachable" not in page
+
+
+def test_several_seeds_have_a_column(tmp_path):
+    _, page, _ = write_tables(tmp_path, [MODELS[0], MODELS[0] | {"model": "bn4-s2", "seed": 2}])
+    assert re.search(r"\| rank +\| seed", page)
+    assert page.count("published 3.30") == 1
+
+
+def test_latex_is_balanced_and_escaped(tmp_path):
+    _, _, latex = write_tables(tmp_path)
+    bare = re.sub(r"\\[{}]", "", latex)
+    assert bare.count("{") == bare.count("}")
+    assert latex.count(r"\begin{table}") == 3
+    assert r"my\_own" in latex
+    assert not re.search(r"(?<!\\)[%#_]", latex.replace("{%\n", ""))
+    assert latex.isascii()
+
+
+def test_a_table_needs_no_published_model():
+    ranks = pd.DataFrame(
+        [{"model": "bn4-s1", "representation": "pre", "measure": "effective_rank", "value": 2.0, "n": 8, "d": 3}]
+    )
+    empty = pd.DataFrame({"model": [], "representation": [], "mean": []})
+    assert ranks_table(ranks, MODELS[:1], empty).published_value.isna().all()
