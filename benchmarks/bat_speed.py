@@ -30,8 +30,9 @@ from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
 from oversmoothing.bat.reject import reject_set  # noqa: E402
 from oversmoothing.compiled import use_threads  # noqa: E402
-from oversmoothing.costs import draw_rows, median_seconds, read_positions  # noqa: E402
+from oversmoothing.costs import median_seconds  # noqa: E402
 from oversmoothing.metrics import entropy, softmax  # noqa: E402
+from oversmoothing.positions import draw_rows, read_rows  # noqa: E402
 from oversmoothing.spectra import read_head  # noqa: E402
 
 V = 256
@@ -70,7 +71,7 @@ def trained_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     for weights in sorted(found, key=lambda path: path.stat().st_size):
         logits = ROOT / "results/logits" / f"{weights.parent.name}.parquet"
         if logits.exists():
-            own = read_positions(logits, draw_rows(logits, OURS, seed=0)).logits
+            own = read_rows(logits, ["logits"], draw_rows(logits, OURS, seed=0))["logits"]
             own = np.random.default_rng(0).permutation(own)  # the first few come from all windows
             yield "trained", read_head(weights), softmax(own.astype(np.float64))
 

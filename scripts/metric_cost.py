@@ -8,7 +8,6 @@ from tqdm import tqdm
 from oversmoothing.compiled import use_threads
 from oversmoothing.costs import (
     cost_table,
-    draw_rows,
     measure,
     read_positions,
     write_cost_latex,
@@ -16,6 +15,7 @@ from oversmoothing.costs import (
 )
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
+from oversmoothing.positions import draw_rows
 from oversmoothing.spectra import read_head
 from oversmoothing.tables import read_published
 

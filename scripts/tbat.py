@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, score_window
+from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import run
 from oversmoothing.scores import ScoreRows
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
@@ -32,11 +32,9 @@ def main(job: "Snakemake") -> None:
         rows = ScoreRows(writer, TBAT_SCORES)
         states = read_states(job.input.logits, job.input.get("hidden"))
         for window, p, post in tqdm(states, desc=model, total=count, unit="window", disable=None):
-            try:
-                scores = score_window(basis, p, post, decoders, settings["delta"], settings["mass_tolerance"])
-            except UserError as error:
-                raise UserError(f"{model}, window {window}: {error}") from error
-            for decoding, score in scores.items():
+            where = f"{model}, window {window}"
+            for decoding, decode in decoders.items():
+                score = tbat(basis, decode(p), settings["delta"], settings["mass_tolerance"], where, post)
                 rows.add(window, None, decoding, score.value, score.low, score.high, score.undecided)
                 undecided += int(score.undecided.sum())
         rows.flush()

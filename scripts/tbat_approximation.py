@@ -27,7 +27,8 @@ def main(job: "Snakemake") -> None:
         for window, p, _ in tqdm(read_states(job.input.logits, None), desc=model, total=count, disable=None):
             waiting = []
             for rank, basis in bases.items():
-                value = tbat(basis, p, settings["delta"], settings["mass_tolerance"]).value
+                where = f"{model}, window {window}, approximation {rank}"
+                value = tbat(basis, p, settings["delta"], settings["mass_tolerance"], where).value
                 columns = [np.full(len(p), window), np.arange(len(p)), np.full(len(p), rank), value]
                 waiting.append(pa.record_batch([pa.array(column) for column in columns], names=APPROXIMATED.names))
             writer.write_table(pa.Table.from_batches(waiting).cast(APPROXIMATED))

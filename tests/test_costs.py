@@ -15,7 +15,6 @@ from oversmoothing import costs
 from oversmoothing.costs import (
     LABELS,
     cost_table,
-    draw_rows,
     measure,
     median_seconds,
     read_positions,
@@ -78,25 +77,6 @@ def test_published_times_are_complete():
     assert published.groupby("metric").size().to_dict() == {"kl": 7, "nsmd": 7, "tbat": 7, "tto": 7, "tv": 7}
     tbat = published[published.metric == "tbat"].set_index("model")["mean"].to_dict()
     assert tbat == {"4": 0.569, "8": 0.790, "12": 1.05, "16": 1.39, "32": 3.09, "128": 16.3, "512": 58.8}
-
-
-def test_reads_the_rows_that_were_drawn(tmp_path):
-    path = tmp_path / "m.parquet"
-    logits = write_logits(path, 0)
-    rows = draw_rows(path, 7, seed=3)
-    assert len(set(rows)) == 7
-    np.testing.assert_array_equal(rows, draw_rows(path, 7, seed=3))
-    np.testing.assert_array_equal(draw_rows(path, 1000, seed=3), np.arange(6 * SCORED))
-    own = read_positions(path, rows)
-    np.testing.assert_array_equal(own.logits, logits[rows])
-    np.testing.assert_array_equal(own.keys["window"], rows // SCORED)
-    np.testing.assert_array_equal(own.keys["position"], rows % SCORED)
-
-
-def test_a_file_that_is_too_short(tmp_path):
-    write_logits(tmp_path / "m.parquet", 0)
-    with pytest.raises(UserError, match=r"m\.parquet: 30 positions, where row 30 was asked for"):
-        read_positions(tmp_path / "m.parquet", np.array([2, 30]))
 
 
 def test_times_every_metric(files):

@@ -9,7 +9,7 @@ from snakemake.utils import update_config
 
 import plan
 from check import DECODINGS, check
-from oversmoothing.decoding import decoder
+from oversmoothing.decoding import PARAMETERS, decoder
 from oversmoothing.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -152,6 +152,7 @@ def test_mistakes_name_their_key(changes, message):
 
 
 def test_decodings_are_those_of_the_library():
+    assert DECODINGS == PARAMETERS
     for name, keys in DECODINGS.items():
         decoder({"name": name, **dict.fromkeys(keys, 1)})
 

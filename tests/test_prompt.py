@@ -98,6 +98,10 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--bytes", "63"], "bn16-s1 has room for 1 to 62"),
         (["Of", "--bytes", "0"], "--bytes 0 does not fit"),
         (["Of", "--seed", "-1"], "--seed -1"),
+        (["Of", "--seed", "9" * 23], "lies outside 0 to 4294967295"),
+        (["Of", "--html", "."], "--html .: not a file in a folder that is there"),
+        (["Of", "--html", "no/such/page.html"], "not a file in a folder that is there"),
+        (["Of", "--decoding", "temperature=1e-50"], "1e-50 lies outside 0.01 to 100"),
         (["Of", "--decoding", "topk"], "did you mean top-k"),
         (["Of", "--decoding", "zzzz"], "use pure, greedy"),
         (["Of", "--decoding", "top-k=x"], "'x' is not a number"),
@@ -120,6 +124,22 @@ def test_without_models_it_says_what_trains_them(tmp_path, capsys):
     status, _, err = run(capsys, "Of", "--models", str(tmp_path / "*"))
     assert status == 1
     assert "train them with `make`" in err
+
+
+def test_another_kind_of_file_is_no_model_to_delete(tmp_path):
+    (tmp_path / "config.yaml").write_text("a: 1")
+    with pytest.raises(UserError, match=r"config\.yaml is no safetensors file"):
+        prompt.ask(b"Of", str(tmp_path / "*"), "pure", 1, 1)
+
+
+def test_bat_names_the_weights_that_are_no_numbers(tmp_path):
+    config = GPTConfig(layers=1, heads=2, width=16, block=64, rank=4)
+    model = GPT(config, seed=1)
+    with torch.no_grad():
+        model.head.weight[3] = float("nan")
+    save_model(tmp_path / "w.safetensors", config, model.state_dict(), {})
+    with pytest.raises(UserError, match=r"w\.safetensors: its head: weights: row 3 has NaN"):
+        prompt.ask(b"Of", str(tmp_path / "*"), "bat", 1, 1)
 
 
 def test_a_file_that_is_no_model_is_named(tmp_path):

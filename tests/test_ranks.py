@@ -16,7 +16,8 @@ import effective_rank as script
 import effective_rank_table as table_script
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
-from oversmoothing.ranks.measure import RANKS, draw_rows, heads, measure, representations
+from oversmoothing.positions import draw_rows
+from oversmoothing.ranks.measure import RANKS, heads, measure, representations
 from oversmoothing.ranks.table import ranks_table, read_published_ranks
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 
@@ -73,25 +74,9 @@ def run_script(folder, **changes):
     return ranks.set_index(["representation", "measure"]), spectra
 
 
-def test_rows_are_drawn_once_each_over_all_windows():
-    rows = draw_rows(20000, 1024, 1337)
-    assert len(set(rows)) == 1024
-    assert (np.diff(rows) > 0).all()
-    assert rows.min() >= 0
-    assert rows.max() < 20000
-    assert len(set(rows // 200)) == 100
-    np.testing.assert_array_equal(rows, draw_rows(20000, 1024, 1337))
-    assert not np.array_equal(rows, draw_rows(20000, 1024, 1338))
-
-
-@pytest.mark.parametrize("count", [150, 1024])
-def test_all_rows_where_there_are_no_more(count):
-    np.testing.assert_array_equal(draw_rows(150, count, 0), np.arange(150))
-
-
 def test_reads_the_drawn_rows_and_no_others(folder):
     found = representations(folder / "logits.parquet", folder / "hidden.parquet", 64, 7)
-    rows = draw_rows(sum(SIZES), 64, 7)
+    rows = draw_rows(folder / "logits.parquet", 64, 7)
     for name, file in (("logits", "logits"), ("post", "hidden"), ("pre", "hidden")):
         whole = np.array(read_table(folder / f"{file}.parquet")[name].to_pylist(), np.float32)
         np.testing.assert_array_equal(found[name], whole[rows])

@@ -18,9 +18,9 @@ from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import ARROWS, latex_text, write_latex_tables, write_page
+from oversmoothing.layout import ARROWS, latex_text, stand_ins, write_latex_tables, write_page
 from oversmoothing.metrics import kl, nsmd, softmax, tto, tv
-from oversmoothing.store.parquet import open_reader, vectors
+from oversmoothing.positions import KEYS, read_rows
 
 LABELS = {
     "tto": "TTO",
@@ -31,7 +31,6 @@ LABELS = {
     "tbat_published_method": "TBAT, one LP per token",
 }
 PUBLISHED_AS = {metric: "tbat" if metric.startswith("tbat") else metric for metric in LABELS}
-KEYS = ("window", "position", "target")
 REPEATS = 25  # calls of one position, whose median counts; the linear programs run once
 
 
@@ -43,41 +42,10 @@ class Positions:
     logits: np.ndarray
 
 
-def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
-    """Draw rows of a file of logits, sorted; all of them if it has no more than `count`."""
-    with open_reader(path) as reader:
-        rows = reader.metadata.num_rows
-    return np.sort(np.random.default_rng(seed).choice(rows, min(count, rows), replace=False))
-
-
 def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
-    """Read some rows of a file of logits, and only the row groups that hold them.
-
-    Parameters
-    ----------
-    path : path
-    rows : int array, sorted
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or shorter than `rows` ask for.
-    """
-    parts = []
-    with open_reader(path, [*KEYS, "logits"]) as reader:
-        starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
-        if len(rows) and rows[-1] >= starts[-1]:
-            raise UserError(
-                f"{path}: {starts[-1]} positions, where row {rows[-1]} was asked for; delete it and run again"
-            )
-        groups = np.searchsorted(starts, rows, side="right") - 1
-        for group in np.unique(groups):
-            table = reader.read_row_group(int(group), columns=[*KEYS, "logits"])
-            parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
-    return Positions(
-        {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in KEYS},
-        np.concatenate([vectors(part["logits"]) for part in parts]),
-    )
+    """Read some rows of a file of logits (errors as `read_rows`)."""
+    read = read_rows(path, ["logits"], rows)
+    return Positions({key: read[key] for key in KEYS}, read["logits"])
 
 
 def measure(
@@ -268,7 +236,5 @@ def _legend(table: pd.DataFrame) -> str:
     ]
     if table.published_mean.notna().any():
         parts.append("The published times were taken on other hardware: compare how they grow, not their level")
-    for row in table.dropna(subset="published_model").drop_duplicates("model").to_dict("records"):
-        if str(row["rank"]) != row["published_model"]:
-            parts.append(f"Rank {row['rank']} stands beside the thesis's {row['published_model']}")
+    parts += stand_ins(table)
     return ". ".join(parts) + "."

@@ -102,6 +102,16 @@ def latex_text(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in text)
 
 
+def stand_ins(table: pd.DataFrame) -> list[str]:
+    """Say which of our ranks stand beside another one of the thesis's (columns ``rank`` and ``published_model``)."""
+    pairs = table[["rank", "published_model"]].dropna().drop_duplicates().astype(str)
+    return [
+        f"Rank {rank} stands beside the thesis's {published}"
+        for rank, published in pairs.itertuples(index=False)
+        if published.isdigit() and rank != published
+    ]
+
+
 def model_cells(row: dict, several_seeds: bool) -> dict[str, str]:
     """Set the first cells of a model's row: its rank, or its name where the config gives none, and its seed."""
     cells = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}

@@ -13,6 +13,7 @@ from oversmoothing.layout import (
     markdown_cell,
     model_cells,
     number,
+    stand_ins,
     write_latex_tables,
     write_page,
 )
@@ -126,10 +127,5 @@ def _legend(table: pd.DataFrame) -> str:
     ]
     if table.published_mean.notna().any():
         parts.append("The thesis's models are larger and read another corpus: compare trends, not levels")
-    beside = table[table.published_model.notna() & table["rank"].notna()].drop_duplicates("model")
-    parts += [
-        f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"
-        for row in beside.to_dict("records")
-        if str(row["rank"]) != row["published_model"]
-    ]
+    parts += stand_ins(table)
     return ". ".join(parts) + "."

@@ -41,6 +41,35 @@ def read_gain(path: str | Path) -> np.ndarray | None:
         raise UserError(f"{path}: no complete weights of this project ({error}); delete it and run again") from error
 
 
+def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """Project a head on what the LayerNorm in front of it can reach: W diag(gain) (I - 11^T / r).
+
+    A LayerNorm without bias gives h = gain * x with sum(x) = 0 and norm(x) = sqrt(r), so W h = P x for the matrix P
+    returned, whose rank is at most r - 1.
+
+    Parameters
+    ----------
+    weights : array, shape (v, r)
+    gain : array, shape (r,)
+        The LayerNorm's weight.
+
+    Returns
+    -------
+    array, shape (v, r)
+        float64.
+
+    Raises
+    ------
+    ValueError
+        If `gain` has another length than the rows of `weights`.
+    """
+    weights, gain = np.asarray(weights, np.float64), np.asarray(gain, np.float64)
+    if gain.shape != weights.shape[1:]:
+        raise ValueError(f"gain of shape {gain.shape}, but weights of shape {weights.shape}")
+    scaled = weights * gain
+    return scaled - scaled.mean(axis=1, keepdims=True)
+
+
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:
     """Return the best approximation of rank at most `rank` to a head: W_r = U_r S_r V_r^T (thesis 7.1).
 

@@ -12,6 +12,7 @@ from oversmoothing.layout import (
     latex_text,
     markdown_cell,
     model_cells,
+    stand_ins,
     write_latex_tables,
     write_page,
 )
@@ -189,9 +190,5 @@ def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
     differs = set(" ".join(table.published_differs.dropna()).split())
     if others := [DIFFERENCES[name] for name in DIFFERENCES if name in differs]:
         parts.append(f"The published values come from {' and '.join(others)}: compare trends, not levels")
-    stand_ins = table[table.published_differs.fillna("").str.contains("rank")].drop_duplicates("model")
-    parts += [
-        f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"
-        for row in stand_ins.to_dict("records")
-    ]
+    parts += stand_ins(table)
     return ". ".join(parts) + "."

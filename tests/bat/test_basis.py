@@ -106,6 +106,12 @@ def test_a_damaged_head_is_named(value):
         prepare_tangent(np.ones((5, 2)), np.array([1.0, value]))
 
 
+def test_a_gain_of_zero_is_refused():
+    """h = gain * n would not tell n."""
+    with pytest.raises(ValueError, match="not 0"):
+        prepare_tangent(np.ones((5, 2)), np.array([1.0, 0.0]))
+
+
 def test_shapes_are_checked():
     with pytest.raises(ValueError, match=r"weights \(5,\) must be a matrix"):
         prepare(np.ones(5))

@@ -126,7 +126,7 @@ def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
     generator = np.random.default_rng(0)
     basis = prepare(generator.normal(size=(64, 8)))
     p = softmax(generator.normal(size=(6, 64)))
-    exact, score = tbat(basis, p, 0.2, 0.0), tbat(basis, p, 0.2, 0.2)
+    exact, score = tbat(basis, p, 0.2, 0.0, "here"), tbat(basis, p, 0.2, 0.2, "here")
     assert score.undecided.any()
     assert ((score.low <= exact.low) & (exact.high <= score.high)).all()
     np.testing.assert_allclose(score.value, (score.low + score.high) / 2)

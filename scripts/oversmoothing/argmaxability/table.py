@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.layout import latex_text, model_cells, write_latex_tables, write_page
+from oversmoothing.layout import latex_text, model_cells, stand_ins, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
@@ -158,8 +158,7 @@ def _legend(table: pd.DataFrame) -> str:
                 f"Of the {row['published_unargmaxable']} published at rank {row['published_model']}, "
                 f"{row['published_unlisted']} is not legible and stands in no set here"
             )
-        if "rank" in row["published_differs"].split():
-            parts.append(f"Rank {row['rank']} stands beside the thesis's {row['published_model']}")
+    parts += stand_ins(beside)
     return ". ".join(parts) + "."
 
 

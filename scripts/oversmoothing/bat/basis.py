@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oversmoothing.spectra import behind_norm
+
 RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding
 
 
@@ -67,9 +69,7 @@ class TangentBasis(Basis):
             Unit vectors c: the constraints are those combinations of `columns` that are orthogonal to c. Zero where
             the head has so many dimensions that dropping n drops no constraint.
         """
-        live = self.gain != 0
-        n = np.zeros(post.shape)
-        n[:, live] = post[:, live] / self.gain[live]
+        n = post / self.gain
         n -= n.mean(axis=1, keepdims=True)
         wanted = np.concatenate([n, np.zeros((len(n), 1))], axis=1)  # c^T coordinates = (n, 0), up to its length
         normals = wanted @ np.linalg.pinv(self.coordinates, rcond=RANK_TOLERANCE)
@@ -101,18 +101,19 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
     ----------
     weights : array, shape (v, r)
     gain : array, shape (r,)
-        Weights of the LayerNorm, which has no bias.
+        Weights of the LayerNorm, which has no bias. None may be 0: h would not tell n.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit or a value is not finite.
+        If the shapes do not fit, a value is not finite or a gain is 0.
     """
     weights, gain = _checked(weights), np.asarray(gain, np.float64)
-    if gain.shape != weights.shape[1:] or not np.isfinite(gain).all():
-        raise ValueError(f"gain {gain.shape} must hold one finite weight for each of {weights.shape[1]} columns")
-    scaled = weights * gain
-    reached = scaled - scaled.mean(axis=1, keepdims=True)
+    if gain.shape != weights.shape[1:] or not np.isfinite(gain).all() or not gain.all():
+        raise ValueError(
+            f"gain {gain.shape} must hold one finite weight, not 0, for each of {weights.shape[1]} columns"
+        )
+    reached = behind_norm(weights, gain)
     columns = _orthonormal(reached)
     with_ones = np.concatenate([reached, np.ones((len(reached), 1))], axis=1)
     return TangentBasis(columns, gain, columns.T @ with_ones)

@@ -1,15 +1,14 @@
 """TBAT of every byte: the mass that a model gives to its own BAT-reject set (thesis 4.1.6, Tables 4.1, E.7 and E.8)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.bat.basis import Basis, TangentBasis, prepare, prepare_tangent
+from oversmoothing.bat.basis import Basis, prepare, prepare_tangent
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.decoding import Decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.metrics import softmax
 from oversmoothing.scores import KEYS, SCORES
@@ -76,7 +75,9 @@ def choose_basis(weights: str | Path, condition: str) -> Basis:
     return prepare_tangent(head, gain)
 
 
-def tbat(basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, post: np.ndarray | None = None) -> Tbat:
+def tbat(
+    basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
+) -> Tbat:
     """Measure TBAT of the bytes of one window.
 
     Parameters
@@ -86,13 +87,15 @@ def tbat(basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, post:
         The model's distributions after decoding.
     delta, mass_tolerance : float
         See `reject_set`.
+    where : str
+        Model and window, for the message of an error.
     post : array, shape (n, r), optional
         For a `TangentBasis`.
 
     Raises
     ------
     UserError
-        If at some byte the undecided tokens hold more than `mass_tolerance`; it names the byte.
+        If at some byte the undecided tokens hold more than `mass_tolerance`; it names model, window and position.
     ValueError
         As `reject_set`.
     """
@@ -101,8 +104,8 @@ def tbat(basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, post:
     if (high - low > mass_tolerance).any():
         worst = int(np.argmax(high - low))
         raise UserError(
-            f"BAT left {sets.undecided[worst].sum()} tokens with mass {(high - low)[worst]:.3g} undecided at position "
-            f"{worst}, more than `metrics.tbat.mass_tolerance`, {mass_tolerance:g}; raise it to accept a bracket"
+            f"{where}: BAT left {sets.undecided[worst].sum()} tokens with mass {(high - low)[worst]:.3g} undecided at "
+            f"position {worst}, more than `metrics.tbat.mass_tolerance`, {mass_tolerance:g}; raise it for a bracket"
         )
     return Tbat(low, high, sets.undecided.sum(axis=1).astype(np.int16))
 
@@ -124,21 +127,6 @@ def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
         yield group["window"][0].as_py(), softmax(vectors(group["logits"]).astype(np.float64)), post
-
-
-def score_window(
-    basis: Basis,
-    p: np.ndarray,
-    post: np.ndarray | None,
-    decoders: Mapping[str, Decoder],
-    delta: float,
-    mass_tolerance: float,
-) -> dict[str, Tbat]:
-    """Measure TBAT of one window's distributions under every decoding (errors as `tbat`)."""
-    return {
-        name: tbat(basis, decode(p), delta, mass_tolerance, post if isinstance(basis, TangentBasis) else None)
-        for name, decode in decoders.items()
-    }
 
 
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:

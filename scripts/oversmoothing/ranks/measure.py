@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from oversmoothing.jobs import UserError
 from oversmoothing.metrics import softmax
-from oversmoothing.ranks.spectrum import behind_norm, count_above, effective_rank, singular_values
-from oversmoothing.spectra import read_gain, read_head
-from oversmoothing.store.parquet import open_reader, read_groups, vectors
+from oversmoothing.positions import KEYS, draw_rows, read_rows
+from oversmoothing.ranks.spectrum import count_above, effective_rank, singular_values
+from oversmoothing.spectra import behind_norm, read_gain, read_head
 
 RANKS = pa.schema(
     [
@@ -29,13 +29,7 @@ SPECTRA = pa.schema(
         ("singular_value", pa.float64()),
     ]
 )
-KEYS = ("window", "position", "target")
 PRECISION = float(np.finfo(np.float32).eps)  # of all that is stored
-
-
-def draw_rows(total: int, count: int, seed: int) -> np.ndarray:
-    """Draw `count` of `total` rows without replacement, or all if there are fewer; return them in order, int64."""
-    return np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False, shuffle=False))
 
 
 def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
@@ -59,15 +53,11 @@ def representations(logits: str | Path, hidden: str | Path, count: int, seed: in
     UserError
         If a file is damaged or empty, the logits are not finite, or the two are not of the same windows.
     """
-    totals = []
-    for path in (logits, hidden):
-        with open_reader(path) as reader:
-            totals.append(reader.metadata.num_rows)
-    if not totals[0]:
-        raise UserError(f"{logits}: no rows; delete it and run again")
-    rows = draw_rows(totals[0], count, seed)
-    own, inner = _read_rows(logits, ["logits"], rows), _read_rows(hidden, ["post", "pre"], rows)
-    if totals[0] != totals[1] or any(not np.array_equal(own[key], inner[key]) for key in KEYS):
+    rows = draw_rows(logits, count, seed)
+    same = np.array_equal(rows, draw_rows(hidden, count, seed))  # as they are in files of one length
+    own = read_rows(logits, ["logits"], rows)
+    inner = read_rows(hidden, ["post", "pre"], rows) if same else {}
+    if not same or any(not np.array_equal(own[key], inner[key]) for key in KEYS):
         raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
     try:
         probabilities = softmax(own["logits"].astype(np.float64))
@@ -130,16 +120,3 @@ def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Ta
         ]
         spectra.append(pa.table([[name] * len(sigma), range(len(sigma)), sigma], schema=SPECTRA))
     return pa.Table.from_pylist(ranks, schema=RANKS), pa.concat_tables(spectra)
-
-
-def _read_rows(path: str | Path, columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Read the keys and some columns of vectors at `rows`, which rise."""
-    parts = []
-    start = 0
-    for group in read_groups(path, [*KEYS, *columns]):
-        first, last = np.searchsorted(rows, [start, start + len(group)])
-        chosen = rows[first:last] - start
-        start += len(group)
-        keys = {key: group[key].to_numpy()[chosen] for key in KEYS}
-        parts.append(keys | {name: vectors(group[name])[chosen] for name in columns})
-    return {name: np.concatenate([part[name] for part in parts]) for name in (*KEYS, *columns)}

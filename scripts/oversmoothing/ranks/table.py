@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import latex_text, model_cells, write_latex_tables, write_page
+from oversmoothing.layout import latex_text, model_cells, stand_ins, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 REPRESENTATIONS = {
@@ -159,7 +159,5 @@ def _legend(table: pd.DataFrame, positions: int) -> str:
             f"{row['rank']} is more than the r - 1 that a LayerNorm after the bottleneck allows; it probably carries "
             "rounding to bfloat16"
         )
-    for row in beside.drop_duplicates("published_model").to_dict("records"):
-        if "rank" in row["published_differs"].split():
-            parts.append(f"Rank {row['rank']} stands beside the thesis's {row['published_model']}")
+    parts += stand_ins(beside)
     return ". ".join(parts) + "."

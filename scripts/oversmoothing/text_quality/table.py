@@ -14,6 +14,7 @@ from oversmoothing.layout import (
     markdown_cell,
     model_cells,
     number,
+    stand_ins,
     write_latex_tables,
     write_page,
 )
@@ -162,16 +163,12 @@ def _legend(table: pd.DataFrame) -> str:
     names = DIFFERENCES | OF_SAMPLES
     if others := [names[name] for name in names if name in differs]:
         parts.append(f"The published values come from {' and '.join(others)}: compare trends, not levels")
-    stand_ins = table[table.published_differs.fillna("").str.contains("rank")].drop_duplicates("model")
     if "language_model" in differs and table[table.metric == "mauve"]["mean"].notna().any():
         parts.append(
             "The features in which MAUVE compares are not GPT-2 Large's but another language model's; a small one's "
             "know the last words and little else, and MAUVE then tells less"
         )
-    parts += [
-        f"Rank {row['rank']} stands beside the thesis's {row['published_model']}"
-        for row in stand_ins.to_dict("records")
-    ]
+    parts += stand_ins(table)
     for (metric, note), own in table[table.note.notna()].groupby(["metric", "note"], sort=False):
         sets = [f"{row['model']} {row['decoding']}".strip() for row in own.to_dict("records")]
         whose = ", ".join(sets) if len(sets) <= 3 else f"{len(sets)} sets"

@@ -1,0 +1,64 @@
+"""Some positions of a model's files, drawn over all windows: the same ones in every file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import open_reader, vectors
+
+KEYS = ("window", "position", "target")
+
+
+def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
+    """Draw `count` rows of a file without replacement, or all if it has no more; int64, in rising order.
+
+    Files of one length and one seed give the same rows.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged or has no rows.
+    """
+    with open_reader(path) as reader:
+        total = reader.metadata.num_rows
+    if not total:
+        raise UserError(f"{path}: no rows; delete it and run again")
+    return np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False))
+
+
+def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Read the keys and some columns of vectors at some rows, and only the row groups that hold them.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str
+        Such as ``logits`` or ``post``.
+    rows : int array, shape (n,), rising
+
+    Returns
+    -------
+    dict of str to array
+        ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged, lacks a column or is shorter than `rows` ask for.
+    """
+    names = [*KEYS, *columns]
+    parts = []
+    with open_reader(path, names) as reader:
+        starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
+        if rows[-1] >= starts[-1]:
+            raise UserError(
+                f"{path}: {starts[-1]} positions, where row {rows[-1]} was asked for; delete it and run again"
+            )
+        groups = np.searchsorted(starts, rows, side="right") - 1
+        for group in np.unique(groups):
+            table = reader.read_row_group(int(group), columns=names)
+            parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
+    read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in KEYS}
+    return read | {name: np.concatenate([vectors(part[name]) for part in parts]) for name in columns}
