@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.argmaxability.table import argmaxability_table, read_published_sets, write_latex, write_markdown
+from oversmoothing.argmaxability.table import argmaxability_table, read_published_sets, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import read_table
@@ -17,14 +17,14 @@ TITLE = "Unargmaxable bytes by rank of what enters the LM head (Tables B.1 and B
 
 
 def main(job: "Snakemake") -> None:
-    """Read the classes of the family; write the table as CSV, Markdown and LaTeX."""
+    """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     columns = ["condition", "class", "argmaxable"]
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
     table = argmaxability_table(
         pd.concat(classes), job.params.settings["models"], read_published_sets(job.input.published)
     )
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
     write_latex(table, job.output.latex, TITLE)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
-from oversmoothing.ranks.table import ranks_table, read_published_ranks, write_latex, write_markdown
+from oversmoothing.ranks.table import ranks_table, read_published_ranks, write_latex, write_pages
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ COLUMNS = ["representation", "measure", "value", "n", "d"]
 
 
 def main(job: "Snakemake") -> None:
-    """Read the ranks of the family; write the table as CSV, Markdown and LaTeX."""
+    """Read the ranks of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]
     table = ranks_table(pd.concat(ranks), settings["models"], read_published_ranks(job.input.published))
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE, settings["positions"], settings["threshold"])
+    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["positions"], settings["threshold"])
     write_latex(table, job.output.latex, TITLE, settings["positions"], settings["threshold"])
 
 

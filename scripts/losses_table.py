@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
-from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_markdown
+from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -15,7 +15,7 @@ TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 
 
 
 def main(job: "Snakemake") -> None:
-    """Read the histories and the logits; write the table as CSV, Markdown and LaTeX."""
+    """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     histories = dict(zip(settings["trained"], job.input.histories, strict=True))
     values: dict[str, dict] = {}
@@ -26,7 +26,7 @@ def main(job: "Snakemake") -> None:
     published = pd.read_csv(job.input.published, dtype={"model": str})
     table = losses_table(values, settings["models"], published)
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
     write_latex(table, job.output.latex, TITLE)
 
 

@@ -10,8 +10,8 @@ from oversmoothing.costs import (
     cost_table,
     measure,
     read_positions,
-    write_cost_latex,
-    write_cost_markdown,
+    write_latex,
+    write_pages,
 )
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
@@ -26,7 +26,7 @@ TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
 
 
 def main(job: "Snakemake") -> None:
-    """Read heads and a few logits; write the table as CSV, Markdown and LaTeX."""
+    """Read heads and a few logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     use_threads(1)
     rows = draw_rows(job.input.truth, settings["positions"], settings["seed"])
@@ -41,8 +41,8 @@ def main(job: "Snakemake") -> None:
                 bar.update()
     table = cost_table(pd.DataFrame(costs), settings["models"], read_published([job.input.published]))
     write_csv(table, job.output.csv)
-    write_cost_markdown(table, job.output.markdown, TITLE)
-    write_cost_latex(table, job.output.latex, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
+    write_latex(table, job.output.latex, TITLE)
 
 
 if __name__ == "__main__":

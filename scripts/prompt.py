@@ -28,9 +28,10 @@ from oversmoothing.byte_names import byte_name
 from oversmoothing.decoding import PARAMETERS, Decoder, decoder
 from oversmoothing.jobs import UserError, explain
 from oversmoothing.model import GPT
-from oversmoothing.samples import LEGEND, card, html, last_word, visible, write_web_page
+from oversmoothing.samples import LEGEND, card, html, last_word, visible
 from oversmoothing.sampling.draws import draws_for
 from oversmoothing.sampling.generate import drawn_from, sample
+from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 
 MODELS = "results/models/*/weights.safetensors"
@@ -227,7 +228,7 @@ def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: st
         )
         tail = last_word(prompt)
         text = f'<p class="text">{f"<b>{html(tail)}</b>" if tail else ""}{html(answer.sample)}</p>'
-        cards.append(card(answer.name, f"<table>{rows}</table>{text}"))
+        cards.append(card(answer.name, f'<table class="bars">{rows}</table>{text}'))
     body = [
         "<h1>How every model goes on</h1>",
         f'<p class="text"><b>{html(prompt)}</b></p>',

@@ -14,7 +14,7 @@ from oversmoothing.text_quality.summaries import (
     sets_of_models,
     summarise_quality,
 )
-from oversmoothing.text_quality.table import write_latex, write_markdown
+from oversmoothing.text_quality.table import write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -23,7 +23,7 @@ TITLE = "Sample quality by rank of what enters the LM head and by decoding (Tabl
 
 
 def main(job: "Snakemake") -> None:
-    """Read the quality of all samples and of the human texts; write the table as CSV, Markdown and LaTeX."""
+    """Read the quality of all samples and of the human texts; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = []
     for path in job.input.quality:
@@ -39,7 +39,7 @@ def main(job: "Snakemake") -> None:
         settings["windows"],
     )
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
     write_latex(table, job.output.latex, TITLE)
 
 

@@ -8,14 +8,14 @@ import pandas as pd
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 from oversmoothing.scores import summarise_scores
-from oversmoothing.tables import beside_published, read_published, write_latex, write_markdown
+from oversmoothing.tables import beside_published, read_published, write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 
 def main(job: "Snakemake") -> None:
-    """Read the scores of some models; write the table as CSV, Markdown and LaTeX."""
+    """Read the scores of some models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = []
     for path in map(Path, job.input.scores):
@@ -30,7 +30,7 @@ def main(job: "Snakemake") -> None:
         pd.DataFrame(summaries), settings["models"], settings["truths"], read_published(job.input.published)
     )
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, settings["title"], settings["across"])
+    write_pages(table, [job.output.markdown, job.output.html], settings["title"], settings["across"])
     write_latex(table, job.output.latex, settings["title"], settings["across"])
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.bat.table import write_latex, write_markdown
+from oversmoothing.bat.table import write_latex, write_pages
 from oversmoothing.bat.tbat import summarise_approximations
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
@@ -17,7 +17,7 @@ TITLE = "BAT with an SVD approximation of the head: mass of the reject set by ra
 
 
 def main(job: "Snakemake") -> None:
-    """Read the scores of the family; write the table as CSV, Markdown and LaTeX."""
+    """Read the scores of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     rows = []
     for facts, path in zip(settings["models"], map(Path, job.input.scores), strict=True):
@@ -32,7 +32,7 @@ def main(job: "Snakemake") -> None:
             )
     table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
     write_latex(table, job.output.latex, TITLE)
 
 

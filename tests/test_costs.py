@@ -18,8 +18,8 @@ from oversmoothing.costs import (
     measure,
     median_seconds,
     read_positions,
-    write_cost_latex,
-    write_cost_markdown,
+    write_latex,
+    write_pages,
 )
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
@@ -143,12 +143,12 @@ def test_a_rank_that_the_thesis_has_not(table, tmp_path):
     rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(LABELS, 0.01)}])
     own = cost_table(rows, [{"model": "mine", "published_as": None}], read_published([PUBLISHED]))
     assert own.published_mean.isna().all()
-    write_cost_markdown(own, tmp_path / "t.md", "Title")
+    write_pages(own, [tmp_path / "t.md"], "Title")
     assert "published times" not in (tmp_path / "t.md").read_text()
 
 
 def test_markdown_sets_the_thesis_beside_ours(table, tmp_path):
-    write_cost_markdown(table, tmp_path / "t.md", "Title")
+    write_pages(table, [tmp_path / "t.md"], "Title")
     text = (tmp_path / "t.md").read_text()
     header = [cell.strip() for cell in text.splitlines()[2].split("|")]
     cells = [cell.strip() for cell in next(line for line in text.splitlines() if line.startswith("| 4 ")).split("|")]
@@ -164,7 +164,7 @@ def test_markdown_sets_the_thesis_beside_ours(table, tmp_path):
 
 
 def test_latex_balances_and_escapes(table, tmp_path):
-    write_cost_latex(table, tmp_path / "t.tex", "Title.")
+    write_latex(table, tmp_path / "t.tex", "Title.")
     text = (tmp_path / "t.tex").read_text()
     assert text.count("{") == text.count("}")
     assert r"$(5.69 \pm 1.10) \times 10^{-1}$" in text
@@ -174,7 +174,7 @@ def test_latex_balances_and_escapes(table, tmp_path):
 
 def test_models_of_one_rank_go_by_their_names(table, tmp_path):
     twin = table.assign(model=table.model.str.replace("-s1", "-s2"))
-    write_cost_markdown(pd.concat([table, twin]), tmp_path / "t.md", "Title")
+    write_pages(pd.concat([table, twin]), [tmp_path / "t.md"], "Title")
     assert "| 4 (bn4-s2) " in (tmp_path / "t.md").read_text()
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from oversmoothing.layout import write_csv
-from oversmoothing.tables import beside_published, read_published, write_latex, write_markdown
+from oversmoothing.tables import beside_published, read_published, write_latex, write_pages
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
@@ -62,7 +62,7 @@ def test_csv_is_tidy(table, tmp_path):
 
 
 def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
-    write_markdown(table, tmp_path / "t.md", "Title")
+    write_pages(table, [tmp_path / "t.md"], "Title")
     text = (tmp_path / "t.md").read_text()
     assert "TTO ↓" in text
     assert "**1.000** ± 0.500 [0.900, 1.100] | 0.386 ± 0.273" in text
@@ -86,7 +86,7 @@ def test_with_decodings_across_each_metric_has_a_row(tmp_path):
         [{"model": "4", "truth": "NanoGPT 300M", "metric": "tto", "decoding": "greedy", "mean": 0.25, "sd": np.nan}]
     )
     table = beside_published(pd.DataFrame(rows), MODELS, TRUTHS, published)
-    write_markdown(table, tmp_path / "t.md", "Title", "decoding")
+    write_pages(table, [tmp_path / "t.md"], "Title", "decoding")
     write_latex(table, tmp_path / "t.tex", "Title.", "decoding")
     text = (tmp_path / "t.md").read_text()
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
@@ -113,7 +113,7 @@ def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
     }
     rows = pd.DataFrame([{**row, "model": m["model"]} for m in models])
     table = beside_published(rows, models, TRUTHS, read_published(TABLES))
-    write_markdown(table, tmp_path / "t.md", "Title")
+    write_pages(table, [tmp_path / "t.md"], "Title")
     write_latex(table, tmp_path / "t.tex", "Title.")
     line = next(line for line in (tmp_path / "t.md").read_text().splitlines() if "my_model" in line)
     assert [cell.strip() for cell in line.split("|")][1:3] == ["my_model", "-"]

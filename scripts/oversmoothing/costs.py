@@ -174,12 +174,12 @@ def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], publish
     return pd.DataFrame(rows)
 
 
-def write_cost_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read: a row per model, ours beside the published."""
-    write_page(path, title, [("", _wide(table, _markdown_cell))], _legend(table))
+    write_page(paths, title, [("", _wide(table, _markdown_cell))], _legend(table))
 
 
-def write_cost_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
     """Write the same as a LaTeX table."""
     wide = _wide(table, _latex_cell)
     wide["rank"] = wide["rank"].map(latex_text)

@@ -1,11 +1,13 @@
-"""How every table is set: its numbers and words in Markdown and in LaTeX, and the files around them."""
+"""How every table is set: its numbers and words in Markdown, HTML and LaTeX, and the files around them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
+from markdown_it import MarkdownIt
 
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.web_page import write_web_page
 
 ARROWS = {"lower": "↓", "higher": "↑"}
 LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
@@ -26,14 +28,31 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
         table.to_csv(temporary, index=False, float_format="%.6g")
 
 
-def write_page(path: str | Path, title: str, sections: Iterable[tuple[str, pd.DataFrame]], legend: str) -> None:
-    """Write a Markdown page: a title, tables of cells under their headings ("" for none), and how to read them."""
+def write_page(
+    paths: Sequence[str | Path], title: str, sections: Iterable[tuple[str, pd.DataFrame]], legend: str
+) -> None:
+    """Write a page: a title, tables of cells under their headings ("" for none), and how to read them.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        Each is written in the format of its suffix, .md or .html.
+    title : str
+    sections : pairs of str and DataFrame
+        Cells that are Markdown already.
+    legend : str
+    """
     lines = [f"# {title}", ""]
     for heading, cells in sections:
         lines += [f"## {heading}", ""] if heading else []
         lines += [cells.to_markdown(index=False, disable_numparse=True), ""]
-    with atomic_path(path) as temporary:
-        temporary.write_text("\n".join([*lines, legend, ""]), encoding="utf-8")
+    markdown = "\n".join([*lines, legend, ""])
+    for path in map(Path, paths):
+        if path.suffix == ".html":
+            write_web_page(path, title, [_html(markdown)])
+        else:
+            with atomic_path(path) as temporary:
+                temporary.write_text(markdown, encoding="utf-8")
 
 
 def write_latex_tables(
@@ -118,3 +137,9 @@ def model_cells(row: dict, several_seeds: bool) -> dict[str, str]:
     if several_seeds:
         cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else "-"
     return cells
+
+
+def _html(markdown: str) -> str:
+    """Turn a page's Markdown into HTML, each table in a frame that scrolls where the window is narrow."""
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    return html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")

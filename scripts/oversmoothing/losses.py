@@ -87,9 +87,9 @@ def losses_table(
     return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read: a row per model."""
-    write_page(path, title, [("", _wide(table, markdown_cell, "-"))], _legend(table))
+    write_page(paths, title, [("", _wide(table, markdown_cell, "-"))], _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:

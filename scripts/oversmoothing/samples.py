@@ -18,6 +18,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import read_table
+from oversmoothing.web_page import write_web_page
 
 HUMAN = "human"
 LINE_END = "↵"
@@ -207,45 +208,10 @@ def card(heading: str, body: str) -> str:
     return f"<article><h4>{escape(heading)}</h4>{body}</article>\n"
 
 
-def write_web_page(path: str | Path, title: str, body: Iterable[str]) -> None:
-    """Write a web page that needs no other file and no script."""
-    page = PAGE.replace("TITLE", escape(title)).replace("BODY", "\n".join(body))
-    with atomic_path(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-
-
 LEGEND = (
     "Bold: the prompt; before a continuation, the part of its last word that the model was given. "
     "⟨C3⟩: a byte that is not valid UTF-8 there, or a control character by name. ↵: the end of a line."
 )
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TITLE</title>
-<style>
-:root { color-scheme: light dark; --line: #8886; --soft: #8881; --bar: #0173b2; }
-body { font: 16px/1.45 system-ui, sans-serif; max-width: 110rem; margin: 0 auto; padding: 0 1rem 3rem; }
-h2 { border-top: 1px solid var(--line); padding-top: 1rem; }
-h3, h4 { margin: 1rem 0 .4rem; }
-h4 { margin-top: 0; }
-nav { display: flex; flex-wrap: wrap; gap: .3rem 1rem; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: .8rem; }
-article { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .8rem; min-width: 0; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
-.text i { font: 600 .72em/1 ui-monospace, monospace; border-radius: .25em; padding: .05em .3em; background: #8884; }
-table { border-collapse: collapse; width: 100%; margin-bottom: .7rem; font-size: .85rem; }
-td { padding: .1rem .3rem .1rem 0; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td:nth-child(2) { width: 100%; }
-td span { display: block; height: .8em; background: var(--bar); border-radius: .15em; min-width: 1px; }
-</style>
-</head>
-<body>
-BODY
-</body>
-</html>
-"""
 
 
 def _pick(path: str | Path, column: str, shown: Sequence[int]) -> dict[int, bytes]:

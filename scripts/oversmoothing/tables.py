@@ -105,14 +105,15 @@ def beside_published(
     )
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, across: str = "metric") -> None:
     """Write the table to be read: one section per truth, a row per model, ours beside the published.
 
     Parameters
     ----------
     table : DataFrame
         As `beside_published` gives it.
-    path : path
+    paths : paths
+        Each .md or .html.
     title : str
     across : {"metric", "decoding"}
         What the columns are.
@@ -121,7 +122,7 @@ def write_markdown(table: pd.DataFrame, path: str | Path, title: str, across: st
     for truth, part in table.groupby("truth", sort=False, dropna=False):
         heading = f"{_against(truth, '`')}{_beside(part)}" if table.truth.notna().any() else ""
         sections.append((heading, _wide(part, across, markdown_cell)))
-    write_page(path, title, sections, _legend(table))
+    write_page(paths, title, sections, _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str, across: str = "metric") -> None:

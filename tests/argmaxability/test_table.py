@@ -17,7 +17,7 @@ from oversmoothing.argmaxability.table import (
     argmaxability_table,
     read_published_sets,
     write_latex,
-    write_markdown,
+    write_pages,
 )
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
@@ -107,13 +107,13 @@ def test_without_any_rank_of_the_thesis(tmp_path, published):
     table = argmaxability_table(
         classes({("bn64-s1", "free"): {1}, ("bn64-s1", "reachable"): {1, 2}}), MODELS[1:2], published
     )
-    write_markdown(table, tmp_path / "t.md", "Title")
+    write_pages(table, [tmp_path / "t.md"], "Title")
     assert "published sets" not in (tmp_path / "t.md").read_text()
     assert "published_unargmaxable" in table
 
 
 def test_markdown_renders_every_name(table, tmp_path):
-    write_markdown(table, tmp_path / "t.md", "Title")
+    write_pages(table, [tmp_path / "t.md"], "Title")
     html = MarkdownIt("commonmark").enable("table").render((tmp_path / "t.md").read_text())
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in html.split("<tr>")[2:]]
     assert [len(row) for row in rows] == [7] * 6

@@ -1,7 +1,7 @@
 """Which bytes a model can never predict, whatever it reads.
 
 Needs: the weights of the family; the thesis's sets under resources/published/ (PUBLISHED, from tables.smk).
-Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,tex} (Tables B.1 and B.2).
+Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Tables B.1 and B.2).
 """
 
 
@@ -35,6 +35,12 @@ rule argmaxability_table:
     output:
         csv=f"{RESULTS}/tables/argmaxability.csv",
         markdown=f"{RESULTS}/tables/argmaxability.md",
+        html=report(
+            f"{RESULTS}/tables/argmaxability.html",
+            caption="../report/argmaxability.rst",
+            category="4 Oversmoothing",
+            labels={"what": "Unargmaxable bytes", "thesis": "Tables B.1, B.2"},
+        ),
         latex=f"{RESULTS}/tables/argmaxability.tex",
     log:
         f"{RESULTS}/logs/argmaxability_table.log",

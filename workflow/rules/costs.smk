@@ -1,7 +1,7 @@
 """What the metrics cost: seconds for one position, TBAT as published beside TBAT as computed here.
 
 Needs: the logits of the family and of the first truth, the family's heads, and the thesis's Table I.1.
-Makes: tables/metric_cost.{csv,md,tex} and figures/metric_cost.{png,svg}.
+Makes: tables/metric_cost.{csv,md,html,tex} and figures/metric_cost.{png,svg}.
 """
 
 
@@ -21,6 +21,12 @@ rule metric_cost:
     output:
         csv=f"{RESULTS}/tables/metric_cost.csv",
         markdown=f"{RESULTS}/tables/metric_cost.md",
+        html=report(
+            f"{RESULTS}/tables/metric_cost.html",
+            caption="../report/metric_cost_table.rst",
+            category="4 Oversmoothing",
+            labels={"what": "Cost of the metrics", "thesis": "Table I.1"},
+        ),
         latex=f"{RESULTS}/tables/metric_cost.tex",
     log:
         f"{RESULTS}/logs/metric_cost.log",
@@ -47,7 +53,12 @@ rule metric_cost_figure:
         f"{RESULTS}/tables/metric_cost.csv",
     output:
         f"{RESULTS}/figures/metric_cost.png",
-        f"{RESULTS}/figures/metric_cost.svg",
+        report(
+            f"{RESULTS}/figures/metric_cost.svg",
+            caption="../report/metric_cost_figure.rst",
+            category="4 Oversmoothing",
+            labels={"what": "Cost of the metrics, drawn", "thesis": "Table I.1"},
+        ),
     log:
         f"{RESULTS}/logs/metric_cost_figure.log",
     localrule: True

@@ -1,7 +1,7 @@
 """How well the models predict, and how their training went.
 
 Needs: the histories of what was trained here, and logits; the thesis's Table 3.1.
-Makes: tables/losses.{csv,md,tex} (Table 3.1); figures/losses.{png,svg} (Figure 3.1).
+Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg} (Figure 3.1).
 """
 
 PREDICTORS = [model for model in MODELS.values() if model.kind != "svd"]
@@ -18,6 +18,12 @@ rule losses_table:
     output:
         csv=f"{RESULTS}/tables/losses.csv",
         markdown=f"{RESULTS}/tables/losses.md",
+        html=report(
+            f"{RESULTS}/tables/losses.html",
+            caption="../report/losses_table.rst",
+            category="3 Models",
+            labels={"what": "Losses and accuracies", "thesis": "Table 3.1"},
+        ),
         latex=f"{RESULTS}/tables/losses.tex",
     log:
         f"{RESULTS}/logs/losses_table.log",
@@ -41,7 +47,12 @@ rule losses_figure:
         [f"{RESULTS}/models/{model.name}/history.parquet" for model in TRAINED],
     output:
         f"{RESULTS}/figures/losses.png",
-        f"{RESULTS}/figures/losses.svg",
+        report(
+            f"{RESULTS}/figures/losses.svg",
+            caption="../report/losses_figure.rst",
+            category="3 Models",
+            labels={"what": "Losses along training", "thesis": "Figure 3.1"},
+        ),
     log:
         f"{RESULTS}/logs/losses_figure.log",
     localrule: True

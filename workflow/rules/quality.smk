@@ -3,7 +3,7 @@
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
 `quality.language_model` names, or else one trained here; the thesis's tables (PUBLISHED, from tables.smk).
 Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_quality.parquet,
-tables/sample_quality.{csv,md,tex} (Tables 5.3, 6.2, 6.3 and H.1).
+tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1).
 """
 
 LANGUAGE_MODEL = (
@@ -128,6 +128,12 @@ rule quality_table:
     output:
         csv=f"{RESULTS}/tables/sample_quality.csv",
         markdown=f"{RESULTS}/tables/sample_quality.md",
+        html=report(
+            f"{RESULTS}/tables/sample_quality.html",
+            caption="../report/sample_quality.rst",
+            category="5 Samples",
+            labels={"what": "Sample quality", "thesis": "Tables 5.3, 6.2, 6.3, H.1"},
+        ),
         latex=f"{RESULTS}/tables/sample_quality.tex",
     log:
         f"{RESULTS}/logs/quality_table.log",

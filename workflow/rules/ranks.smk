@@ -1,7 +1,7 @@
 """What rank the models' representations really use.
 
 Needs: logits, hidden states and weights of the family; the thesis's Table 7.3 (PUBLISHED, from tables.smk).
-Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; tables/effective_rank.{csv,md,tex}
+Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; tables/effective_rank.{csv,md,html,tex}
 (Table 7.3).
 """
 
@@ -40,6 +40,12 @@ rule effective_rank_table:
     output:
         csv=f"{RESULTS}/tables/effective_rank.csv",
         markdown=f"{RESULTS}/tables/effective_rank.md",
+        html=report(
+            f"{RESULTS}/tables/effective_rank.html",
+            caption="../report/effective_rank.rst",
+            category="7 Rank",
+            labels={"what": "Effective ranks", "thesis": "Table 7.3"},
+        ),
         latex=f"{RESULTS}/tables/effective_rank.tex",
     log:
         f"{RESULTS}/logs/effective_rank_table.log",

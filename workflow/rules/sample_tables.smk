@@ -16,7 +16,12 @@ rule samples_table:
     output:
         csv=f"{RESULTS}/tables/samples.csv",
         markdown=f"{RESULTS}/tables/samples.md",
-        html=f"{RESULTS}/tables/samples.html",
+        html=report(
+            f"{RESULTS}/tables/samples.html",
+            caption="../report/samples.rst",
+            category="5 Samples",
+            labels={"what": "Samples", "thesis": "Tables 5.1, 5.2, G.1 to G.9"},
+        ),
     log:
         f"{RESULTS}/logs/samples_table.log",
     localrule: True
@@ -50,7 +55,12 @@ rule byte_frequency_figure:
         ),
     output:
         f"{RESULTS}/figures/byte_frequency.png",
-        f"{RESULTS}/figures/byte_frequency.svg",
+        report(
+            f"{RESULTS}/figures/byte_frequency.svg",
+            caption="../report/byte_frequency.rst",
+            category="5 Samples",
+            labels={"what": "Bytes in samples", "thesis": "Figure 5.1"},
+        ),
     log:
         f"{RESULTS}/logs/byte_frequency_figure.log",
     localrule: True

@@ -1,7 +1,7 @@
-"""What people read: tables as CSV, Markdown and LaTeX, the thesis's numbers beside ours.
+"""What people read: tables as CSV, Markdown, HTML and LaTeX, the thesis's numbers beside ours.
 
 Needs: scores, and the thesis's tables under resources/published/.
-Makes: tables/oversmoothing.{csv,md,tex} (Tables 4.1 and 4.2), tables/decodings (E.1 to E.6), tables/decodings_pooled
+Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/decodings (E.1 to E.6), tables/decodings_pooled
 (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2), tables/tbat_approximation.
 """
 
@@ -21,6 +21,12 @@ rule oversmoothing_table:
     output:
         csv=f"{RESULTS}/tables/oversmoothing.csv",
         markdown=f"{RESULTS}/tables/oversmoothing.md",
+        html=report(
+            f"{RESULTS}/tables/oversmoothing.html",
+            caption="../report/oversmoothing.rst",
+            category="4 Oversmoothing",
+            labels={"what": "Oversmoothing by rank", "thesis": "Tables 4.1, 4.2"},
+        ),
         latex=f"{RESULTS}/tables/oversmoothing.tex",
     log:
         f"{RESULTS}/logs/oversmoothing_table.log",
@@ -51,6 +57,12 @@ use rule oversmoothing_table as tbat_table with:
     output:
         csv=f"{RESULTS}/tables/tbat.csv",
         markdown=f"{RESULTS}/tables/tbat.md",
+        html=report(
+            f"{RESULTS}/tables/tbat.html",
+            caption="../report/tbat.rst",
+            category="4 Oversmoothing",
+            labels={"what": "TBAT by decoding", "thesis": "Tables E.7, E.8"},
+        ),
         latex=f"{RESULTS}/tables/tbat.tex",
     log:
         f"{RESULTS}/logs/tbat_table.log",
@@ -84,6 +96,12 @@ use rule oversmoothing_table as decodings_table with:
     output:
         csv=f"{RESULTS}/tables/decodings.csv",
         markdown=f"{RESULTS}/tables/decodings.md",
+        html=report(
+            f"{RESULTS}/tables/decodings.html",
+            caption="../report/decodings.rst",
+            category="6 Decoding",
+            labels={"what": "Each truth", "thesis": "Tables E.1 to E.6"},
+        ),
         latex=f"{RESULTS}/tables/decodings.tex",
     log:
         f"{RESULTS}/logs/decodings_table.log",
@@ -110,6 +128,12 @@ use rule oversmoothing_table as decodings_pooled_table with:
     output:
         csv=f"{RESULTS}/tables/decodings_pooled.csv",
         markdown=f"{RESULTS}/tables/decodings_pooled.md",
+        html=report(
+            f"{RESULTS}/tables/decodings_pooled.html",
+            caption="../report/decodings_pooled.rst",
+            category="6 Decoding",
+            labels={"what": "All truths", "thesis": "Table 6.1"},
+        ),
         latex=f"{RESULTS}/tables/decodings_pooled.tex",
     log:
         f"{RESULTS}/logs/decodings_pooled_table.log",
@@ -137,6 +161,12 @@ use rule oversmoothing_table as entropy_difference_table with:
     output:
         csv=f"{RESULTS}/tables/entropy_difference.csv",
         markdown=f"{RESULTS}/tables/entropy_difference.md",
+        html=report(
+            f"{RESULTS}/tables/entropy_difference.html",
+            caption="../report/entropy_difference.rst",
+            category="6 Decoding",
+            labels={"what": "Entropy differences", "thesis": "Table F.1"},
+        ),
         latex=f"{RESULTS}/tables/entropy_difference.tex",
     log:
         f"{RESULTS}/logs/entropy_difference_table.log",
@@ -165,6 +195,12 @@ if config["svd_ranks"]:
         output:
             csv=f"{RESULTS}/tables/svd.csv",
             markdown=f"{RESULTS}/tables/svd.md",
+            html=report(
+                f"{RESULTS}/tables/svd.html",
+                caption="../report/svd.rst",
+                category="7 Rank",
+                labels={"what": "Truncated heads", "thesis": "Tables 7.1, 7.2"},
+            ),
             latex=f"{RESULTS}/tables/svd.tex",
         log:
             f"{RESULTS}/logs/svd_table.log",
@@ -189,6 +225,12 @@ rule tbat_approximation_table:
     output:
         csv=f"{RESULTS}/tables/tbat_approximation.csv",
         markdown=f"{RESULTS}/tables/tbat_approximation.md",
+        html=report(
+            f"{RESULTS}/tables/tbat_approximation.html",
+            caption="../report/tbat_approximation.rst",
+            category="4 Oversmoothing",
+            labels={"what": "TBAT with approximated heads", "thesis": "-"},
+        ),
         latex=f"{RESULTS}/tables/tbat_approximation.tex",
     log:
         f"{RESULTS}/logs/tbat_approximation_table.log",

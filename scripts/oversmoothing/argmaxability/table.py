@@ -81,9 +81,9 @@ def argmaxability_table(
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read: a row per model and condition, bytes by their names."""
-    write_page(path, title, [("", _wide(table, _markdown_text))], _legend(table))
+    write_page(paths, title, [("", _wide(table, _markdown_text))], _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:

@@ -1,6 +1,6 @@
 """What the published shortcut costs in truth: a table of TBAT by rank of the head that BAT was given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -16,9 +16,9 @@ LEGEND = (
 INTERVALS = " [95 % interval of the mean, from a bootstrap over whole windows]"
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read: a row per model, a column per rank of approximation."""
-    write_page(path, title, [("", _wide(table, markdown_cell))], _legend(table, INTERVALS))
+    write_page(paths, title, [("", _wide(table, markdown_cell))], _legend(table, INTERVALS))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:

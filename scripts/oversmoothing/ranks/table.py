@@ -73,14 +73,15 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n", "d"], "Int64"))
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str, positions: int, threshold: float) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, positions: int, threshold: float) -> None:
     """Write the table to be read: a section per measure, a row per model.
 
     Parameters
     ----------
     table : DataFrame
         As `ranks_table` gives it.
-    path : path
+    paths : paths
+        Each .md or .html.
     title : str
     positions : int
         How many the config asks for.
@@ -89,7 +90,7 @@ def write_markdown(table: pd.DataFrame, path: str | Path, title: str, positions:
     """
     headings = _headings(threshold)
     sections = [(headings[name], _wide(part, "-")) for name, part in table.groupby("measure", sort=False)]
-    write_page(path, title, sections, _legend(table, positions))
+    write_page(paths, title, sections, _legend(table, positions))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str, positions: int, threshold: float) -> None:

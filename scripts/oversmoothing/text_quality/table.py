@@ -1,6 +1,6 @@
 """Sample quality as people read it: Tables 5.3, 6.2, 6.3 and H.1, what is closest to human marked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,18 +47,19 @@ LATEX = _Setting(
 )
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read, in the thesis's three layouts.
 
     Parameters
     ----------
     table : DataFrame
         As `summaries.beside_human` gives it.
-    path : path
+    paths : paths
+        Each .md or .html.
     title : str
     """
     sections = [(HEADINGS[name], cells) for name, cells in _sections(table, MARKDOWN)]
-    write_page(path, title, sections, _legend(table))
+    write_page(paths, title, sections, _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
