@@ -10,12 +10,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(T
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 
-.PHONY: table smoke test test-slow lint format env lock clean help
+.PHONY: table report smoke test test-slow lint format env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
 	$(SNAKEMAKE) $(TABLE).csv
 	@echo && cat $(TABLE).md
+
+report: $(VENV)/.installed ## everything, and one web page of all of it: results/report.html
+	$(SNAKEMAKE)
+	$(SNAKEMAKE) --report results/report.html
 
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.layout import write_csv
+from oversmoothing.layout import write_csv, write_page
 from oversmoothing.tables import beside_published, read_published, write_latex, write_pages
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
@@ -164,3 +164,15 @@ def test_published_means_agree_with_table_6_1():
     for metric, values in pure.items():
         ours = [means[metric, rank] for rank in ("4", "8", "12", "16", "32", "128", "512")]
         np.testing.assert_allclose(ours, values, atol=0.0011)
+
+
+def test_a_page_is_the_same_in_markdown_and_html(tmp_path):
+    cells = pd.DataFrame({"rank": ["4", "a < b"], "TTO": ["**0.1** ± 0.2", "0.3"]})
+    write_page([tmp_path / "t.md", tmp_path / "t.html"], "T & U", [("Against `truth`", cells)], "How to read it.")
+    assert "| 4      | **0.1** ± 0.2 |" in (tmp_path / "t.md").read_text()
+    html = (tmp_path / "t.html").read_text()
+    assert "<h2>Against <code>truth</code></h2>" in html
+    assert "<td><strong>0.1</strong> ± 0.2</td>" in html
+    assert "<td>a &lt; b</td>" in html
+    assert "<title>T &amp; U</title>" in html
+    assert "How to read it." in html

@@ -39,7 +39,7 @@ rule argmaxability_table:
             f"{RESULTS}/tables/argmaxability.html",
             caption="../report/argmaxability.rst",
             category="4 Oversmoothing",
-            labels={"what": "Unargmaxable bytes", "thesis": "Tables B.1, B.2"},
+            labels={"result": "Tables B.1, B.2: unargmaxable bytes"},
         ),
         latex=f"{RESULTS}/tables/argmaxability.tex",
     log:

@@ -25,7 +25,7 @@ rule metric_cost:
             f"{RESULTS}/tables/metric_cost.html",
             caption="../report/metric_cost_table.rst",
             category="4 Oversmoothing",
-            labels={"what": "Cost of the metrics", "thesis": "Table I.1"},
+            labels={"result": "Table I.1: cost of the metrics"},
         ),
         latex=f"{RESULTS}/tables/metric_cost.tex",
     log:
@@ -57,7 +57,7 @@ rule metric_cost_figure:
             f"{RESULTS}/figures/metric_cost.svg",
             caption="../report/metric_cost_figure.rst",
             category="4 Oversmoothing",
-            labels={"what": "Cost of the metrics, drawn", "thesis": "Table I.1"},
+            labels={"result": "Table I.1: cost of the metrics, drawn"},
         ),
     log:
         f"{RESULTS}/logs/metric_cost_figure.log",

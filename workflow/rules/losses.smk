@@ -22,7 +22,7 @@ rule losses_table:
             f"{RESULTS}/tables/losses.html",
             caption="../report/losses_table.rst",
             category="3 Models",
-            labels={"what": "Losses and accuracies", "thesis": "Table 3.1"},
+            labels={"result": "Table 3.1: losses and accuracies"},
         ),
         latex=f"{RESULTS}/tables/losses.tex",
     log:
@@ -51,7 +51,7 @@ rule losses_figure:
             f"{RESULTS}/figures/losses.svg",
             caption="../report/losses_figure.rst",
             category="3 Models",
-            labels={"what": "Losses along training", "thesis": "Figure 3.1"},
+            labels={"result": "Figure 3.1: losses along training"},
         ),
     log:
         f"{RESULTS}/logs/losses_figure.log",

@@ -132,7 +132,7 @@ rule quality_table:
             f"{RESULTS}/tables/sample_quality.html",
             caption="../report/sample_quality.rst",
             category="5 Samples",
-            labels={"what": "Sample quality", "thesis": "Tables 5.3, 6.2, 6.3, H.1"},
+            labels={"result": "Tables 5.3, 6.2, 6.3, H.1: sample quality"},
         ),
         latex=f"{RESULTS}/tables/sample_quality.tex",
     log:

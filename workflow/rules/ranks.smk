@@ -44,7 +44,7 @@ rule effective_rank_table:
             f"{RESULTS}/tables/effective_rank.html",
             caption="../report/effective_rank.rst",
             category="7 Rank",
-            labels={"what": "Effective ranks", "thesis": "Table 7.3"},
+            labels={"result": "Table 7.3: effective ranks"},
         ),
         latex=f"{RESULTS}/tables/effective_rank.tex",
     log:

@@ -20,7 +20,7 @@ rule samples_table:
             f"{RESULTS}/tables/samples.html",
             caption="../report/samples.rst",
             category="5 Samples",
-            labels={"what": "Samples", "thesis": "Tables 5.1, 5.2, G.1 to G.9"},
+            labels={"result": "Tables 5.1, 5.2, G.1 to G.9: samples"},
         ),
     log:
         f"{RESULTS}/logs/samples_table.log",
@@ -59,7 +59,7 @@ rule byte_frequency_figure:
             f"{RESULTS}/figures/byte_frequency.svg",
             caption="../report/byte_frequency.rst",
             category="5 Samples",
-            labels={"what": "Bytes in samples", "thesis": "Figure 5.1"},
+            labels={"result": "Figure 5.1: bytes in samples"},
         ),
     log:
         f"{RESULTS}/logs/byte_frequency_figure.log",

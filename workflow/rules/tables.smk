@@ -25,7 +25,7 @@ rule oversmoothing_table:
             f"{RESULTS}/tables/oversmoothing.html",
             caption="../report/oversmoothing.rst",
             category="4 Oversmoothing",
-            labels={"what": "Oversmoothing by rank", "thesis": "Tables 4.1, 4.2"},
+            labels={"result": "Tables 4.1, 4.2: oversmoothing by rank"},
         ),
         latex=f"{RESULTS}/tables/oversmoothing.tex",
     log:
@@ -61,7 +61,7 @@ use rule oversmoothing_table as tbat_table with:
             f"{RESULTS}/tables/tbat.html",
             caption="../report/tbat.rst",
             category="4 Oversmoothing",
-            labels={"what": "TBAT by decoding", "thesis": "Tables E.7, E.8"},
+            labels={"result": "Tables E.7, E.8: TBAT by decoding"},
         ),
         latex=f"{RESULTS}/tables/tbat.tex",
     log:
@@ -100,7 +100,7 @@ use rule oversmoothing_table as decodings_table with:
             f"{RESULTS}/tables/decodings.html",
             caption="../report/decodings.rst",
             category="6 Decoding",
-            labels={"what": "Each truth", "thesis": "Tables E.1 to E.6"},
+            labels={"result": "Tables E.1 to E.6: each truth"},
         ),
         latex=f"{RESULTS}/tables/decodings.tex",
     log:
@@ -132,7 +132,7 @@ use rule oversmoothing_table as decodings_pooled_table with:
             f"{RESULTS}/tables/decodings_pooled.html",
             caption="../report/decodings_pooled.rst",
             category="6 Decoding",
-            labels={"what": "All truths", "thesis": "Table 6.1"},
+            labels={"result": "Table 6.1: all truths"},
         ),
         latex=f"{RESULTS}/tables/decodings_pooled.tex",
     log:
@@ -165,7 +165,7 @@ use rule oversmoothing_table as entropy_difference_table with:
             f"{RESULTS}/tables/entropy_difference.html",
             caption="../report/entropy_difference.rst",
             category="6 Decoding",
-            labels={"what": "Entropy differences", "thesis": "Table F.1"},
+            labels={"result": "Table F.1: entropy differences"},
         ),
         latex=f"{RESULTS}/tables/entropy_difference.tex",
     log:
@@ -199,7 +199,7 @@ if config["svd_ranks"]:
                 f"{RESULTS}/tables/svd.html",
                 caption="../report/svd.rst",
                 category="7 Rank",
-                labels={"what": "Truncated heads", "thesis": "Tables 7.1, 7.2"},
+                labels={"result": "Tables 7.1, 7.2: truncated heads"},
             ),
             latex=f"{RESULTS}/tables/svd.tex",
         log:
@@ -229,7 +229,7 @@ rule tbat_approximation_table:
             f"{RESULTS}/tables/tbat_approximation.html",
             caption="../report/tbat_approximation.rst",
             category="4 Oversmoothing",
-            labels={"what": "TBAT with approximated heads", "thesis": "-"},
+            labels={"result": "beyond the thesis: TBAT with approximated heads"},
         ),
         latex=f"{RESULTS}/tables/tbat_approximation.tex",
     log:
