@@ -188,7 +188,9 @@ def test_script_writes_the_three_tables(files):
                 weights=[files / f"{name}.safetensors" for name in names],
                 published=PUBLISHED,
             ),
-            output=SimpleNamespace(csv=files / "t.csv", markdown=files / "t.md", latex=files / "t.tex"),
+            output=SimpleNamespace(
+                csv=files / "t.csv", markdown=files / "t.md", html=files / "t.html", latex=files / "t.tex"
+            ),
             params=SimpleNamespace(settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "models": MODELS}),
         )
     )

@@ -57,7 +57,9 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
                 logits=[folder / "logits.parquet"] * 2,
                 published=folder / "published.csv",
             ),
-            output=SimpleNamespace(csv=folder / "t.csv", markdown=folder / "t.md", latex=folder / "t.tex"),
+            output=SimpleNamespace(
+                csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
+            ),
             params=SimpleNamespace(
                 settings={"models": models, "trained": ["bn4-s1"], "resamples": 100, "seed": 1},
             ),

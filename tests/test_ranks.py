@@ -187,7 +187,9 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
         paths.append(path)
     job = SimpleNamespace(
         input=SimpleNamespace(ranks=paths, published=PUBLISHED),
-        output=SimpleNamespace(csv=folder / "t.csv", markdown=folder / "t.md", latex=folder / "t.tex"),
+        output=SimpleNamespace(
+            csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
+        ),
         params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
     )
     table_script.main(job)

@@ -143,7 +143,9 @@ def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
     tbat_approximation_table.main(
         SimpleNamespace(
             input=SimpleNamespace(scores=[model / "out.parquet"]),
-            output=SimpleNamespace(csv=model / "t.csv", markdown=model / "t.md", latex=model / "t.tex"),
+            output=SimpleNamespace(
+                csv=model / "t.csv", markdown=model / "t.md", html=model / "t.html", latex=model / "t.tex"
+            ),
             params=SimpleNamespace(settings={"models": [facts], "resamples": 100, "seed": 1}),
         )
     )

@@ -117,7 +117,9 @@ def run_script(folder, settings, change=None):
         write_table(folder / f"{name}.parquet", quality_table(sets), {})
     human = {"first": rows(1.0, mauve=1.0), "second": rows(1.01, mauve=0.9)}
     write_table(folder / "human_quality.parquet", quality_table(human), {"gpt2_large": "False"})
-    output = SimpleNamespace(csv=folder / "t.csv", markdown=folder / "t.md", latex=folder / "t.tex")
+    output = SimpleNamespace(
+        csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
+    )
     inputs = SimpleNamespace(
         quality=[folder / f"{name}.parquet" for name in tables],
         human=folder / "human_quality.parquet",
