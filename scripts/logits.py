@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.inference import run_windows
-from oversmoothing.jobs import run
+from oversmoothing.jobs import UserError, run
 from oversmoothing.logits import hidden_schema, logits_schema
 from oversmoothing.store.parquet import open_writer, read_table
 from oversmoothing.store.provenance import provenance
@@ -28,6 +28,12 @@ def main(job: "Snakemake") -> None:
     model = load_model(job.input.weights, device)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"])
     name, config = job.wildcards.model, model.config
+    longest = max(len(row["prompt"] + row["scored"]) for row in windows.to_pylist())
+    if longest - 1 > config.block:  # the last byte is scored, and not read
+        raise UserError(
+            f"{job.input.windows}: a window has {longest} bytes, and the block of {name} is {config.block}; "
+            "shorten `windows`, or the prompt in `showcase`"
+        )
     made_by = provenance(settings, model=name, precision=precision, device=device.type)
     logger.info("%s over %d windows on %s in %s", name, len(windows), device, precision)
     with (

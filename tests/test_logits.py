@@ -11,6 +11,7 @@ import torch
 import logits as logits_script
 import svd_logits as svd_script
 from oversmoothing.inference import run_windows
+from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.parquet import vectors, write_table
 from oversmoothing.weights import save_model
@@ -49,6 +50,20 @@ def test_the_batch_size_changes_nothing_but_rounding(model):
     for one, other in zip(run_windows(model, WINDOWS, batch=1), run_windows(model, WINDOWS, batch=5), strict=True):
         np.testing.assert_allclose(one.logits, other.logits, atol=2e-5)
         np.testing.assert_allclose(one.post, other.post, atol=2e-5)
+
+
+def test_a_window_longer_than_the_block_is_refused(model, tmp_path):
+    save_model(tmp_path / "weights.safetensors", CONFIG, model.state_dict(), {})
+    columns = {"window": pa.array([0], pa.int32()), "prompt": [b"x" * 21], "scored": [b"y"]}
+    write_table(tmp_path / "windows.parquet", pa.table(columns), {})
+    job = SimpleNamespace(
+        input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
+        output=SimpleNamespace(logits=tmp_path / "logits.parquet", hidden=tmp_path / "hidden.parquet"),
+        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu"),
+        wildcards=SimpleNamespace(model="mine"),
+    )
+    with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten `windows`, or"):
+        logits_script.main(job)
 
 
 @pytest.fixture(scope="module")

@@ -61,6 +61,20 @@ def test_models_by_name():
     assert models["bn4-s1"].settings["seed"] == 1
 
 
+def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
+    family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
+    shown = plan.showcased(default(seeds=[2, 1], svd_ranks=[4], family=family))
+    assert plan.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
+    assert plan.names(plan.truncations(shown), "truth", "svd", "family") == ["truth", "svd4-s2", "bn8-s2"]
+    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
+    assert plan.described(plan.truncations(shown), "family") == [described]
+
+
+def test_what_a_prompt_is_called_is_not_in_its_windows():
+    renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
+    assert plan.showcase_settings(default(showcase=renamed)) == plan.showcase_settings(DEFAULT)
+
+
 def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
     check(config)
@@ -143,6 +157,16 @@ def test_metrics_are_those_of_the_library():
         ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 200"),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
         ({"quality": {"language_model": ""}}, "quality.language_model: '' "),
+        ({"showcase": []}, "showcase: "),
+        ({"showcase": [{"name": "a", "prompt": "x" * 257, "next": "o"}]}, "257 bytes, and the block of bn4-s1337 256"),
+        ({"showcase": [{"name": "a", "prompt": "é" * 129, "next": "o"}]}, "showcase.0: the prompt of a has 258 bytes"),
+        ({"showcase": [{"name": "a", "prompt": "caf", "next": "é"}]}, "showcase.0.next: 'é' of a has 2 bytes; write"),
+        ({"showcase": [{"name": "a", "prompt": "wate", "next": "rs"}]}, "showcase.0.next: 'rs' of a has 2 bytes"),
+        ({"showcase": [{"name": "a", "prompt": "wate", "next": 1}]}, "showcase.0.next: 1 is not of type 'string'"),
+        ({"showcase": [{"name": "a", "prompt": "", "next": "r"}]}, "showcase.0.prompt: '' "),
+        ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
+        ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
+        ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a stands twice"),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip

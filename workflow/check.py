@@ -70,6 +70,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _not_finite(config, "")
     yield from _entries(config)
     yield from _shapes(config)
+    yield from _showcase(config)
     yield from _language_model(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
@@ -140,6 +141,24 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
                 f"windows: prompt + scored is {window} bytes, longer than the block of {model.name}, "
                 f"{shape['block']}; shorten the windows or raise model.block"
             )
+
+
+def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that each prompt has one right next byte and a name of its own, and fits into every model trained here."""
+    names = [entry["name"] for entry in config["showcase"]]
+    for i, entry in enumerate(config["showcase"]):
+        name, following = entry["name"], entry["next"]
+        if names.count(name) > 1:
+            yield f"showcase.{i}: {name} stands twice; figures go by that name"
+        if (count := len(following.encode())) != 1:
+            yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
+        length = len(entry["prompt"].encode())
+        for model in models(config).values():
+            if model.settings and length > (block := model.settings["model"]["block"]):
+                yield (
+                    f"showcase.{i}: the prompt of {name} has {length} bytes, and the block of {model.name} {block}; "
+                    "shorten the prompt or raise model.block"
+                )
 
 
 def _not_finite(value: Any, where: str) -> Iterator[str]:

@@ -236,9 +236,34 @@ def pooled_truths(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
 
 
-def names(models: Mapping[str, Model], kind: str) -> list[str]:
-    """Name the models of a kind, in the config's order."""
-    return [model.name for model in models.values() if model.kind == kind]
+def showcased(config: Mapping[str, Any]) -> dict[str, Model]:
+    """List the models whose next bytes are shown: those of the first seed, the user's own, and the truths."""
+    first = (None, config["seeds"][0])
+    return {name: model for name, model in models(config).items() if model.kind == "truth" or model.seed in first}
+
+
+def truncations(models: Mapping[str, Model]) -> dict[str, Model]:
+    """Keep the truncated heads, the models they were truncated from, and the truths."""
+    sources = {model.source for model in models.values()}
+    return {name: model for name, model in models.items() if model.kind != "family" or name in sources}
+
+
+def showcase_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the windows of the showcase depend on; what a prompt is called is not in them."""
+    return settings(prompts=[{key: entry[key] for key in ("prompt", "next")} for entry in config["showcase"]])
+
+
+def described(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
+    """Say what a figure or a list prints about the models of some kinds, in the order of `names`."""
+    return [
+        {key: getattr(models[name], key) for key in ("kind", "rank", "seed")} | {"model": name}
+        for name in names(models, *kinds)
+    ]
+
+
+def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
+    """Name the models of some kinds, kind after kind, each in the config's order."""
+    return [model.name for kind in kinds for model in models.values() if model.kind == kind]
 
 
 def one_of(models: Iterable[Model]) -> str:

@@ -34,7 +34,10 @@ def test_every_listed_table_is_there_with_its_rows(everything):
 
 def test_no_figure_is_blank(everything):
     figures = sorted((everything.folder / "results/figures").glob("*.png"))
-    assert {figure.stem for figure in figures} == {"losses", "metric_cost", "byte_frequency"}
+    assert {figure.stem for figure in figures} == {
+        *("losses", "metric_cost", "byte_frequency", "oversmoothing_illustrated"),
+        *(f"next_byte_{part}{prompt}" for part in ("", "svd_") for prompt in ("water", "democracy")),
+    }
     for figure in figures:
         assert matplotlib.image.imread(figure).std() > 0.05, figure
         assert figure.with_suffix(".svg").stat().st_size > 5000

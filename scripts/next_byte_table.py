@@ -1,0 +1,32 @@
+"""What each model takes for the byte after each showcase prompt, as a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.corpus.showcase import read_prompts
+from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
+from oversmoothing.next_byte import next_byte_table, read_distributions, read_scores, write_latex, write_markdown
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "The byte after a prompt, by model (beside Figures 4.1 and 7.1)."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the prompts, the models' logits and their scores; write the table as CSV, Markdown and LaTeX."""
+    settings = job.params.settings
+    prompts = read_prompts(job.input.windows)
+    logits = {Path(path).stem: path for path in job.input.logits}
+    scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
+    targets = [target for _, target in prompts]
+    table = next_byte_table(settings["names"], targets, read_distributions(logits), scores, settings["models"])
+    texts = [prompt for prompt, _ in prompts]
+    write_csv(table, job.output.csv)
+    write_markdown(table, job.output.markdown, TITLE, texts)
+    write_latex(table, job.output.latex, TITLE, texts)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

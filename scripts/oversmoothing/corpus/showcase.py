@@ -1,0 +1,51 @@
+"""Prompts that show what oversmoothing is, as windows: each scores one byte, the right one after it.
+
+They go through the rules of all windows, so that no distribution and no metric is computed anywhere else.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from oversmoothing.corpus.windows import SCHEMA
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+
+NOWHERE = -1  # the offset of a prompt, which stands in no corpus
+
+
+def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
+    """Make a window of each prompt.
+
+    Parameters
+    ----------
+    entries : sequence of mappings
+        ``prompt`` and ``next``, text; ``next`` is one byte in UTF-8.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the windows' schema; ``window`` is the place in the list, ``offset`` is -1.
+    """
+    columns = [
+        range(len(entries)),
+        [NOWHERE] * len(entries),
+        [entry["prompt"].encode() for entry in entries],
+        [entry["next"].encode() for entry in entries],
+    ]
+    return pa.table([pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], SCHEMA)
+
+
+def read_prompts(path: str | Path) -> list[tuple[bytes, int]]:
+    """Read each prompt and the right next byte, in the order of the windows.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged, or its windows are no prompts.
+    """
+    rows = read_table(path, ["prompt", "scored"]).to_pylist()
+    if any(len(row["scored"]) != 1 for row in rows):
+        raise UserError(f"{path}: a window of more than one scored byte, where prompts were expected; run again")
+    return [(row["prompt"], row["scored"][0]) for row in rows]

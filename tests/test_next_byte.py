@@ -1,0 +1,293 @@
+"""The byte after a prompt: windows of prompts, the table and the figures show what logits and scores hold."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from matplotlib.colors import to_rgba
+
+import draw_showcase
+import next_byte_figure as figure_script
+import next_byte_table as table_script
+import oversmoothing_illustrated as illustration_script
+from oversmoothing.corpus.showcase import read_prompts, showcase_windows
+from oversmoothing.corpus.windows import SCHEMA
+from oversmoothing.figures.illustration import OTHERS, extremes, illustration
+from oversmoothing.figures.next_byte import NAMED, RIGHT, TRUTH, named_bytes, next_byte_figure
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema
+from oversmoothing.next_byte import completion, next_byte_table, read_distributions, read_scores
+from oversmoothing.scores import SCORES
+from oversmoothing.store.parquet import vector_array, write_table
+
+ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
+MODELS = [
+    {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
+    {"model": "bn4-s1", "kind": "family", "rank": 4, "seed": 1},
+    {"model": "bn8-s1", "kind": "family", "rank": 8, "seed": 1},
+    {"model": "svd4-s1", "kind": "svd", "rank": 4, "seed": 1},
+]
+METRICS = ("tto", "nsmd", "tv", "kl")
+TARGETS = [ord("r"), ord("6")]
+
+
+def drawn(model):
+    """Logits of a model, one row per prompt, that none shares."""
+    return np.random.default_rng(len(model) + MODELS[0]["seed"]).normal(0, 3, (2, 256)).astype(np.float32)
+
+
+def logits_file(path, logits, targets=TARGETS):
+    keys = [pa.array(values, pa.int32()) for values in ([0, 1], [0, 0], targets)]
+    write_table(path, pa.table([*keys, vector_array(logits)], logits_schema(256)), {})
+
+
+def scores_file(path, rows):
+    table = pd.DataFrame(rows, columns=["window", "truth", "decoding", "value"]).assign(position=0)
+    write_table(path, pa.Table.from_pandas(table, preserve_index=False).select(SCORES.names).cast(SCORES), {})
+
+
+@pytest.fixture
+def study(tmp_path):
+    output = [tmp_path / "windows.parquet"]
+    draw_showcase.main(SimpleNamespace(output=output, params=SimpleNamespace(settings={"prompts": ENTRIES})))
+    (tmp_path / "logits").mkdir()
+    for model in MODELS:
+        logits_file(tmp_path / "logits" / f"{model['model']}.parquet", drawn(model["model"]))
+    for metric in (*METRICS, "tbat"):
+        (tmp_path / metric).mkdir()
+        for model in MODELS[1 : 3 if metric == "tbat" else None]:
+            truths = [None] if metric == "tbat" else ["one", "other"]
+            rows = [
+                (window, truth, decoding, window + 0.25 * i + (9 if decoding == "greedy" else 0))
+                for i, truth in enumerate(truths)
+                for decoding in ("pure", "greedy")
+                for window in (0, 1)
+            ]
+            scores_file(tmp_path / metric / f"{model['model']}.parquet", rows)
+    return tmp_path
+
+
+@pytest.fixture
+def table(study):
+    output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", latex=study / "t.tex")
+    scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
+    inputs = SimpleNamespace(windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
+    settings = {"names": ["water", "money"], "models": MODELS}
+    table_script.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+    return pd.read_csv(study / "t.csv")
+
+
+def logits_paths(study, models=MODELS):
+    return [study / "logits" / f"{model['model']}.parquet" for model in models]
+
+
+def test_a_prompt_is_a_window_that_scores_the_next_byte(study):
+    windows = showcase_windows(ENTRIES)
+    assert windows.schema.equals(SCHEMA)
+    assert windows["window"].to_pylist() == [0, 1]
+    texts = [(entry["prompt"].encode(), ord(entry["next"])) for entry in ENTRIES]
+    assert read_prompts(study / "windows.parquet") == texts
+
+
+def test_other_windows_are_no_prompts(tmp_path):
+    write_table(tmp_path / "w.parquet", pa.table({"prompt": [b"a"], "scored": [b"bc"]}), {})
+    with pytest.raises(UserError, match=r"w\.parquet: a window of more than one scored byte"):
+        read_prompts(tmp_path / "w.parquet")
+
+
+def test_distributions_are_softmax_of_the_logits(study):
+    found = read_distributions({path.stem: path for path in logits_paths(study)})
+    for window, p in enumerate(found):
+        assert p.shape == (256, 4)
+        for model in MODELS:
+            powers = np.exp(drawn(model["model"])[window].astype(float))
+            np.testing.assert_allclose(p[model["model"]], powers / powers.sum(), rtol=1e-5)
+
+
+def test_logits_of_other_prompts_are_named(study):
+    logits_file(study / "logits" / "bn8-s1.parquet", drawn("bn8-s1"), [ord("r"), ord("7")])
+    with pytest.raises(UserError, match=r"bn8-s1\.parquet: of other prompts than .*truth\.parquet"):
+        read_distributions({path.stem: path for path in logits_paths(study)})
+
+
+def test_scores_are_of_pure_sampling_and_means_over_the_truths(study):
+    assert read_scores(study / "tv" / "bn4-s1.parquet").to_dict() == {0: 0.125, 1: 1.125}
+    assert read_scores(study / "tbat" / "bn4-s1.parquet").to_dict() == {0: 0, 1: 1}
+
+
+def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
+    assert len(table) == 2 * len(MODELS)
+    for window, (name, target) in enumerate(zip(("water", "money"), TARGETS, strict=True)):
+        for model in MODELS:
+            row = table[(table.prompt == name) & (table.model == model["model"])].iloc[0]
+            p = np.exp(drawn(model["model"])[window].astype(float))
+            p /= p.sum()
+            assert row.next == chr(target)
+            assert row.p_next == pytest.approx(p[target], rel=1e-4)
+            assert row.p_top == pytest.approx(p.max(), rel=1e-4)
+            assert row.place == sorted(p, reverse=True).index(p[target]) + 1
+            assert (row.tv, row.tbat) == pytest.approx(
+                {"truth": (np.nan, np.nan), "svd": (window + 0.125, np.nan)}.get(
+                    model["kind"], (window + 0.125, window)
+                ),
+                nan_ok=True,
+            )
+    assert set(table.decoding) == {"pure"}
+
+
+def test_the_pages_hold_every_row(study, table):
+    page, latex = (study / "t.md").read_text(), (study / "t.tex").read_text()
+    assert page.count("| SVD rank 4 ") == latex.count("SVD rank 4 &") == 2
+    assert "“wate”: r follows" in page
+    assert r"A cost of \$5 and é, or \$" in page
+    assert "nan" not in page
+
+
+def test_the_most_probable_place_is_one():
+    p = pd.DataFrame({"m": np.full(256, 0.5 / 255)}).rename_axis("byte")
+    p.loc[ord("r"), "m"] = 0.5
+    models = [{"model": "m", "kind": "family", "rank": 4, "seed": 1}]
+    row = next_byte_table(["water"], [ord("r")], [p], {}, models).iloc[0]
+    assert (row.place, row.top, row.p_next) == (1, "r", 0.5)
+    assert next_byte_table(["water"], [ord("x")], [p], {}, models).iloc[0].place == 2
+
+
+def falling(values):
+    """A distribution from a few bytes' probabilities; the rest is spread over all others."""
+    p = np.full(256, (1 - sum(values.values())) / (256 - len(values)))
+    for byte, value in values.items():
+        p[ord(byte)] = value
+    return p
+
+
+def test_named_bytes_are_those_that_matter_in_the_truths_order():
+    p = pd.DataFrame(
+        {
+            "truth": falling({"r": 0.5, "n": 0.3, "s": 0.1}),
+            "a": falling({"x": 0.6, "y": 0.2, "z": 0.1}),
+            "b": falling({"n": 0.4, "r": 0.3, "q": 0.2}),
+        }
+    )
+    named = named_bytes(p, p.truth, ord("é"))
+    assert len(named) == len(set(named)) == NAMED
+    assert ord("é") in named
+    assert named[:3] == [ord(byte) for byte in "rns"]
+    assert {ord(byte) for byte in "xyzq"} < set(named)
+    order = p.truth[named].to_numpy()
+    assert (np.diff(order) <= 0).all()
+
+
+def test_too_many_to_name_keep_the_right_byte_and_the_highest():
+    p = pd.DataFrame({i: falling({chr(3 * i + j): 0.3 - 0.01 * i - 0.001 * j for j in range(3)}) for i in range(10)})
+    named = named_bytes(p, p[0], 200)
+    assert len(named) == NAMED
+    assert 200 in named
+    assert set(named) - {200} == set(range(11))
+
+
+def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
+    p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
+    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
+    figure = next_byte_figure(p, MODELS, scores, b"wate", ord("r"), "Title")
+    assert len(figure.axes) == len(MODELS)
+    names = {tuple(tick.get_text() for tick in axes.get_xticklabels()) for axes in figure.axes}
+    assert len(names) == 1
+    named = named_bytes(p, p["truth"], ord("r"))
+    at = named.index(ord("r"))
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    for axes, model in zip(figure.axes, MODELS, strict=True):
+        heights = [bar.get_height() for bar in axes.patches]
+        np.testing.assert_allclose(heights, [*p[model["model"]][named], p[model["model"]].drop(named).sum()], rtol=1e-5)
+        assert sum(heights) == pytest.approx(1, abs=1e-5)
+        marked = [i for i, bar in enumerate(axes.patches) if bar.get_hatch()]  # for black and white
+        red = [i for i, bar in enumerate(axes.patches) if bar.get_facecolor() == to_rgba(RIGHT["facecolor"])]
+        assert marked == red == [at]
+        lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
+        expected = [] if model["kind"] == "truth" else [*p["truth"][named], p["truth"].drop(named).sum()]
+        np.testing.assert_allclose(lines, expected, rtol=1e-5)
+        shown = [text.get_text() for text in axes.texts]
+        assert f"r: {p.loc[ord('r'), model['model']]:.3f}" in shown
+        assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12  TBAT 0.00" in shown) == (model["kind"] == "family")
+        assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12" in shown) == (model["kind"] == "svd")
+    assert TRUTH["color"] == "black"
+
+
+def test_several_truths_are_averaged(study, table):
+    models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
+    p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
+    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
+    axes = next_byte_figure(p, models, scores, b"wate", ord("r"), "Title").axes[1]
+    mean = p[["truth", "bn8-s1"]].mean(axis=1)
+    lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
+    named = named_bytes(p[[model["model"] for model in models]], mean, ord("r"))
+    np.testing.assert_allclose(lines[:-1], mean[named], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "byte", "shown"),
+    [
+        (b"wate", ord("r"), "water"),
+        (b"the wate", ord(" "), "wate␣"),
+        (b"wate ", ord("r"), "r"),
+        (b"wate", 0xC3, "wate⟨C3⟩"),
+        (b"wate", 10, "wate↵"),
+    ],
+)
+def test_completions_can_be_seen(prompt, byte, shown):
+    assert completion(prompt, byte) == shown
+
+
+def oversmoothing(means):
+    rows = [{"model": model, "metric": "tto", "mean": mean} for model, own in means.items() for mean in own]
+    return pd.DataFrame([*rows, {"model": "bn4-s1", "metric": "kl", "mean": -9.0}])
+
+
+def test_the_extremes_are_by_mean_tto_over_the_truths():
+    table = oversmoothing({"bn4-s1": [0.1, 0.2], "bn8-s1": [0.0, 0.4], "other": [0.9, 0.9], "bn9-s1": [0.1, 0.1]})
+    assert extremes(table, ["bn4-s1", "bn8-s1", "bn9-s1"]) == ["bn8-s1", "bn9-s1"]
+    assert extremes(table, ["bn4-s1"]) == ["bn4-s1"]
+
+
+def test_the_illustration_shows_both_models_whole():
+    p = pd.DataFrame({"bn4-s1": falling({"h": 0.4, "o": 0.2}), "bn8-s1": falling({"r": 0.9})})
+    figure = illustration(p, MODELS[1:3], b"wate", ord("r"))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Model A: rank 4", "Model B: rank 8"]
+    for axes, model in zip(figure.axes, ("bn4-s1", "bn8-s1"), strict=True):
+        names = [tick.get_text() for tick in axes.get_yticklabels()]
+        assert names[0] == "water"
+        assert {"wateh", "wateo"} < set(names)
+        assert names[-1] == OTHERS
+        widths = [bar.get_width() for bar in axes.patches]
+        assert widths[0] == pytest.approx(p.loc[ord("r"), model])
+        assert sum(widths) == pytest.approx(1)
+    assert "10 % of its probability lies on other bytes" in [text.get_text() for text in figure.axes[1].texts]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_scripts_draw_equal_files_from_equal_inputs(study, table, suffix):
+    oversmoothing({"bn4-s1": [0.5], "bn8-s1": [0.1]}).to_csv(study / "o.csv", index=False)
+    windows = study / "windows.parquet"
+    files = []
+    for folder in ("x", "y"):
+        first, second = [study / folder / f"n.{suffix}"], [study / folder / f"o.{suffix}"]
+        inputs = SimpleNamespace(windows=windows, logits=logits_paths(study), table=study / "t.csv")
+        params = SimpleNamespace(settings={"models": MODELS, "title": "T"}, window=1)
+        wildcards = SimpleNamespace(prompt="money")
+        figure_script.main(SimpleNamespace(input=inputs, output=first, params=params, wildcards=wildcards))
+        inputs = SimpleNamespace(windows=windows, logits=logits_paths(study, MODELS[1:3]), table=study / "o.csv")
+        params = SimpleNamespace(settings={"models": MODELS[1:3]})
+        illustration_script.main(SimpleNamespace(input=inputs, output=second, params=params))
+        files.append([path.read_bytes() for path in (*first, *second)])
+    assert files[0] == files[1]
+    assert all(len(content) > 10_000 for content in files[0])
+
+
+def test_a_prompt_with_dollars_is_no_mathematics(study, table, tmp_path):
+    p = read_distributions({path.stem: path for path in logits_paths(study)})[1]
+    scores = table[table.prompt == "money"].set_index("model")[[*METRICS, "tbat"]]
+    prompt = rb"$\notacommand$ costs"
+    write_figure(next_byte_figure(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
+    write_figure(illustration(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])
