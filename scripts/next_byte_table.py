@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
-from oversmoothing.next_byte import next_byte_table, read_distributions, read_scores, write_latex, write_markdown
+from oversmoothing.next_byte import next_byte_table, read_distributions, read_scores, write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -15,7 +15,7 @@ TITLE = "The byte after a prompt, by model (beside Figures 4.1 and 7.1)."
 
 
 def main(job: "Snakemake") -> None:
-    """Read the prompts, the models' logits and their scores; write the table as CSV, Markdown and LaTeX."""
+    """Read the prompts, the models' logits and their scores; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     prompts = read_prompts(job.input.windows)
     logits = {Path(path).stem: path for path in job.input.logits}
@@ -24,7 +24,7 @@ def main(job: "Snakemake") -> None:
     table = next_byte_table(settings["names"], targets, read_distributions(logits), scores, settings["models"])
     texts = [prompt for prompt, _ in prompts]
     write_csv(table, job.output.csv)
-    write_markdown(table, job.output.markdown, TITLE, texts)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE, texts)
     write_latex(table, job.output.latex, TITLE, texts)
 
 

@@ -72,7 +72,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def table(study):
-    output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", latex=study / "t.tex")
+    output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", html=study / "t.html", latex=study / "t.tex")
     scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
     inputs = SimpleNamespace(windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
     settings = {"names": ["water", "money"], "models": MODELS}

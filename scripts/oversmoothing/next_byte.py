@@ -118,13 +118,13 @@ def next_byte_table(
     return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
 
 
-def write_markdown(table: pd.DataFrame, path: str | Path, title: str, prompts: Sequence[bytes]) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, prompts: Sequence[bytes]) -> None:
     """Write a section per prompt, a row per model."""
     sections = []
     for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True):
         cells = _cells(part, "-").map(lambda text: markdown(text.encode()))
         sections.append((f"“{markdown(prompt)}”: {markdown(part.next.iloc[0].encode())} follows", cells))
-    write_page(path, title, sections, f"{LEGEND}.")
+    write_page(paths, title, sections, f"{LEGEND}.")
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str, prompts: Sequence[bytes]) -> None:

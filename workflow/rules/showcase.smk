@@ -109,6 +109,12 @@ rule next_byte_table:
     output:
         csv=f"{RESULTS}/tables/next_byte.csv",
         markdown=f"{RESULTS}/tables/next_byte.md",
+        html=report(
+            f"{RESULTS}/tables/next_byte.html",
+            caption="../report/next_byte_table.rst",
+            category="4 Oversmoothing",
+            labels={"result": "Beside Figures 4.1, 7.1: the byte after a prompt"},
+        ),
         latex=f"{RESULTS}/tables/next_byte.tex",
     log:
         f"{RESULTS}/logs/next_byte_table.log",
@@ -134,7 +140,12 @@ rule next_byte_figure:
         table=f"{RESULTS}/tables/next_byte.csv",
     output:
         f"{RESULTS}/figures/next_byte_{{prompt}}.png",
-        f"{RESULTS}/figures/next_byte_{{prompt}}.svg",
+        report(
+            f"{RESULTS}/figures/next_byte_{{prompt}}.svg",
+            caption="../report/next_byte.rst",
+            category="4 Oversmoothing",
+            labels={"result": "Figure 4.1: the byte after the prompt {prompt}"},
+        ),
     log:
         f"{RESULTS}/logs/next_byte_figure/{{prompt}}.log",
     localrule: True
@@ -163,7 +174,12 @@ if config["svd_ranks"]:
             table=f"{RESULTS}/tables/next_byte.csv",
         output:
             f"{RESULTS}/figures/next_byte_svd_{{prompt}}.png",
-            f"{RESULTS}/figures/next_byte_svd_{{prompt}}.svg",
+            report(
+                f"{RESULTS}/figures/next_byte_svd_{{prompt}}.svg",
+                caption="../report/next_byte_svd.rst",
+                category="7 Rank",
+                labels={"result": "Figure 7.1: the byte after the prompt {prompt}"},
+            ),
         log:
             f"{RESULTS}/logs/next_byte_svd_figure/{{prompt}}.log",
         params:
@@ -187,7 +203,12 @@ rule oversmoothing_illustrated:
         table=f"{RESULTS}/tables/oversmoothing.csv",
     output:
         f"{RESULTS}/figures/oversmoothing_illustrated.png",
-        f"{RESULTS}/figures/oversmoothing_illustrated.svg",
+        report(
+            f"{RESULTS}/figures/oversmoothing_illustrated.svg",
+            caption="../report/oversmoothing_illustrated.rst",
+            category="1 Introduction",
+            labels={"result": "Figure 1.1: what oversmoothing is"},
+        ),
     log:
         f"{RESULTS}/logs/oversmoothing_illustrated.log",
     localrule: True
