@@ -67,10 +67,21 @@ def test_every_share_is_drawn(study):
         assert [bar.get_height() for bar in axes.patches] == [0.5, 0.25, 0.125, 0.125]
         drawn = [line.get_ydata().tolist() for line in axes.lines if len(line.get_ydata()) == 4]
         assert drawn == [found.loc[[97, 98, 32, 99], name].tolist() for name in ("rank 4", "mine")]
-    beyond = [line.get_ydata()[0] for line in overall.lines if line.get_marker() == "o"]
+    beyond = [
+        line.get_ydata()[0] for line in overall.lines if line.get_markersize() == 6 and line.get_marker() != "None"
+    ]
     assert beyond == [2 / 16]  # FF and NUL, which the human text has not; "mine" has none
+    assert [tick.get_text().strip() for tick in overall.get_xticklabels()] == ["a", "b", "SP", "c", "all\nothers"]
+    assert "never has" in overall.get_title(loc="left")
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["human text", "rank 4: 0.375", "mine: 0.250"]
+
+
+def test_no_place_for_others_where_there_are_none(study):
+    found = byte_frequencies(study / "windows.parquet", samples(study), MODELS).drop(columns="rank 4")
+    overall = byte_frequency_figure(found).axes[0]
+    assert [tick.get_text() for tick in overall.get_xticklabels()] == ["a", "b", "SP", "c"]
+    assert overall.get_title(loc="left") == "All bytes"
 
 
 def test_extremes_are_ten_each():

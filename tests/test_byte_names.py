@@ -1,6 +1,6 @@
 import pytest
 
-from oversmoothing.byte_names import byte_name
+from oversmoothing.byte_names import byte_kind, byte_name
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,34 @@ def test_names_are_unique_and_without_spaces():
 def test_no_byte(value):
     with pytest.raises(ValueError, match=f"{value} is no byte value"):
         byte_name(value)
+
+
+def decodes(data):
+    try:
+        return len(data.decode()) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def test_kinds_are_those_that_pythons_decoder_knows():
+    """A byte begins a character of n bytes if some n - 1 continuations complete it; one that does nothing is never."""
+    ends = [bytes(end) for end in ([0x80], [0xA0], [0xBF], [0x9F])]
+    for b in range(0x80, 0x100):
+        first = {n for n in (2, 3, 4) for second in ends if decodes(bytes([b]) + second + b"\x80" * (n - 2))}
+        continues = decodes(b"\xc3" + bytes([b]))
+        expected = f"first of {first.pop()}" if first else "continuation" if continues else "never"
+        assert byte_kind(b) == expected, hex(b)
+
+
+def test_kinds_of_ascii():
+    kinds = {kind: bytes(b for b in range(0x80) if byte_kind(b) == kind) for kind in map(byte_kind, range(0x80))}
+    assert kinds["digit"] == b"0123456789"
+    assert kinds["letter"] == b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    assert kinds["control"] == bytes([*range(32), 127])
+    assert kinds["punctuation"] == b" !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+
+@pytest.mark.parametrize("value", [-1, 256])
+def test_no_kind(value):
+    with pytest.raises(ValueError, match=f"{value} is no byte value"):
+        byte_kind(value)

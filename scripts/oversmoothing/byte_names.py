@@ -26,3 +26,29 @@ def byte_name(b: int) -> str:
     if b >= ASCII:
         return f"{b:02X}"
     return {SPACE: "SP", DELETE: "DEL"}.get(b, chr(b))
+
+
+def byte_kind(b: int) -> str:
+    """Say what a byte value is in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
+
+    Returns
+    -------
+    {"control", "letter", "digit", "punctuation", "continuation", "first of 2", "first of 3", "first of 4", "never"}
+        The space is punctuation. "never" are C0 and C1, which could only begin a character that one byte writes, and
+        F5 to FF, beyond the last code point.
+
+    Raises
+    ------
+    ValueError
+        If `b` is not between 0 and 255.
+    """
+    if not 0 <= b <= 0xFF:
+        raise ValueError(f"{b} is no byte value; it must lie between 0 and 255")
+    if b < SPACE or b == DELETE:
+        return "control"
+    if b < ASCII:
+        return "letter" if chr(b).isalpha() else "digit" if chr(b).isdigit() else "punctuation"
+    for end, kind in ((0xC0, "continuation"), (0xC2, "never"), (0xE0, "first of 2"), (0xF0, "first of 3")):
+        if b < end:
+            return kind
+    return "first of 4" if b < 0xF5 else "never"

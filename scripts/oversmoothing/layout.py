@@ -1,5 +1,6 @@
 """How every table is set: its numbers and words in Markdown, HTML and LaTeX, and the files around them."""
 
+import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -119,6 +120,11 @@ def latex_number(value: float) -> str:
 def latex_text(text: str) -> str:
     """Escape what LaTeX would take for a command."""
     return "".join(LATEX.get(character, character) for character in text)
+
+
+def markdown_text(text: str) -> str:
+    """Escape what Markdown would take for markup."""
+    return "".join(f"\\{c}" if c in string.punctuation else c for c in text)
 
 
 def stand_ins(table: pd.DataFrame) -> list[str]:

@@ -13,7 +13,6 @@ from safetensors.numpy import save_file
 
 import argmaxability as script
 from oversmoothing.argmaxability.table import (
-    _markdown_text,
     argmaxability_table,
     read_published_sets,
     write_latex,
@@ -21,7 +20,7 @@ from oversmoothing.argmaxability.table import (
 )
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import write_csv
+from oversmoothing.layout import markdown_text, write_csv
 from oversmoothing.store.parquet import read_table
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published/table_b.csv"
@@ -131,7 +130,7 @@ def test_markdown_renders_every_name(table, tmp_path):
 @pytest.mark.parametrize("b", range(256))
 def test_markdown_of_each_name_is_that_name(b):
     name = byte_name(b)
-    cells = MarkdownIt("commonmark").enable("table").render(f"| a |\n|---|\n| {_markdown_text(name)} |\n")
+    cells = MarkdownIt("commonmark").enable("table").render(f"| a |\n|---|\n| {markdown_text(name)} |\n")
     cell = re.search(r"<td>(.*?)</td>", cells).group(1)
     for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         cell = cell.replace(entity, character)

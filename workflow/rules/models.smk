@@ -1,7 +1,8 @@
 """The models: the family, which differs in the rank of its head, and the truths it is measured against.
 
 Needs: the training and validation bytes; for a model with `path:`, that file.
-Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/.
+Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/; figures/architecture.{png,svg}
+(Figure 2.1).
 """
 
 
@@ -67,3 +68,34 @@ rule adopt:
         code=fingerprint("adopt.py"),
     script:
         "../../scripts/adopt.py"
+
+
+rule architecture_figure:
+    output:
+        f"{RESULTS}/figures/architecture.png",
+        report(
+            f"{RESULTS}/figures/architecture.svg",
+            caption="../report/architecture.rst",
+            category="2 Background",
+            labels={"result": "Figure 2.1: the models"},
+        ),
+    log:
+        f"{RESULTS}/logs/architecture_figure.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        settings=settings(
+            models=[
+                {
+                    "model": model.name,
+                    "kind": model.kind,
+                    "shape": model.settings["model"] if model.settings else None,
+                }
+                for model in MODELS.values()
+                if model.kind != "svd"
+            ]
+        ),
+        code=fingerprint("architecture_figure.py"),
+    script:
+        "../../scripts/architecture_figure.py"

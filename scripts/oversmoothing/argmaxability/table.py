@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.layout import latex_text, model_cells, stand_ins, write_latex_tables, write_page
+from oversmoothing.layout import latex_text, markdown_text, model_cells, stand_ins, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
@@ -83,7 +83,7 @@ def argmaxability_table(
 
 def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
     """Write the table to be read: a row per model and condition, bytes by their names."""
-    write_page(paths, title, [("", _wide(table, _markdown_text))], _legend(table))
+    write_page(paths, title, [("", _wide(table, markdown_text))], _legend(table))
 
 
 def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
@@ -160,10 +160,6 @@ def _legend(table: pd.DataFrame) -> str:
             )
     parts += stand_ins(beside)
     return ". ".join(parts) + "."
-
-
-def _markdown_text(text: str) -> str:
-    return "".join(f"\\{c}" if c in string.punctuation else c for c in text)
 
 
 def _latex_name(text: str) -> str:

@@ -1,0 +1,22 @@
+"""Figure 4.3: how often each byte is a model's most probable one, against how often it occurs."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.figures.argmax_frequency import argmax_frequency_figure, argmax_shares
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import run
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the table of bytes; write the figure as PNG and SVG."""
+    shares = argmax_shares(pd.read_csv(job.input[0]), job.params.settings["models"])
+    write_figure(argmax_frequency_figure(shares), job.output)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,29 @@
+"""How one model fares at each byte: occurrences, argmaxes and NSMD, summed by window and byte."""
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from oversmoothing.by_byte.sums import SUMS, sums_by_byte
+from oversmoothing.jobs import run
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+GROUP = 256  # windows per row group
+
+
+def main(job: "Snakemake") -> None:
+    """Read the logits of a model, and its NSMD where it has one; write the sums."""
+    windows = sums_by_byte(job.input.logits, job.input.get("nsmd"))
+    with open_writer(job.output[0], SUMS, provenance({}, model=job.wildcards.model)) as writer:
+        while batches := list(islice(windows, GROUP)):
+            table = pa.Table.from_batches(batches).unify_dictionaries()
+            writer.write_table(table, row_group_size=len(table))
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

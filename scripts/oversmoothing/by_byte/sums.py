@@ -1,0 +1,146 @@
+"""How often each byte is right, how often a model's most probable, and the NSMD where it is right: sums per window.
+
+Sums add up: over windows, over seeds, over truths. And what is summed by window can be resampled by window.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.jobs import UserError
+from oversmoothing.scores import NAME
+from oversmoothing.store.parquet import read_groups, vectors
+
+SUMS = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("byte", pa.int32()),
+        ("measure", NAME),  # one of MEASURES
+        ("truth", NAME),  # null where a measure needs none
+        ("value", pa.float64()),
+    ]
+)
+MEASURES = {
+    "occurrences": "positions whose byte it is",
+    "argmaxes": "positions at which it is the model's most probable byte",
+    "nsmd": "sum of the NSMD over the positions whose byte it is",
+    "nsmd_squares": "sum of the squares of the same",
+}
+DECODING = "pure"  # the model as it is
+
+
+def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator[pa.RecordBatch]:
+    """Sum over each window of a model, by byte (thesis 4.3).
+
+    Parameters
+    ----------
+    logits : path
+        Of the model, read one row group (one window) at a time.
+    nsmd : path, optional
+        Its NSMD scores, read in step. Without them there are no ``nsmd`` measures.
+
+    Yields
+    ------
+    RecordBatch
+        The rows of one window, of `SUMS`; a byte that a measure does not meet in a window has no row.
+
+    Raises
+    ------
+    UserError
+        If a file is damaged, logits are not finite, or the scores are not of the same windows.
+    """
+    scores = nsmd_by_window(nsmd) if nsmd else None
+    for group in read_groups(logits, ["window", "target", "logits"]):
+        window, target, values = group["window"][0].as_py(), group["target"].to_numpy(), vectors(group["logits"])
+        if not np.isfinite(values).all():
+            raise UserError(f"{logits}: window {window} has logits that are not finite; delete it and run again")
+        found, against = next(scores, (None, {})) if scores else (window, {})
+        if found != window or any(own.shape != target.shape for own in against.values()):
+            raise UserError(f"{nsmd}: other windows than {logits}; delete both and run again")
+        yield _rows(window, window_sums(target, values, against))
+    if scores and next(scores, None):
+        raise UserError(f"{nsmd}: more windows than {logits}; delete both and run again")
+
+
+def window_sums(
+    target: np.ndarray, logits: np.ndarray, nsmd: Mapping[str, np.ndarray]
+) -> dict[tuple[str, str | None], np.ndarray]:
+    """Sum over the positions of one window, by byte.
+
+    Parameters
+    ----------
+    target : int array, shape (s,)
+        The bytes of the text.
+    logits : float array, shape (s, v)
+        Where several are the largest, the first is the most probable, as in greedy decoding.
+    nsmd : mapping of str to float array, shape (s,)
+        NSMD against each truth.
+
+    Returns
+    -------
+    dict of pair to float64 array, shape (v,)
+        From measure and truth (None where it needs none) to the sum for each byte.
+    """
+    v = logits.shape[1]
+    sums: dict[tuple[str, str | None], np.ndarray] = {
+        ("occurrences", None): np.bincount(target, minlength=v).astype(float),
+        ("argmaxes", None): np.bincount(logits.argmax(axis=1), minlength=v).astype(float),
+    }
+    for truth, values in nsmd.items():
+        exact = values.astype(np.float64)
+        sums["nsmd", truth] = np.bincount(target, exact, minlength=v)
+        sums["nsmd_squares", truth] = np.bincount(target, exact**2, minlength=v)
+    return sums
+
+
+def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """Read the scores of a model's own distributions, window by window, whatever row groups they lie in.
+
+    Yields
+    ------
+    int
+        The window.
+    dict of str to float32 array, shape (s,)
+        The scores against each truth, in the order of the positions.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged, or has no scores under pure decoding.
+    """
+    waiting: dict[str, list[np.ndarray]] = {}
+    last = None
+    for group in read_groups(path, ["window", "truth", "decoding", "value"]):
+        pure = group.filter(pa.compute.equal(group["decoding"].cast(pa.string()), DECODING))
+        windows, values = pure["window"].to_numpy(), pure["value"].to_numpy()
+        truths = pure["truth"].cast(pa.string()).to_numpy(zero_copy_only=False)
+        for window in dict.fromkeys(windows.tolist()):
+            if last is not None and window != last:
+                yield last, {truth: np.concatenate(parts) for truth, parts in waiting.items()}
+                waiting = {}
+            last, of_window = window, windows == window
+            for truth in dict.fromkeys(truths[of_window]):
+                waiting.setdefault(truth, []).append(values[of_window & (truths == truth)])
+    if last is None:
+        raise UserError(f"{path}: no scores under decoding {DECODING!r}; add it to `decodings` in the config")
+    yield last, {truth: np.concatenate(parts) for truth, parts in waiting.items()}
+
+
+def _rows(window: int, sums: Mapping[tuple[str, str | None], np.ndarray]) -> pa.RecordBatch:
+    """Set sums as rows; an NSMD of 0 stands where the byte occurs, and nothing where it does not."""
+    occurs = np.flatnonzero(sums["occurrences", None])
+    parts = []
+    for (measure, truth), values in sums.items():
+        bytes_ = np.flatnonzero(values) if measure == "argmaxes" else occurs
+        rows = len(bytes_)
+        columns = [
+            pa.array(np.full(rows, window, np.int32)),
+            pa.array(bytes_.astype(np.int32)),
+            pa.array([measure] * rows, pa.string()).dictionary_encode().cast(NAME),
+            pa.array([truth] * rows, pa.string()).dictionary_encode().cast(NAME),
+            pa.array(values[bytes_]),
+        ]
+        parts.append(pa.record_batch(columns, schema=SUMS))
+    return pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches()[0]

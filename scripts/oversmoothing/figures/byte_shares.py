@@ -1,0 +1,118 @@
+"""Shares of bytes against a text's own, as Figures 4.3 and 5.1 draw them: all bytes, and both ends of them by name."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.byte_names import byte_name
+
+EXTREMES = 10  # most and least frequent bytes of the text, as in the thesis
+BYTES = 256
+TEXT: dict[str, Any] = {"color": "0.82"}
+NAMES_PER_LINE = 40  # of an axis as wide as a page
+MARKERS = "os^v<>PX"
+MANY = 6  # models beside each other
+
+Looks = Mapping[str, Mapping[str, Any]]
+
+
+def rank_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Give each rank, from the lowest, a colour that darkens with it, and a mark."""
+    colours = sns.color_palette("plasma_r", len(names) + 1).as_hex()[1:]
+    return {
+        name: {"color": colour, "marker": MARKERS[i % len(MARKERS)]}
+        for i, (name, colour) in enumerate(zip(names, colours, strict=True))
+    }
+
+
+def by_frequency(text: pd.Series) -> list[int]:
+    """List the bytes that a text has, from the most to the least frequent one."""
+    falling = text.sort_values(ascending=False, kind="stable")
+    return falling.index[falling > 0].tolist()
+
+
+def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
+    """Say whether a model has any of the bytes that the text has not."""
+    return bool(models.drop(index=used).to_numpy().any())
+
+
+def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
+    """Draw the shares of all bytes on a logarithmic scale; on the right, what models have of bytes the text has not.
+
+    Parameters
+    ----------
+    axes : Axes
+    text : Series
+        The share of each byte in the text; index ``byte``.
+    models : DataFrame
+        The same of each model, a column each. The legend gives their total variation distance from the text.
+    used : sequence of int
+        The bytes of the text, as `by_frequency` gives them.
+    looks : mapping
+        From model to how matplotlib draws it.
+    """
+    place = np.arange(len(used))
+    axes.fill_between(place, text[used], step="mid", label=text.name, **TEXT)
+    for name, look in looks.items():
+        share = models[name]
+        distance = (share - text).abs().sum() / 2
+        line = share[used].where(share[used] > 0)
+        axes.plot(place, line, linewidth=1.3, markersize=2.2, label=f"{name}: {distance:.3f}", **look)
+        if (never := share.drop(index=used).sum()) > 0:
+            axes.plot([_beyond(used)], [never], markersize=6, **{**look, "linestyle": "none"})
+    axes.set_yscale("log")
+    if has_others(models, used):
+        axes.axvline(len(used) + 0.5, color="0.8", linewidth=1)
+
+
+def name_all(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
+    """Name every byte below an axis, on as many lines as there is need of; and `others`, which stand beyond them."""
+    lines = math.ceil(len(used) / NAMES_PER_LINE)
+    places = list(range(len(used)))
+    names = ["\n" * (i % lines) + byte_name(byte) for i, byte in enumerate(used)]
+    if others:
+        places, names = [*places, _beyond(used)], [*names, "all\nothers"]
+    axes.set_xticks(places, names, fontsize=9 if lines == 1 else 8)
+    axes.set_xlim(-1, places[-1] + (2 if others else 1))
+    axes.set_xlabel(f"bytes from the most to the least frequent of {of_text}")
+
+
+def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Looks) -> None:
+    """Draw the shares of a few bytes, named: bars of the text, a mark for each model, whole at zero too."""
+    place = np.arange(len(chosen))
+    axes.bar(place, text[chosen], width=0.86, **TEXT)
+    offsets = np.linspace(-0.36, 0.36, len(looks)) if len(looks) > 1 else [0.0]
+    size = 4.5 if len(looks) <= MANY else 3
+    for (name, look), offset in zip(looks.items(), offsets, strict=True):
+        axes.plot(place + offset, models.loc[chosen, name], markersize=size, **{**look, "linestyle": "none"})
+    axes.set_xticks(place, [byte_name(byte) for byte in chosen])
+    axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])
+
+
+def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> None:
+    """Show shares over magnitudes, zero included, and how little a single one of `total` is."""
+    one = 1 / total
+    axes.set_yscale("symlog", linthresh=one, linscale=0.6)
+    top = 2 * max(shares.to_numpy().max(), one)
+    axes.minorticks_off()
+    axes.set_yticks([0, *(tick for tick in axes.get_yticks() if one < tick <= top)])
+    axes.set_ylim(-0.25 * one, top)
+    axes.axhline(one, color="0.4", linewidth=1, linestyle=":")
+    axes.text(1.01, one, f"one\n{one_of}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
+
+
+def draw_legend(figure: Figure, axes: Axes, title: str) -> None:
+    """Put the legend of `draw_overall` below the figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
+    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=6, **look)
+
+
+def _beyond(used: Sequence[int]) -> int:
+    return len(used) + 3

@@ -1,0 +1,153 @@
+"""Sums by window and byte: by hand, and against pandas over many windows and row groups."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import by_byte as script
+from oversmoothing.by_byte.sums import MEASURES, nsmd_by_window, sums_by_byte, window_sums
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.store.parquet import open_writer, vector_array
+
+V = 256
+
+
+def write_logits(path, targets, logits):
+    with open_writer(path, logits_schema(V), {}) as writer:
+        for window, own in logits.items():
+            keys = window_keys(window, np.array(targets[window], np.int32))
+            writer.write_batch(pa.record_batch([*keys, vector_array(own)], schema=logits_schema(V)))
+    return path
+
+
+def write_scores(path, values, decodings=("pure",)):
+    with open_writer(path, SCORES, {}) as writer:
+        rows = ScoreRows(writer)
+        for window, by_truth in values.items():
+            for truth, own in by_truth.items():
+                for decoding in decodings:
+                    rows.add(window, truth, decoding, np.array(own, np.float32) + (decoding != "pure"))
+        rows.flush()
+    return path
+
+
+def one_hot(*most_probable):
+    return np.eye(V, dtype=np.float32)[list(most_probable)]
+
+
+class Inputs(SimpleNamespace):
+    def get(self, name):
+        return getattr(self, name, None)
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    """Window 3 is "aab", window 7 is "bb "; the model says "abb" and "   "."""
+    targets = {3: b"aab", 7: b"bb "}
+    logits = {3: one_hot(*b"abb"), 7: one_hot(*b"   ")}
+    values = {3: {"t": [0.5, 0.25, -0.5], "u": [0, 0, 1]}, 7: {"t": [0, 0, 0.125], "u": [1, 1, 1]}}
+    targets = {window: list(text) for window, text in targets.items()}
+    return write_logits(tmp_path / "m.parquet", targets, logits), write_scores(tmp_path / "nsmd.parquet", values)
+
+
+def test_by_hand(by_hand):
+    a, b, space = ord("a"), ord("b"), ord(" ")
+    rows = pa.Table.from_batches(sums_by_byte(*by_hand)).to_pylist()
+    found = {(row["window"], row["measure"], row["truth"], row["byte"]): row["value"] for row in rows}
+    assert list(dict.fromkeys(row["measure"] for row in rows)) == list(MEASURES)
+    assert found == {
+        **{(3, "occurrences", None, a): 2, (3, "occurrences", None, b): 1},
+        **{(7, "occurrences", None, b): 2, (7, "occurrences", None, space): 1},
+        **{(3, "argmaxes", None, a): 1, (3, "argmaxes", None, b): 2, (7, "argmaxes", None, space): 3},
+        **{(3, "nsmd", "t", a): 0.75, (3, "nsmd", "t", b): -0.5, (3, "nsmd", "u", a): 0, (3, "nsmd", "u", b): 1},
+        **{(7, "nsmd", "t", b): 0, (7, "nsmd", "t", space): 0.125, (7, "nsmd", "u", b): 2, (7, "nsmd", "u", space): 1},
+        **{(3, "nsmd_squares", "t", a): 0.3125, (3, "nsmd_squares", "t", b): 0.25},
+        **{(3, "nsmd_squares", "u", a): 0, (3, "nsmd_squares", "u", b): 1},
+        **{(7, "nsmd_squares", "t", b): 0, (7, "nsmd_squares", "t", space): 0.015625},
+        **{(7, "nsmd_squares", "u", b): 2, (7, "nsmd_squares", "u", space): 1},
+    }
+
+
+def test_a_truth_has_counts_alone(by_hand):
+    frame = pa.Table.from_batches(sums_by_byte(by_hand[0])).to_pandas()
+    assert set(frame.measure) == {"occurrences", "argmaxes"}
+    assert frame.truth.isna().all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_sums_are_those_of_a_loop(seed, scored):
+    draw = np.random.default_rng(seed)
+    target, logits = draw.integers(0, 6, scored), draw.integers(0, 3, (scored, 6)).astype(np.float32)
+    values = draw.normal(size=scored).astype(np.float32)
+    sums = window_sums(target, logits, {"t": values})
+    for byte in range(6):
+        here = [i for i in range(scored) if target[i] == byte]
+        first = [i for i in range(scored) if logits[i].tolist().index(max(logits[i].tolist())) == byte]
+        assert sums["occurrences", None][byte] == len(here)
+        assert sums["argmaxes", None][byte] == len(first)
+        assert sums["nsmd", "t"][byte] == pytest.approx(sum(float(values[i]) for i in here))
+        assert sums["nsmd_squares", "t"][byte] == pytest.approx(sum(float(values[i]) ** 2 for i in here))
+
+
+def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch):
+    """Score files are cut anywhere, also in the middle of a window, and hold other decodings too."""
+    monkeypatch.setattr(ScoreRows, "GROUP", 7)
+    monkeypatch.setattr(script, "GROUP", 3)
+    draw, windows, scored = np.random.default_rng(0), range(8), 12
+    targets = {w: draw.integers(60, 70, scored) for w in windows}
+    logits = {w: draw.normal(size=(scored, V)) for w in windows}
+    values = {w: {t: draw.normal(size=scored) for t in ("t", "u")} for w in windows}
+    model = write_logits(tmp_path / "m.parquet", targets, logits)
+    scores = write_scores(tmp_path / "nsmd.parquet", values, ("pure", "greedy"))
+    inputs = Inputs(logits=str(model), nsmd=str(scores))
+    wildcards = SimpleNamespace(model="m")
+    script.main(SimpleNamespace(input=inputs, output=[tmp_path / "out.parquet"], wildcards=wildcards))
+    assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
+    found = pd.read_parquet(tmp_path / "out.parquet").astype({"measure": str, "truth": object})
+
+    text = pd.read_parquet(model).set_index(["window", "position"])
+    pure = pd.read_parquet(scores).query("decoding == 'pure'").astype({"truth": object})
+    joined = pure.join(text.target, on=["window", "position"])
+    expected = joined.astype({"value": float}).groupby(["window", "truth", "target"]).value
+    for measure, own in (("nsmd", expected.sum()), ("nsmd_squares", expected.agg(lambda values: (values**2).sum()))):
+        got = found[found.measure == measure].set_index(["window", "truth", "byte"]).value.sort_index()
+        pd.testing.assert_series_equal(got, own, check_names=False, check_index_type=False, rtol=1e-12)
+    for measure, own in (("occurrences", text.target), ("argmaxes", text.logits.map(np.argmax))):
+        got = found[found.measure == measure].set_index(["window", "byte"]).value.sort_index()
+        counts = own.groupby("window").value_counts().sort_index().astype(float)
+        assert got.to_dict() == counts.to_dict()
+
+
+def test_scores_without_pure_are_refused(tmp_path):
+    scores = write_scores(tmp_path / "nsmd.parquet", {0: {"t": [1, 2]}}, ("greedy",))
+    with pytest.raises(UserError, match=r"nsmd.parquet: no scores under decoding 'pure'; add it to `decodings`"):
+        list(nsmd_by_window(scores))
+
+
+@pytest.mark.parametrize(
+    "values", [{3: {"t": [0, 0, 0]}}, {3: {"t": [0, 0]}, 7: {"t": [0, 0, 0]}}, {4: {"t": [0, 0, 0]}}]
+)
+def test_scores_of_other_windows_are_refused(by_hand, tmp_path, values):
+    scores = write_scores(tmp_path / "other.parquet", values)
+    with pytest.raises(UserError, match=r"other.parquet: other windows than .*m.parquet; delete both"):
+        list(sums_by_byte(by_hand[0], scores))
+
+
+def test_more_windows_of_scores_are_refused(by_hand, tmp_path):
+    scores = write_scores(tmp_path / "other.parquet", {w: {"t": [0, 0, 0]} for w in (3, 7, 9)})
+    with pytest.raises(UserError, match=r"other.parquet: more windows than"):
+        list(sums_by_byte(by_hand[0], scores))
+
+
+def test_logits_that_are_not_finite_are_refused(tmp_path):
+    model = write_logits(tmp_path / "m.parquet", {0: [1]}, {0: np.full((1, V), np.nan)})
+    with pytest.raises(UserError, match=r"m.parquet: window 0 has logits that are not finite"):
+        list(sums_by_byte(model))

@@ -1,0 +1,164 @@
+"""The table of bytes: shares and means by hand, intervals of `statistics`, and what people read."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import bytes_table as script
+from oversmoothing.by_byte.sums import SUMS
+from oversmoothing.by_byte.table import byte_table, never_argmax, read_sums, write_latex, write_pages
+from oversmoothing.jobs import UserError
+from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.store.parquet import write_table
+
+A, B, BAR, SPACE = b"ab| "
+MODELS = [
+    {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
+    {"model": "bn4-s1", "kind": "family", "rank": 4, "seed": 1},
+]
+TEXT = {(0, A): 3, (0, B): 1, (1, A): 2, (1, BAR): 2}
+ARGMAXES = {"truth": {(0, A): 4, (1, A): 1, (1, BAR): 3}, "bn4-s1": {(0, SPACE): 4, (1, A): 4}}
+NSMD = {(0, A): [0.1, 0.2, 0.6], (0, B): [0.5], (1, A): [0.3, 0.3], (1, BAR): [-0.25, 0.75]}
+
+
+def write_sums(path, text, argmaxes, nsmd=None):
+    rows = [(w, b, "occurrences", None, n) for (w, b), n in text.items()]
+    rows += [(w, b, "argmaxes", None, n) for (w, b), n in argmaxes.items()]
+    for (w, b), values in (nsmd or {}).items():
+        rows.append((w, b, "nsmd", "t", sum(values)))
+        rows.append((w, b, "nsmd_squares", "t", sum(value**2 for value in values)))
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), SUMS, strict=True)]
+    write_table(path, pa.table(columns, schema=SUMS), {})
+    return path
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return [
+        write_sums(tmp_path / "truth.parquet", TEXT, ARGMAXES["truth"]),
+        write_sums(tmp_path / "bn4-s1.parquet", TEXT, ARGMAXES["bn4-s1"], NSMD),
+    ]
+
+
+@pytest.fixture
+def table(paths):
+    return byte_table(read_sums(paths), MODELS, 200, 0)
+
+
+def cell(table, byte, measure, model):
+    return table[(table.byte == byte) & (table.measure == measure) & (table.model == model)].iloc[0]
+
+
+def test_order_and_counts(table):
+    text = table.drop_duplicates("byte")
+    assert text.name.tolist() == ["a", "|", "b", "SP"]
+    assert text.occurrences.tolist() == [5, 2, 1, 0]
+    assert text.share.tolist() == [5 / 8, 2 / 8, 1 / 8, 0]
+    assert table["rank"].dropna().unique().tolist() == [4]
+    assert len(table) == 4 * 2 + 3  # every byte has two argmax shares, and three occur
+
+
+def test_argmax_shares(table):
+    shares = {
+        (row.byte, row.model): row.mean_
+        for row in table[table.measure == "argmax_share"].rename(columns={"mean": "mean_"}).itertuples()
+    }
+    assert shares == {
+        **{(A, "truth"): 5 / 8, (BAR, "truth"): 3 / 8, (B, "truth"): 0, (SPACE, "truth"): 0},
+        **{(A, "bn4-s1"): 4 / 8, (BAR, "bn4-s1"): 0, (B, "bn4-s1"): 0, (SPACE, "bn4-s1"): 4 / 8},
+    }
+    one = cell(table, A, "argmax_share", "truth")
+    values = np.array([1, 1, 1, 1, 1, 0, 0, 0.0])
+    assert one.n == 8
+    assert one.sd == pytest.approx(values.std(ddof=1))
+
+
+def test_nsmd_is_that_of_all_its_values(table):
+    one = cell(table, A, "nsmd", "bn4-s1")
+    values = np.array([0.1, 0.2, 0.6, 0.3, 0.3])
+    sums = WindowSums()
+    sums.add(np.array([0, 0, 0, 1, 1]), values)
+    expected = summarise(sums, 200, 0)
+    assert (one.truth, one.n) == ("t", 5)
+    assert [one["mean"], one.sd, one.low, one.high] == pytest.approx(
+        [values.mean(), values.std(ddof=1), expected.low, expected.high]
+    )
+
+
+def test_a_byte_of_one_window_has_no_interval(table):
+    assert cell(table, BAR, "nsmd", "bn4-s1")["mean"] == 0.25
+    assert np.isnan(cell(table, BAR, "nsmd", "bn4-s1").low)
+    alone = cell(table, B, "nsmd", "bn4-s1")
+    assert alone["mean"] == 0.5
+    assert np.isnan(alone.sd)
+    assert table[(table.byte == SPACE) & (table.measure == "nsmd")].empty
+
+
+def test_never_argmax_are_bytes_of_the_text(table):
+    assert never_argmax(table) == {"truth": [B], "bn4-s1": [BAR, B]}
+
+
+def test_models_of_other_windows_are_refused(tmp_path, paths):
+    other = write_sums(tmp_path / "other.parquet", TEXT | {(1, B): 1}, {(0, A): 1})
+    with pytest.raises(UserError, match=r"other.parquet: other windows than .*truth.parquet; delete both"):
+        read_sums([*paths, other])
+
+
+def test_an_empty_file_is_named(tmp_path):
+    write_table(tmp_path / "none.parquet", SUMS.empty_table(), {})
+    with pytest.raises(UserError, match=r"none.parquet: no rows"):
+        read_sums([tmp_path / "none.parquet"])
+
+
+def test_markdown(table, tmp_path):
+    write_pages(table, [tmp_path / "t.md"], "Title", MODELS)
+    text = (tmp_path / "t.md").read_text()
+    lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
+    assert "| byte | occurrences | share | truth | rank 4 |" in lines
+    assert r"| \| | 2 | 0.250 | 0.375 [0.000, 0.750] | 0.000 |" in lines
+    assert r"| \| | 2 | 0.250 | 0.250 ± 0.707 |" in lines
+    assert "| b | 1 | 0.125 | 0.500 |" in lines
+    assert r"| rank 4 | 2 of 3 | 0.375 | \| b |" in lines
+    assert "NSMD against `t` where the byte is the right one: the 3 most frequent bytes" in text
+    assert "least" not in text.split("\nOver")[0]
+    assert "nan" not in text
+
+
+def test_both_ends_have_ten(tmp_path):
+    text = {(w, b): 60 - b for b in range(40) for w in (0, 1)}
+    nsmd = {key: [0.5] * n for key, n in text.items()}
+    paths = [write_sums(tmp_path / "bn4-s1.parquet", text, {(0, 0): sum(text.values()) // 2}, nsmd)]
+    table = byte_table(read_sums(paths), MODELS[1:], 50, 0)
+    write_pages(table, [tmp_path / "t.md"], "Title", MODELS[1:])
+    sections = (tmp_path / "t.md").read_text().split("## ")[1:]
+    assert [section.split(":")[1].split("\n")[0] for section in sections[:4]] == [
+        f" the 10 {end} frequent bytes" for end in ("most", "least")
+    ] * 2
+    assert sections[0].count("\n| ") == 11
+    assert re.findall(r"^\| (\S+)", sections[1], flags=re.MULTILINE)[1:] == [
+        "RS",
+        "US",
+        "SP",
+        *[f"\\{c}" for c in "!\"#$%&'"],
+    ]
+    write_latex(table, tmp_path / "t.tex", "Title", MODELS[1:])
+    latex = (tmp_path / "t.tex").read_text()
+    assert latex.count(r"\begin{tabular}") == 4
+    assert r"\texttt{\&}" in latex
+
+
+def test_script(paths, tmp_path):
+    output = SimpleNamespace(csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", latex=tmp_path / "t.tex")
+    settings = {"models": MODELS, "resamples": 200, "seed": 0}
+    script.main(SimpleNamespace(input=paths, output=output, params=SimpleNamespace(settings=settings)))
+    table = byte_table(read_sums(paths), MODELS, 200, 0)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(output.csv).astype({"rank": "Int64", "seed": "Int64"}),
+        table,
+        rtol=1e-5,
+        check_dtype=False,
+    )

@@ -1,0 +1,103 @@
+"""Figure 2.1: the boxes and sizes are those of the model itself."""
+
+from dataclasses import asdict
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+import architecture_figure as script
+from oversmoothing.figures.architecture import architecture_figure, layers, parameters
+from oversmoothing.figures.style import write_figure
+from oversmoothing.model import GPT, GPTConfig
+
+
+def shape(**changes):
+    return asdict(GPTConfig(**{"layers": 2, "heads": 2, "width": 12, "block": 16, **changes}))
+
+
+def model(name, kind, own):
+    return {"model": name, "kind": kind, "shape": own}
+
+
+def words(figure):
+    return [text.get_text() for text in figure.axes[0].texts] + [text.get_text() for text in figure.texts]
+
+
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("norm", ["after", "before"])
+@pytest.mark.parametrize("rank", [None, 4, 12])
+def test_parameters_are_those_of_the_model(rank, norm, positions):
+    own = shape(rank=rank, bottleneck_norm=norm, positions=positions)
+    built = GPT(GPTConfig.from_dict(own))
+    assert parameters(own, rank) == sum(parameter.numel() for parameter in built.parameters())
+
+
+@pytest.mark.parametrize(
+    ("norm", "order"),
+    [("after", ["Bottleneck", "LayerNorm", "LM head"]), ("before", ["LayerNorm", "Bottleneck", "LM head"])],
+)
+def test_boxes_stand_in_the_order_of_the_model(norm, order):
+    own = shape(rank=4, bottleneck_norm=norm)
+    stack = layers(own, "4")
+    assert [layer.text.split(",")[0] for layer in stack[2:]] == order
+    built = GPT(GPTConfig.from_dict(own))
+    sizes = {
+        "Bottleneck": (built.bottleneck.in_features, built.bottleneck.out_features),
+        "LayerNorm": built.norm.normalized_shape * 2,
+        "LM head": (built.head.in_features, built.head.out_features),
+    }
+    for layer in stack[2:]:
+        assert (int(layer.into), int(layer.out)) == sizes[layer.text.split(",")[0]]
+    assert all(below.out == above.into for below, above in pairwise(stack))
+
+
+def test_without_a_bottleneck():
+    stack = layers(shape(layers=1), None)
+    assert [layer.text for layer in stack[1:]] == ["1 transformer block", "LayerNorm", "LM head, Linear"]
+    assert "Embedding\n+ learned positions, 16" in stack[0].text
+    assert layers(shape(positions="rotary"), None)[0].text == "Embedding"
+
+
+def test_family_and_truth_side_by_side():
+    models = [model(f"bn{rank}", "family", shape(rank=rank)) for rank in (8, 4)]
+    models += [model("big", "truth", shape(width=16)), model("evabyte", "truth", None), model("mine", "family", None)]
+    found = words(architecture_figure(models))
+    assert "The family\nrank r = 4 or 8" in found
+    assert "The truth: big\nno bottleneck" in found
+    assert found.count("LayerNorm") == 4  # one in each model, two in the block
+    assert found.count("Bottleneck, Linear") == 1
+    assert "Causal self-attention,\n2 heads of 6" in found
+    assert "Not drawn: evabyte, mine" in found
+
+
+def test_one_kind_alone():
+    assert any("rank r = 4" in word for word in words(architecture_figure([model("bn4", "family", shape(rank=4))])))
+    found = words(architecture_figure([model("t", "truth", shape(rank=4, positions="rotary"))]))
+    assert "The truth: t\nrank 4" in found
+    assert "Causal self-attention,\n2 heads of 6, rotary" in found
+
+
+def test_nothing_overlaps():
+    """Words stand inside the figure and apart from each other."""
+    models = [model("bn4", "family", shape(rank=4)), model("a-truth-of-a-long-name", "truth", shape(width=16))]
+    figure = architecture_figure(models)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
+    for i, one in enumerate(boxes):
+        assert one.x0 >= 0
+        assert one.x1 <= figure.bbox.x1
+        assert not any(one.overlaps(other) for other in boxes[:i])
+
+
+def test_script_writes_equal_files(tmp_path):
+    settings = {"models": [model("bn4", "family", shape(rank=4)), model("t", "truth", shape())]}
+    files = []
+    for folder in ("x", "y"):
+        output = [tmp_path / folder / "f.png", tmp_path / folder / "f.svg"]
+        script.main(SimpleNamespace(output=output, params=SimpleNamespace(settings=settings)))
+        files.append([path.read_bytes() for path in output])
+    assert files[0] == files[1]
+    assert all(len(data) > 10_000 for data in files[0])
+    write_figure(architecture_figure(settings["models"]), [tmp_path / "z.png"])
+    assert (tmp_path / "z.png").read_bytes() == files[0][0]

@@ -1,0 +1,172 @@
+"""Figures 4.2, 4.3 and A.1 show what the table of bytes and the text hold."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection, PathCollection, QuadMesh
+
+import argmax_frequency_figure as argmax_script
+import byte_oversmoothing_figure as nsmd_script
+import utf8_bytes_figure as chart_script
+from oversmoothing.figures.argmax_frequency import TEXT, argmax_frequency_figure, argmax_shares
+from oversmoothing.figures.byte_oversmoothing import byte_oversmoothing_figure, worst_and_best
+from oversmoothing.figures.style import write_figure
+from oversmoothing.figures.utf8_bytes import KINDS, count_bytes, utf8_bytes_figure
+
+MODELS = [
+    {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
+    {"model": "bn4-s1", "kind": "family", "rank": 4, "seed": 1},
+    {"model": "bn4-s2", "kind": "family", "rank": 4, "seed": 2},
+    {"model": "bn8-s1", "kind": "family", "rank": 8, "seed": 1},
+]
+BYTES = {ord("a"): 6, ord("b"): 3, ord("c"): 1}  # occurrences
+ARGMAXES = {  # of 10 positions
+    "truth": {ord("a"): 6, ord("b"): 3, ord("c"): 1},
+    "bn4-s1": {ord("a"): 10},
+    "bn4-s2": {ord("a"): 8, ord("b"): 2},
+    "bn8-s1": {ord("a"): 5, ord("b"): 4, ord("z"): 1},
+}
+NSMD = {  # mean, low, high
+    "bn4-s1": {ord("a"): (0.5, 0.4, 0.6), ord("b"): (0.7, 0.2, 0.9), ord("c"): (0.9, np.nan, np.nan)},
+    "bn4-s2": {ord("a"): (0.4, 0.3, 0.5), ord("b"): (0.5, 0.4, 0.6), ord("c"): (0.1, np.nan, np.nan)},
+    "bn8-s1": {ord("a"): (-0.1, -0.2, 0), ord("b"): (0.1, 0, 0.2), ord("c"): (0.2, np.nan, np.nan)},
+}
+
+
+@pytest.fixture
+def table():
+    rows = []
+    for byte, n in (BYTES | {ord("z"): 0}).items():
+        text = {"byte": byte, "occurrences": n, "share": n / 10}
+        for model, own in ARGMAXES.items():
+            rows.append(text | {"measure": "argmax_share", "model": model, "mean": own.get(byte, 0) / 10, "n": 10})
+        for model, own in NSMD.items():
+            if byte in own:
+                numbers = dict(zip(("mean", "low", "high"), own[byte], strict=True))
+                rows.append(text | {"measure": "nsmd", "model": model, "truth": "truth", "n": n} | numbers)
+    other = [row | {"truth": "other", "mean": 0.0} for row in rows if row["measure"] == "nsmd"]
+    return pd.DataFrame(rows + other)
+
+
+def words(artists):
+    return [artist.get_text() for artist in artists]
+
+
+def test_shares_average_the_seeds_of_a_rank(table):
+    shares = argmax_shares(table, MODELS)
+    assert shares.columns.tolist() == [TEXT, "truth", "rank 4", "rank 8"]
+    assert shares.index.tolist() == list(range(256))
+    assert shares.loc[list(b"abcz"), TEXT].tolist() == [0.6, 0.3, 0.1, 0]
+    assert shares.loc[list(b"abcz"), "rank 4"].tolist() == pytest.approx([0.9, 0.1, 0, 0])
+    assert shares.loc[list(b"abcz"), "rank 8"].tolist() == [0.5, 0.4, 0, 0.1]
+    assert shares.drop(index=list(b"abcz")).to_numpy().sum() == 0
+    assert shares.attrs == {"positions": 10, "truths": ["truth"]}
+
+
+def test_argmax_figure(table):
+    figure = argmax_frequency_figure(argmax_shares(table, MODELS))
+    overall, never, most, least = figure.axes
+    labels = words(figure.legends[0].get_texts())
+    assert labels == [TEXT, "truth: 0.000", "rank 4: 0.300", "rank 8: 0.200"]
+    (mesh,) = [artist for artist in never.collections if isinstance(artist, QuadMesh)]
+    dark = np.asarray(mesh.get_array()).reshape(3, 3).astype(int).tolist()
+    assert dark == [[0, 0, 0], [0, 0, 1], [0, 0, 1]]  # of a, b, c: neither rank ever says c
+    assert words(never.get_yticklabels()) == ["truth: 0", "rank 4: 1", "rank 8: 1"]
+    assert words(never.get_xticklabels()) == ["a", "b", "c", "all\nothers"]
+    assert overall.get_xlim() == never.get_xlim()
+    beyond = [
+        line.get_ydata()[0] for line in overall.lines if line.get_markersize() == 6 and line.get_marker() != "None"
+    ]
+    assert beyond == [0.1]  # the z of rank 8
+    for axes in (most, least):
+        assert words(axes.get_xticklabels()) == ["a", "b", "c"]
+        assert [bar.get_height() for bar in axes.patches] == [0.6, 0.3, 0.1]
+    marks = [line.get_ydata().tolist() for line in most.lines]
+    assert marks == [pytest.approx([0.6, 0.3, 0.1]), pytest.approx([0.9, 0.1, 0]), pytest.approx([0.5, 0.4, 0])]
+    assert most.get_ylim()[0] < 0  # a mark at zero is whole
+
+
+def test_worst_and_best_are_by_the_mean_over_positions(table):
+    means = worst_and_best(table, "truth")
+    assert list(means) == ["bn4-s1", "bn4-s2", "bn8-s1"]
+    assert means["bn4-s1"] == pytest.approx((6 * 0.5 + 3 * 0.7 + 0.9) / 10)
+    assert means["bn8-s1"] == pytest.approx((-0.6 + 0.3 + 0.2) / 10)
+
+
+def test_nsmd_figure(table):
+    figure = byte_oversmoothing_figure(table, MODELS, "truth")
+    above, below = figure.axes
+    assert [bar.get_height() for bar in below.patches] == [6, 3, 1]
+    assert words(below.get_xticklabels()) == ["a", "b", "c"]
+    drawn = [line.get_ydata().tolist() for line in above.lines if line.get_linestyle() == "None"]
+    assert drawn[:5] == [[0.4, 0.5, 0.1], [0.5, 0.7], [0.9], [-0.1, 0.1], [0.2]]  # between; worst and best, and alone
+    hollow = [line.get_markerfacecolor() for line in above.lines if list(line.get_ydata()) in ([0.9], [0.2])]
+    assert hollow == ["white", "white"]
+    spans = [artist.get_segments() for artist in above.collections if isinstance(artist, LineCollection)]
+    assert [[segment[:, 1].tolist() for segment in own] for own in spans] == [
+        [[0.4, 0.6], [0.2, 0.9]],
+        [[-0.2, 0], [0, 0.2]],
+    ]
+    low, high = above.get_ylim()
+    assert low < -0.2
+    assert high > 0.9
+    labels = words(figure.legends[0].get_texts())
+    assert "rank 4, seed 1 oversmooths most: 0.600 over all positions" in labels
+    assert "rank 8, seed 1 oversmooths least: -0.010 over all positions" in labels
+
+
+def test_one_model_is_not_its_own_rival(table):
+    figure = byte_oversmoothing_figure(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
+    assert not any("most" in label for label in words(figure.legends[0].get_texts()))
+
+
+def test_counts_whatever_the_block():
+    data = np.random.default_rng(0).integers(0, 256, 1000).astype(np.uint8)
+    expected = [data.tolist().count(b) for b in range(256)]
+    assert count_bytes(data, 7).tolist() == count_bytes(data).tolist() == expected
+
+
+def test_chart_has_a_dot_for_every_byte_of_the_text():
+    counts = np.zeros(256, np.int64)
+    counts[[0x20, 0x41, 0xC3]] = [100, 10, 1]
+    figure = utf8_bytes_figure(counts)
+    axes = figure.axes[0]
+    dots = next(artist for artist in axes.collections if isinstance(artist, PathCollection))
+    assert np.floor(dots.get_offsets()).astype(int).tolist() == [[0, 2], [1, 4], [3, 12]]  # column and row
+    assert np.diff(dots.get_sizes()).max() < 0
+    assert len(axes.patches) == len(axes.texts) == 256
+    assert [text.get_text() for text in axes.texts[0x7E:0x81]] == ["~", "DEL", "80"]
+    legends = {label for legend in figure.legends for label in words(legend.get_texts())}
+    assert {label for label, _ in KINDS.values()} | {"1", "10", "100"} == legends
+    assert "3 of the 256 among its 111 bytes" in figure.get_suptitle()
+
+
+@pytest.mark.parametrize("name", ["f.png", "f.svg"])
+def test_equal_tables_give_equal_files(table, tmp_path, name):
+    files = []
+    for folder in ("x", "y"):
+        draw = (
+            argmax_frequency_figure(argmax_shares(table, MODELS)),
+            byte_oversmoothing_figure(table, MODELS, "truth"),
+            utf8_bytes_figure(np.arange(256)),
+        )
+        paths = [tmp_path / folder / f"{i}{name}" for i in range(len(draw))]
+        for figure, path in zip(draw, paths, strict=True):
+            write_figure(figure, [path])
+        files.append([path.read_bytes() for path in paths])
+    assert files[0] == files[1]
+
+
+def test_scripts(table, tmp_path):
+    table.to_csv(tmp_path / "bytes.csv", index=False)
+    params = SimpleNamespace(settings={"models": MODELS, "truth": "truth"})
+    for script in (argmax_script, nsmd_script):
+        output = [tmp_path / f"{script.__name__}.png", tmp_path / f"{script.__name__}.svg"]
+        script.main(SimpleNamespace(input=[tmp_path / "bytes.csv"], output=output, params=params))
+        assert all(path.stat().st_size > 10_000 for path in output)
+    (tmp_path / "train.bin").write_bytes(b"Some text.")
+    output = [tmp_path / "c.png", tmp_path / "c.svg"]
+    chart_script.main(SimpleNamespace(input=SimpleNamespace(training=tmp_path / "train.bin"), output=output))
+    assert all(path.stat().st_size > 10_000 for path in output)
