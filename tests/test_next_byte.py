@@ -15,7 +15,7 @@ import oversmoothing_illustrated as illustration_script
 from oversmoothing.corpus.showcase import read_prompts, showcase_windows
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.figures.illustration import OTHERS, extremes, illustration
-from oversmoothing.figures.next_byte import NAMED, RIGHT, TRUTH, named_bytes, next_byte_figure
+from oversmoothing.figures.next_byte import NAMED, RIGHT, named_bytes, next_byte_figure
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
@@ -210,16 +210,17 @@ def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
         np.testing.assert_allclose(lines, expected, rtol=1e-5)
         shown = [text.get_text() for text in axes.texts]
         assert f"r: {p.loc[ord('r'), model['model']]:.3f}" in shown
-        assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12  TBAT 0.00" in shown) == (model["kind"] == "family")
-        assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12" in shown) == (model["kind"] == "svd")
-    assert TRUTH["color"] == "black"
+        assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12" in shown) == (model["kind"] != "truth")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["truth", "rank 4, not truncated", "rank 8, not truncated", "SVD rank 4"]
 
 
 def test_several_truths_are_averaged(study, table):
     models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
-    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
+    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]].replace(0.125, -0.001)
     axes = next_byte_figure(p, models, scores, b"wate", ord("r"), "Title").axes[1]
+    assert "TTO 0.00  NSMD 0.00  TV 0.00  KL 0.00  TBAT 0.00" in [text.get_text() for text in axes.texts]
     mean = p[["truth", "bn8-s1"]].mean(axis=1)
     lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
     named = named_bytes(p[[model["model"] for model in models]], mean, ord("r"))

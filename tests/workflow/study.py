@@ -36,9 +36,9 @@ class Study:
         assert (done.returncode == 0) == check, output
         return output
 
-    def planned(self, target=TABLE, config=TINY):
+    def planned(self, target=TABLE, *more, config=TINY):
         """Return what a dry-run would do: jobs by rule."""
-        output = self.snakemake(target, config=config, options=["-n"])
+        output = self.snakemake(target, *more, config=config, options=["-n"])
         if "Nothing to be done" in output:
             return {}
         stats = output.split("Job stats:")[1].split("total")[0]

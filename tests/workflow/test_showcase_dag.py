@@ -21,15 +21,6 @@ def shown(study):
     return study
 
 
-def planned(study, config):
-    """All jobs that the figures and the table ask for under a config."""
-    found = {}
-    for target in EVERYTHING:
-        for rule, count in study.planned(target, config=config).items():
-            found[rule] = max(found.get(rule, 0), count)
-    return found
-
-
 @pytest.fixture
 def changed(shown, tmp_path):
     """Write the tiny config with another showcase; give what it would redo."""
@@ -38,7 +29,7 @@ def changed(shown, tmp_path):
         text = (shown.folder / "tests/config/tiny.yaml").read_text()
         assert old in text
         (tmp_path / "changed.yaml").write_text(text.replace(old, new))
-        return planned(shown, str(tmp_path / "changed.yaml"))
+        return shown.planned(*EVERYTHING, config=str(tmp_path / "changed.yaml"))
 
     return plan
 

@@ -42,7 +42,8 @@ def next_byte_figure(
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of each, in the order of the panels; at least one is of kind "truth".
     scores : DataFrame
-        Index ``model``; a column per metric, empty where there is no score.
+        Index ``model``; a column per metric, empty where there is no score. Beside truncated heads, which have no
+        TBAT (as in the thesis), it is left out.
     prompt : bytes
     target : int
         The byte that follows.
@@ -50,6 +51,8 @@ def next_byte_figure(
     """
     truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
     p = p[[model["model"] for model in models]]
+    truncated = any(model["kind"] == "svd" for model in models)
+    scores = scores.drop(columns="tbat") if truncated else scores
     named = named_bytes(p, truth, target)
     rows = -(-len(models) // COLUMNS)
     with style():
@@ -58,7 +61,8 @@ def next_byte_figure(
         for axes, model in zip(panels, models, strict=False):
             own = model["kind"] == "truth"
             _panel(axes, p[model["model"]], None if own else truth, named, target)
-            _heading(axes, label(model), _printed(scores.loc[model["model"]]) if not own else AGAINST)
+            name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
+            _heading(axes, name, AGAINST if own else _printed(scores.loc[model["model"]]))
         for axes in panels[len(models) :]:
             axes.remove()
         for axes in panels[::COLUMNS]:
@@ -128,7 +132,8 @@ def _heading(axes: Axes, name: str, scores: str) -> None:
 
 
 def _printed(scores: pd.Series) -> str:
-    return "  ".join(f"{SHORT[metric]} {value:.2f}" for metric, value in scores.dropna().items())
+    text = "  ".join(f"{SHORT[metric]} {value:z.2f}" for metric, value in scores.dropna().items())
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _title(title: str, prompt: bytes, target: int) -> str:
@@ -138,7 +143,7 @@ def _title(title: str, prompt: bytes, target: int) -> str:
 
 def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> str:
     second = "TV and KL (in nats): distance from the truth."
-    if scores.tbat.notna().any():
+    if "tbat" in scores.columns:
         second += " TBAT: probability on bytes of which the head cannot rule out that the truth gives them none."
     third = [] if _one(models) else ["TTO, NSMD, TV and KL are means over the truths."]
     return "\n".join([EXPLAINED, second, *third])
