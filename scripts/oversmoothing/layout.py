@@ -7,6 +7,7 @@ import pandas as pd
 
 from oversmoothing.store.atomic import atomic_path
 
+MISSING = "—"  # a cell of ours that is not there yet; "-" is one that the thesis does not have
 ARROWS = {"lower": "↓", "higher": "↑"}
 LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
     "\\": r"\textbackslash{}",
