@@ -61,7 +61,8 @@ def main(job: "Snakemake") -> None:
             if file.suffix in SHOWN.values():
                 file.rename(folder / "tables" / file.name)
     if old := outdated(states, results):
-        lines += ["", f"{len(old)} files are of another config, text or code and in no table: {', '.join(old[:5])} ..."]
+        counts = ", ".join(f"{folder} ({count})" for folder, count in old.items())
+        lines += ["", f"To be made again, and in no table, for they are of another config, text or code: {counts}."]
     with atomic_path(folder / "progress.md") as temporary:
         temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
     print("\n".join(lines))

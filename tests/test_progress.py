@@ -40,7 +40,7 @@ def states():
 
 def test_a_file_that_would_be_made_again_is_not_finished(states):
     assert list(states.values()) == [FINISHED, OUTDATED, OUTDATED, ABSENT, OUTDATED]
-    assert outdated(states, "results") == ["results/logits/b.parquet", "results/scores/tto/a.parquet"]
+    assert outdated(states, "results") == {"logits": 1, "scores": 1}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_table_takes_what_is_finished_and_names_the_rest(states):
     }
     line = missing_line(part, ["truth"], trainings, states, "results")
     assert line == (
-        "Missing: a (scores/tto/a.parquet is of another config, text or code), "
+        "Missing: a (scores/tto/a.parquet is to be made again), "
         "b (training: step 3 of 9, validation loss 2.0), truth (training: waiting)."
     )
 

@@ -39,7 +39,8 @@ def read_summary(text: str) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        By file: `FINISHED`; `OUTDATED`, there but of another config, text or code; or `ABSENT`.
+        By file: `FINISHED`; `OUTDATED`, there but to be made again, for it is of another config, text or code, or
+        another output of its job is; or `ABSENT`.
     """
     states = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -94,7 +95,7 @@ def training_state(
     under_way = _under_way(model, code, manifest) if model["settings"] else None
     if under_way:
         return under_way
-    return "waiting" if state == ABSENT else "to be done again: of another config, text or code"
+    return "waiting" if state == ABSENT else "to be done again"
 
 
 def overview(
@@ -130,10 +131,11 @@ def overview(
     return pd.DataFrame(rows)
 
 
-def outdated(states: Mapping[str, str], results: str | Path) -> list[str]:
-    """List the results that are there but would be made again, tables and figures aside."""
-    roots = {Path(results) / folder for folder in ("tables", "figures")}
-    return [path for path, state in states.items() if state == OUTDATED and not roots & set(Path(path).parents)]
+def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
+    """Count, by folder, the results that are there but would be made again, tables and figures aside."""
+    paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
+    folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
+    return {folder: folders.count(folder) for folder in folders if folder not in ("tables", "figures")}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:

@@ -110,4 +110,4 @@ def _reason(
         return f"{model} (training: {training})"
     old = [file for file in files if states.get(file) == OUTDATED]
     first = Path((old or files)[0]).relative_to(results)
-    return f"{model} ({first} is of another config, text or code)" if old else f"{model} (no {first} yet)"
+    return f"{model} ({first} is to be made again)" if old else f"{model} (no {first} yet)"
