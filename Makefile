@@ -3,6 +3,7 @@
 PYTHON ?= python3
 CORES ?= all
 TORCH_INDEX ?=# address of a pip index with CPU builds of PyTorch, for a laptop that wants no CUDA
+CONFIG ?=# a config for `make so-far`; none: the quick default
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(T
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 
-.PHONY: table report smoke test test-slow lint format env lock clean help
+.PHONY: table report smoke so-far test test-slow lint format env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -24,6 +25,9 @@ report: $(VENV)/.installed ## everything, and one web page of all of it: results
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
 	@echo && cat results/smoke/tables/oversmoothing.md
+
+so-far: $(VENV)/.installed ## beside a run under way: how far it is, and tables of what is finished (CONFIG=config/thesis.yaml)
+	@$(BIN)/snakemake -s workflow/so_far.smk --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(VENV)/.installed-dev ## the tests
 	$(BIN)/python -m pytest

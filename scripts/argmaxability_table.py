@@ -20,8 +20,10 @@ def main(job: "Snakemake") -> None:
     """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     columns = ["condition", "class", "argmaxable"]
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
+    settings = job.params.settings
+    missing = [Path(path).stem for path in settings.get("missing", {}).get("classes", [])]
     table = argmaxability_table(
-        pd.concat(classes), job.params.settings["models"], read_published_sets(job.input.published)
+        pd.concat(classes), settings["models"], read_published_sets(job.input.published), missing
     )
     write_csv(table, job.output.csv)
     write_pages(table, [job.output.markdown, job.output.html], TITLE)

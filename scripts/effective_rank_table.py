@@ -21,7 +21,8 @@ def main(job: "Snakemake") -> None:
     """Read the ranks of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]
-    table = ranks_table(pd.concat(ranks), settings["models"], read_published_ranks(job.input.published))
+    missing = [Path(path).stem for path in settings.get("missing", {}).get("ranks", [])]
+    table = ranks_table(pd.concat(ranks), settings["models"], read_published_ranks(job.input.published), missing)
     write_csv(table, job.output.csv)
     write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["positions"], settings["threshold"])
     write_latex(table, job.output.latex, TITLE, settings["positions"], settings["threshold"])

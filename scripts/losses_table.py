@@ -1,5 +1,6 @@
 """Table 3.1: validation loss and argmax accuracy of every trained model."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -17,12 +18,16 @@ TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 
 def main(job: "Snakemake") -> None:
     """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    histories = dict(zip(settings["trained"], job.input.histories, strict=True))
-    values: dict[str, dict] = {}
-    for model, logits in zip(settings["models"], job.input.logits, strict=True):
-        name = model["model"]
-        losses = {"validation_loss": validation_loss(histories[name])} if name in histories else {}
-        values[name] = {**losses, "accuracy": accuracy(logits, settings["resamples"], settings["seed"])}
+    missing = settings.get("missing", {"histories": [], "logits": []})
+    values: dict[str, dict] = {model["model"]: {} for model in settings["models"]}
+    for path in job.input.histories:
+        values[Path(path).parent.name]["validation_loss"] = validation_loss(path)
+    for path in missing["histories"]:
+        values[Path(path).parent.name]["validation_loss"] = float("nan")
+    for path in job.input.logits:
+        values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
+    for path in missing["logits"]:
+        values[Path(path).stem]["accuracy"] = float("nan")
     published = pd.read_csv(job.input.published, dtype={"model": str})
     table = losses_table(values, settings["models"], published)
     write_csv(table, job.output.csv)

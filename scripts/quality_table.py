@@ -9,6 +9,7 @@ from oversmoothing.text_quality.summaries import (
     HUMAN,
     SECOND,
     beside_human,
+    missing_summaries,
     read_cells,
     read_with_gpt2_large,
     sets_of_models,
@@ -31,9 +32,12 @@ def main(job: "Snakemake") -> None:
         summaries += [{"model": Path(path).stem, **row} for row in rows]
     for row in summarise_quality(job.input.human, settings["resamples"], settings["seed"]):
         summaries.append({**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""})
+    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
+    missing = settings.get("missing", {}).get("quality", [])
+    summaries += missing_summaries(summaries, sets, [Path(path).stem for path in missing])
     table = beside_human(
         summaries,
-        sets_of_models(settings["family"], settings["truths"], settings["svd"]),
+        sets,
         read_cells(job.input.published, job.input.published_svd),
         read_with_gpt2_large(job.input.human),
         settings["windows"],

@@ -8,7 +8,7 @@ import pandas as pd
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 from oversmoothing.scores import summarise_scores
-from oversmoothing.tables import beside_published, read_published, write_latex, write_pages
+from oversmoothing.tables import beside_published, missing_summaries, read_published, write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -26,6 +26,8 @@ def main(job: "Snakemake") -> None:
             {"metric": path.parent.name, "model": path.stem, "truth": truth, "decoding": decoding, **vars(summary)}
             for (truth, decoding), summary in scores.items()
         ]
+    missing = settings.get("missing", {}).get("scores", [])
+    summaries += missing_summaries(summaries, [(Path(path).parent.name, Path(path).stem) for path in missing])
     table = beside_published(
         pd.DataFrame(summaries), settings["models"], settings["truths"], read_published(job.input.published)
     )

@@ -1,5 +1,6 @@
 """Table 3.1 and Figure 3.1: losses and accuracy from histories and logits."""
 
+import shutil
 from types import SimpleNamespace
 
 import matplotlib.image
@@ -12,7 +13,7 @@ import losses_figure as figure_script
 import losses_table as table_script
 from oversmoothing.figures.losses import losses_figure
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import accuracy, validation_loss
+from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_pages
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
 
 HISTORY = pa.table({"step": [0, 10, 20], "train_loss": [None, 3.0, 2.0], "validation_loss": [5.5, 2.5, 2.75]})
@@ -21,22 +22,23 @@ HISTORY = pa.table({"step": [0, 10, 20], "train_loss": [None, 3.0, 2.0], "valida
 @pytest.fixture
 def folder(tmp_path):
     """Two windows of four bytes, of which the most probable one is right five times in eight."""
-    write_table(tmp_path / "history.parquet", HISTORY, {})
-    with open_writer(tmp_path / "logits.parquet", logits_schema(8), {}) as writer:
+    write_table(tmp_path / "bn4-s1/history.parquet", HISTORY, {})
+    with open_writer(tmp_path / "bn4-s1.parquet", logits_schema(8), {}) as writer:
         for window, right in ((0, [1, 1, 1, 1]), (1, [1, 0, 0, 0])):
             target = np.array([3, 5, 0, 7])
             logits = np.eye(8)[np.where(right, target, (target + 1) % 8)]
             columns = [*window_keys(window, target), vector_array(logits)]
             writer.write_batch(pa.record_batch(columns, schema=logits_schema(8)))
+    shutil.copy(tmp_path / "bn4-s1.parquet", tmp_path / "mine.parquet")
     return tmp_path
 
 
 def test_the_loss_is_that_of_the_weights_that_were_kept(folder):
-    assert validation_loss(folder / "history.parquet") == 2.5
+    assert validation_loss(folder / "bn4-s1/history.parquet") == 2.5
 
 
 def test_accuracy_counts_right_bytes_and_its_interval_is_over_windows(folder):
-    summary = accuracy(folder / "logits.parquet", resamples=500, seed=1)
+    summary = accuracy(folder / "bn4-s1.parquet", resamples=500, seed=1)
     assert (summary.mean, summary.n) == (5 / 8, 8)
     assert summary.sd == pytest.approx(np.std([1, 1, 1, 1, 1, 0, 0, 0], ddof=1))
     assert (summary.low, summary.high) == (0.25, 1.0)
@@ -53,15 +55,15 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
     table_script.main(
         SimpleNamespace(
             input=SimpleNamespace(
-                histories=[folder / "history.parquet"],
-                logits=[folder / "logits.parquet"] * 2,
+                histories=[folder / "bn4-s1/history.parquet"],
+                logits=[folder / "bn4-s1.parquet", folder / "mine.parquet"],
                 published=folder / "published.csv",
             ),
             output=SimpleNamespace(
                 csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
             ),
             params=SimpleNamespace(
-                settings={"models": models, "trained": ["bn4-s1"], "resamples": 100, "seed": 1},
+                settings={"models": models, "resamples": 100, "seed": 1},
             ),
         )
     )
@@ -77,6 +79,24 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
     assert [cell.strip() for cell in rows[2]][:3] == ["mine", "-", "-"]
     text = (folder / "t.tex").read_text()
     assert text.count("{") == text.count("}")
+
+
+def test_what_is_not_there_yet_leaves_a_gap(tmp_path):
+    nan = float("nan")
+    models = [
+        {"model": name, "rank": rank, "seed": 1, "published_as": str(rank), "differs": []}
+        for name, rank in (("bn4", 4), ("bn8", 8))
+    ]
+    values = {"bn4": {"validation_loss": 2.5, "accuracy": nan}, "bn8": {"validation_loss": nan, "accuracy": nan}}
+    published = pd.DataFrame({"model": ["4", "8"], "metric": "validation_loss", "mean": [1.776, 1.2]})
+    table = losses_table(values, models, published)
+    write_pages(table, [tmp_path / "t.md"], "Title")
+    write_latex(table, tmp_path / "t.tex", "Title")
+    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
+    assert [[cell.strip() for cell in row] for row in rows[1:]] == [
+        ["4", "2.500", "1.776", "—", "-"],
+        ["8", "—", "1.200", "—", "-"],
+    ]
 
 
 def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):

@@ -1,13 +1,16 @@
 """Tables: ours beside the published, in three formats; and the published numbers themselves."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import score_table
+from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv, write_page
-from oversmoothing.tables import beside_published, read_published, write_latex, write_pages
+from oversmoothing.tables import beside_published, missing_summaries, read_published, write_latex, write_pages
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
@@ -176,3 +179,32 @@ def test_a_page_is_the_same_in_markdown_and_html(tmp_path):
     assert "<td>a &lt; b</td>" in html
     assert "<title>T &amp; U</title>" in html
     assert "How to read it." in html
+
+
+def test_a_model_that_is_not_finished_leaves_a_gap(tmp_path):
+    finished = [
+        {"metric": metric, "model": "bn4-s1", "truth": truth, "decoding": "pure", "mean": 0.5, "sd": 0.1, "n": 9}
+        | {"low": 0.4, "high": 0.6}
+        for metric, truth in (("tto", "truth"), ("tbat", None))
+    ]
+    missing = missing_summaries(finished, [("tto", "bn288-s1"), ("tbat", "bn288-s1"), ("kl", "bn4-s1")])
+    assert [(row["metric"], row["model"], row["truth"]) for row in missing] == [
+        ("tto", "bn288-s1", "truth"),
+        ("tbat", "bn288-s1", None),
+    ]
+    table = beside_published(pd.DataFrame(finished + missing), MODELS, TRUTHS, read_published(TABLES))
+    write_pages(table, [tmp_path / "t.md"], "Title")
+    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
+    gap = next(row for row in rows if row[0].strip() == "288")
+    assert [cell.strip() for cell in gap[1:]] == ["—", "0.076 ± 0.138"]
+    assert table.n.dropna().tolist() == [9, 9]
+
+
+def test_without_being_told_so_a_table_takes_no_gap(tmp_path):
+    settings = {"decodings": ["pure"], "resamples": 10, "seed": 1, "models": MODELS, "truths": TRUTHS}
+    job = SimpleNamespace(
+        input=SimpleNamespace(scores=[tmp_path / "tto/bn4-s1.parquet"], published=TABLES),
+        params=SimpleNamespace(settings=settings),
+    )
+    with pytest.raises(UserError, match="no such file"):
+        score_table.main(job)

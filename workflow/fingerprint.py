@@ -90,6 +90,7 @@ def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+@cache
 def _imports(path: Path, root: Path) -> list[Path]:
     """Find the modules under `root` that a file imports, the packages around them included."""
     names: set[str] = set()

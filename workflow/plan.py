@@ -266,6 +266,40 @@ def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]
 
 
+def watched(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Say of each model what one needs to follow it: its name and kind, and how and where it is trained.
+
+    Returns
+    -------
+    list of dict
+        ``model``, ``kind``, ``settings`` (None for what is not trained here), ``checkpoints`` (a folder).
+    """
+    return [
+        {
+            "model": model.name,
+            "kind": model.kind,
+            "settings": model.settings,
+            "checkpoints": checkpoints(config, model.name)["folder"],
+        }
+        for model in models(config).values()
+    ]
+
+
+def declared(rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Give what rules of tables declare, by the table's name: files by the name of their input, and settings."""
+    return {
+        Path(rule.output.csv).stem: {
+            "input": {
+                name: [str(file) for file in files] if isinstance(files, list) else str(files)
+                for name, files in rule.input.items()
+            },
+            "output": list(rule.output.keys()),
+            "settings": rule.params["settings"],
+        }
+        for rule in rules
+    }
+
+
 def one_of(models: Iterable[Model]) -> str:
     """Give a wildcard constraint that fits exactly these models' names, and nothing if there are none."""
     return "|".join(re.escape(model.name) for model in models) or "(?!)"

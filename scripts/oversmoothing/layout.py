@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.web_page import write_web_page
 
+MISSING = "—"  # a cell of ours that is not there yet; "-" is one that the thesis does not have
 ARROWS = {"lower": "↓", "higher": "↑"}
 LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
     "\\": r"\textbackslash{}",

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.layout import (
+    MISSING,
     latex_cell,
     latex_text,
     markdown_cell,
@@ -53,7 +54,8 @@ def losses_table(
     Parameters
     ----------
     values : mapping
-        From model and metric ("validation_loss", "accuracy") to its value; a metric that is not known is left out.
+        From model and metric ("validation_loss", "accuracy") to its value: NaN where it is not there yet. A metric
+        that a model does not have is left out.
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -108,7 +110,7 @@ def _wide(table: pd.DataFrame, cell: Callable[..., str], none: str) -> pd.DataFr
         for metric, (label, _, _) in METRICS.items():
             record = records.get(metric)
             spread = record is not None and pd.notna(record["sd"])
-            value = none if record is None else number(record["mean"])
+            value = none if record is None else MISSING if pd.isna(record["mean"]) else number(record["mean"])
             row[label] = (
                 cell(record["mean"], record["sd"], record["low"], record["high"]) if record and spread else value
             )
@@ -119,9 +121,10 @@ def _wide(table: pd.DataFrame, cell: Callable[..., str], none: str) -> pd.DataFr
 
 
 def _legend(table: pd.DataFrame) -> str:
+    count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
     parts = [
         "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
-        f"how often the most probable byte is the right one, over {int(table.n.max()):,} evaluation bytes ± standard "
+        f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard "
         "deviation [95 % interval of the mean, from a bootstrap over whole windows]",
         "↓ lower is better, ↑ higher is better",
     ]

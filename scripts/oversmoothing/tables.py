@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.layout import (
     ARROWS,
+    MISSING,
     latex_cell,
     latex_text,
     markdown_cell,
@@ -38,6 +39,33 @@ OF_TBAT_ALONE = {"delta", "condition"}
 def read_published(paths: Sequence[str | Path]) -> pd.DataFrame:
     """Read transcribed tables of the thesis: ``model``, ``truth``, ``metric``, ``decoding``, ``mean``, ``sd``."""
     return pd.concat([pd.read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
+
+
+def missing_summaries(
+    summaries: Sequence[Mapping[str, Any]], missing: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Give empty rows for models that are not finished, so that a table of those that are shows their places.
+
+    Parameters
+    ----------
+    summaries : sequence of mappings
+        Of the finished models (see `beside_published`).
+    missing : sequence of (metric, model)
+
+    Returns
+    -------
+    list of dict
+        One row per truth and decoding that the metric has in `summaries`, with neither mean nor spread; of a metric
+        that no model has yet there are none.
+    """
+    empty = dict.fromkeys(["mean", "sd", "low", "high"], float("nan")) | {"n": None}
+    return [
+        {"metric": metric, "model": model, "truth": truth, "decoding": decoding, **empty}
+        for metric, model in missing
+        for truth, decoding in dict.fromkeys(
+            (row["truth"], row["decoding"]) for row in summaries if row["metric"] == metric
+        )
+    ]
 
 
 def beside_published(
@@ -93,7 +121,7 @@ def beside_published(
                 "published_differs": " ".join(dict.fromkeys(differs)) if known else None,
             }
         )
-    table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
+    table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
     orders = {
         "truth": [*truth_facts.index],
         "metric": list(dict.fromkeys(summaries.metric)),
@@ -156,8 +184,9 @@ def _wide(part: pd.DataFrame, across: str, cell: Any) -> pd.DataFrame:
         for record in own.to_dict("records"):
             best = _best(part[(part.metric == record["metric"]) & (part.decoding == record["decoding"])])
             column = record["decoding"] if across == "decoding" else LABELS[record["metric"]]
-            row[column if split else f"{column} {ARROWS[record['better']]}"] = cell(
-                record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best
+            ours = cell(record["mean"], record["sd"], record["low"], record["high"], record["mean"] == best)
+            row[column if split else f"{column} {ARROWS[record['better']]}"] = (
+                MISSING if pd.isna(record["mean"]) else ours
             )
             row[f"published {column}"] = cell(record["published_mean"], record["published_sd"])
         rows.append(row)

@@ -195,3 +195,13 @@ def test_a_head_that_cannot_be_decided_is_named(tmp_path):
         save_file({"head.weight": head}, tmp_path / "w.safetensors", config)
         with pytest.raises(UserError, match=rf"w\.safetensors: its head: .*{message}"):
             run_script(tmp_path)
+
+
+def test_a_model_that_is_not_finished_leaves_a_gap(tmp_path, published):
+    found = classes({("bn64-s1", condition): {1, 2} for condition in ("free", "reachable")})
+    table = argmaxability_table(found, MODELS[:2], published, ["bn4-s1"])
+    assert table.unargmaxable.fillna(-1).tolist() == [-1, -1, 2, 2]
+    write_pages(table, [tmp_path / "t.md"], "Title")
+    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
+    assert [cell.strip() for cell in rows[1]] == ["4", "any h", "—", "214", "—", "—", "—"]
+    assert [cell.strip() for cell in rows[2]][2:] == ["—", "-", "—", "-", "-"]

@@ -236,3 +236,19 @@ def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):
     assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
     assert sets[3]["published_as"] == "4"
     assert "rank" not in sets[3]["differs"]
+
+
+def test_a_model_that_is_not_finished_leaves_a_gap(tmp_path, settings):
+    missing = {"missing": {"quality": ["results/quality/bn4-s1.parquet", "results/quality/svd4-s1.parquet"]}}
+    table = run_script(
+        tmp_path,
+        settings | missing,
+        lambda tables: [tables.pop(name) for name in ("bn4-s1", "svd4-s1", "svd256-s1")],
+    )
+    assert table.loc["bn4-s1"]["mean"].isna().all()
+    assert set(table.loc["bn4-s1"].decoding) == {"pure", "greedy"}
+    assert "svd4-s1" not in set(table.model)  # of its kind there is nothing yet
+    text = (tmp_path / "t.md").read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| 4 "))
+    assert row.split("|")[2].strip() == "—"
+    assert row.split("|")[3].strip().startswith("1965.994")

@@ -13,7 +13,7 @@ from oversmoothing.store.parquet import open_writer, vector_array
 
 SCORED, V = 100, 256
 CODE = """
-    import resource, sys
+    import sys
     from types import SimpleNamespace as N
     sys.path.insert(0, {scripts!r})
     import score
@@ -26,7 +26,7 @@ CODE = """
         output=Outputs(tto=folder + "/tto.parquet", kl=folder + "/kl.parquet"),
         params=N(settings=settings), wildcards=N(model="model"),
     ))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) // 1024)  # not that of its parent
 """
 
 

@@ -35,7 +35,6 @@ rule losses_table:
             **config["statistics"],
             models=plan.table_rows(config, "family")
             + plan.table_rows(config, "truth"),
-            trained=[model.name for model in TRAINED],
         ),
         code=fingerprint("losses_table.py"),
     script:

@@ -1,14 +1,22 @@
 """From argmaxable classes to Tables B.1 and B.2: which bytes no hidden state makes the most probable."""
 
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.layout import latex_text, markdown_text, model_cells, stand_ins, write_latex_tables, write_page
+from oversmoothing.layout import (
+    MISSING,
+    latex_text,
+    markdown_text,
+    model_cells,
+    stand_ins,
+    write_latex_tables,
+    write_page,
+)
 from oversmoothing.tables import DIFFERENCES
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
@@ -30,7 +38,10 @@ def read_published_sets(path: str | Path) -> pd.DataFrame:
 
 
 def argmaxability_table(
-    classes: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame
+    classes: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+    missing: Collection[str] = (),
 ) -> pd.DataFrame:
     """Set each model's unargmaxable bytes beside the thesis's.
 
@@ -42,6 +53,8 @@ def argmaxability_table(
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         As `read_published_sets` gives it.
+    missing : collection of str
+        Models that are not finished; of ours, their rows are empty.
 
     Returns
     -------
@@ -59,8 +72,8 @@ def argmaxability_table(
             row = {
                 **{key: model[key] for key in ("model", "rank", "seed")},
                 "condition": condition,
-                "unargmaxable": len(ours),
-                "bytes": _to_hex(ours),
+                "unargmaxable": None if model["model"] in missing else len(ours),
+                "bytes": None if model["model"] in missing else _to_hex(ours),
             }
             if condition == PUBLISHED_CONDITION and model["published_as"] in published.index:
                 theirs = published.loc[model["published_as"]]
@@ -68,8 +81,8 @@ def argmaxability_table(
                     "published_model": model["published_as"],
                     "published_unargmaxable": theirs["count"],
                     "published_unlisted": theirs["count"] - len(theirs["bytes"]),
-                    "only_ours": _to_hex(ours - theirs["bytes"]),
-                    "only_published": _to_hex(theirs["bytes"] - ours),
+                    "only_ours": None if model["model"] in missing else _to_hex(ours - theirs["bytes"]),
+                    "only_published": None if model["model"] in missing else _to_hex(theirs["bytes"] - ours),
                     "published_differs": " ".join(name for name in model["differs"] if name in MATTERS),
                 }
             rows.append(row)
@@ -77,7 +90,7 @@ def argmaxability_table(
     columns += ["only_ours", "only_published", "published_differs"]
     table = pd.DataFrame(rows)
     table = table.reindex(columns=[*table.columns, *(name for name in columns if name not in table)])
-    whole = ["rank", "seed", "published_unargmaxable", "published_unlisted"]
+    whole = ["rank", "seed", "unargmaxable", "published_unargmaxable", "published_unlisted"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
@@ -100,13 +113,14 @@ def _wide(table: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
     rows = []
     for row in table.to_dict("records"):
         known = pd.notna(row["published_unargmaxable"])
+        missing = pd.isna(row["unargmaxable"])
         cells = model_cells(row, several_seeds) | {
             "h": CONDITIONS[row["condition"]],
-            "unargmaxable": str(row["unargmaxable"]),
+            "unargmaxable": MISSING if missing else str(row["unargmaxable"]),
             "published": str(row["published_unargmaxable"]) if known else "-",
-            "bytes": _names(row["bytes"], escape),
-            "only ours": _names(row["only_ours"], escape) if known else "-",
-            "only published": _names(row["only_published"], escape) if known else "-",
+            "bytes": MISSING if missing else _names(row["bytes"], escape),
+            "only ours": "-" if not known else MISSING if missing else _names(row["only_ours"], escape),
+            "only published": "-" if not known else MISSING if missing else _names(row["only_published"], escape),
         }
         rows.append(cells)
     return pd.DataFrame(rows)

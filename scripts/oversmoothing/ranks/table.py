@@ -1,12 +1,12 @@
 """From measured ranks to Table 7.3: how many dimensions each representation uses, the thesis's beside ours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import latex_text, model_cells, stand_ins, write_latex_tables, write_page
+from oversmoothing.layout import MISSING, latex_text, model_cells, stand_ins, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 REPRESENTATIONS = {
@@ -28,7 +28,12 @@ def read_published_ranks(path: str | Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"model": str}).replace({"representation": PUBLISHED_NAMES})
 
 
-def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
+def ranks_table(
+    ranks: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+    missing: Collection[str] = (),
+) -> pd.DataFrame:
     """Set each model's ranks beside the thesis's effective ranks.
 
     Parameters
@@ -39,6 +44,8 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         As `read_published_ranks` gives it.
+    missing : collection of str
+        Models that are not finished; of ours, their rows are empty.
 
     Returns
     -------
@@ -51,11 +58,14 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     own = ranks.set_index(["measure", "model", "representation"])
     rows = []
     for measure in ranks.measure.unique():
+        of_measure = set(ranks.representation[ranks.measure == measure])
         for model in models:
             for representation in REPRESENTATIONS:
-                if (measure, model["model"], representation) not in own.index:
+                place = (measure, model["model"], representation)
+                absent = model["model"] in missing and representation in of_measure
+                if place not in own.index and not absent:
                     continue
-                found = own.loc[measure, model["model"], representation]
+                found = dict.fromkeys(["value", "n", "d"]) if absent else own.loc[place]
                 key = (model["published_as"], representation)
                 known = measure == PUBLISHED_MEASURE and key in cells.index
                 differs = [name for name in model["differs"] if name in MATTERS]
@@ -70,7 +80,7 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
                         "published_differs": " ".join(differs) if known else None,
                     }
                 )
-    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n", "d"], "Int64"))
+    return pd.DataFrame(rows).astype({"value": float} | dict.fromkeys(["rank", "seed", "n", "d"], "Int64"))
 
 
 def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, positions: int, threshold: float) -> None:
@@ -123,7 +133,10 @@ def _wide(part: pd.DataFrame, none: str) -> pd.DataFrame:
         for name, label in REPRESENTATIONS.items():
             if name not in set(part.representation):
                 continue
-            row[label] = f"{records.value[name]:.{decimals}f}" if name in records.index else none
+            row[label] = none
+            if name in records.index:
+                value = records.value[name]
+                row[label] = MISSING if pd.isna(value) else f"{value:.{decimals}f}"
             if name in beside:
                 known = name in records.index and pd.notna(records.published_value[name])
                 row[f"published {label}"] = f"{records.published_value[name]:.{decimals}f}" if known else none

@@ -125,6 +125,37 @@ def sets_of_models(
     ]
 
 
+def missing_summaries(
+    summaries: Sequence[Mapping[str, Any]], sets: Sequence[Mapping[str, Any]], missing: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Give empty rows for models that are not finished.
+
+    Parameters
+    ----------
+    summaries : sequence of mappings
+        Of the finished models (see `beside_human`).
+    sets : sequence of mappings
+        As `sets_of_models` gives them.
+    missing : sequence of str
+        Names of models.
+
+    Returns
+    -------
+    list of dict
+        One row per decoding and metric that a finished model of the same kind has; where there is none of that kind,
+        no row.
+    """
+    kinds = {row["model"]: row["kind"] for row in sets}
+    empty = dict.fromkeys(["mean", "sd", "low", "high", "resampled_mean"], np.nan) | {"n": 0, "note": None}
+    return [
+        {"model": model, "decoding": decoding, "metric": metric, **empty}
+        for model in missing
+        for decoding, metric in dict.fromkeys(
+            (row["decoding"], row["metric"]) for row in summaries if kinds[row["model"]] == kinds[model]
+        )
+    ]
+
+
 def beside_human(
     summaries: Sequence[Mapping[str, Any]],
     sets: Sequence[Mapping[str, Any]],
@@ -177,6 +208,8 @@ def beside_human(
                 "published_differs": " ".join(dict.fromkeys(differs)) if known else None,
             }
         )
+    places = {row["model"]: i for i, row in enumerate(sets)}
+    rows.sort(key=lambda row: places[row["model"]])
     return pd.DataFrame(rows, columns=COLUMNS).astype({"rank": "Int64", "seed": "Int64"})
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.layout import (
     ARROWS,
+    MISSING,
     latex_cell,
     latex_number,
     latex_text,
@@ -76,7 +77,9 @@ def _sections(table: pd.DataFrame, setting: _Setting) -> Iterator[tuple[str, pd.
     human = table[table.kind == "human"]
     pure = table[(table.decoding == PURE) & table.kind.isin(["family", "truth"])]
     yield "pure", _by_metric(pd.concat([pure, human]), "family", setting)
-    yield "decodings", _by_decoding(table[table.kind.isin(["family", "truth"])], setting)
+    by_decoding = table[table.kind.isin(["family", "truth"])]
+    if len(by_decoding):
+        yield "decodings", _by_decoding(by_decoding, setting)
     svd = table[(table.kind == "svd") & (table.decoding == PURE)]
     if len(svd):
         yield "svd", _by_metric(pd.concat([svd, human[human.model == HUMAN]]), "svd", setting)
@@ -124,6 +127,8 @@ def _is_closest(record: dict, rivals: pd.DataFrame) -> bool:
 
 def _ours(record: dict, best: bool, setting: _Setting) -> str:
     factor = record["published_factor"]
+    if record["n"] == 0 and pd.isna(record["note"]):  # not measured yet; what cannot be measured has a note
+        return MISSING
     return _cell(record["mean"] * factor, record["sd"] * factor, best, setting)
 
 

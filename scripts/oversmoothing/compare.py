@@ -1,0 +1,205 @@
+"""Two folders of results side by side: their tables row by row, and in which settings they were made otherwise."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.jobs import UserError
+from oversmoothing.layout import number
+from oversmoothing.store.parquet import open_reader
+
+KEYS = (
+    "kind",
+    "truth",
+    "metric",
+    "representation",
+    "measure",
+    "condition",
+    "decoding",
+    "model",
+    "approximation",
+)  # what names a row in one table or another; rank and seed are in the model's name
+VALUES = ("mean", "value", "unargmaxable")  # the column of the numbers, by table
+COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overlap", "only_in")
+
+
+def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
+    """Compare the tables that two folders of results have in common.
+
+    Parameters
+    ----------
+    a, b : path
+        Folders of results, with ``tables/*.csv`` inside.
+    names : sequence of str
+        Tables to compare; none: all that both have and that hold numbers by model.
+
+    Returns
+    -------
+    dict
+        By table: as `compare_tables` gives it.
+
+    Raises
+    ------
+    UserError
+        If a folder or a table is missing, or if there is nothing to compare.
+    """
+    found = [_tables(folder) for folder in (a, b)]
+    for name in names:
+        for folder, tables in zip((a, b), found, strict=True):
+            if name not in tables:
+                raise UserError(f"{folder}/tables: no {name}.csv (it has: {', '.join(sorted(tables))})")
+    chosen = names or [name for name in found[0] if name in found[1]]
+    compared = {}
+    for name in chosen:
+        one, other = (pd.read_csv(tables[name]) for tables in found)
+        if _value_column(one) and _value_column(other):
+            compared[name] = compare_tables(one, other)
+        elif names:
+            raise UserError(f"{name}: not a table of numbers by model")
+    if not compared:
+        raise UserError(f"{a} and {b} have no table in common")
+    return compared
+
+
+def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+    """Join two tidy tables on what names their rows.
+
+    Parameters
+    ----------
+    a, b : DataFrame
+        Those of `KEYS` that the table has, ``mean`` (or ``value``, ``unargmaxable``), and where there is one the
+        interval ``low``, ``high``.
+
+    Returns
+    -------
+    DataFrame
+        The key columns and `COLUMNS`, rows of `a` first. ``difference`` is b - a; ``overlap`` says whether the two
+        intervals have a point in common, and is missing where there are not two; ``only_in`` is "a", "b" or missing.
+
+    Raises
+    ------
+    UserError
+        If two rows of a table have the same keys.
+    """
+    keys = [key for key in KEYS if key in a.columns and key in b.columns]
+    sides = []
+    for side, table in zip("ab", (a, b), strict=True):
+        wanted = {_value_column(table): side, "low": f"low_{side}", "high": f"high_{side}"}
+        own = table.reindex(columns=[*keys, *wanted]).rename(columns=wanted)
+        own[keys] = own[keys].astype(object).where(own[keys].notna(), "").astype(str)
+        if own.duplicated(keys).any():
+            raise UserError(f"two rows are called {', '.join(own[own.duplicated(keys)].iloc[0][keys])}")
+        sides.append(own)
+    joined = sides[0].merge(sides[1], how="outer", on=keys, indicator=True)
+    places = {key: i for i, key in enumerate(dict.fromkeys(_names(sides[0], keys) + _names(sides[1], keys)))}
+    joined = joined.iloc[np.argsort([places[name] for name in _names(joined, keys)])].reset_index(drop=True)
+    joined["difference"] = joined.b - joined.a
+    known = joined[["low_a", "high_a", "low_b", "high_b"]].notna().all(axis=1)
+    meet = (joined.low_a <= joined.high_b) & (joined.low_b <= joined.high_a)
+    joined["overlap"] = meet.astype("boolean").where(known)
+    joined["only_in"] = joined["_merge"].astype(str).map({"left_only": "a", "right_only": "b"})
+    return joined[[*keys, *COLUMNS]]
+
+
+def settings_differences(a: str | Path, b: str | Path) -> list[str]:
+    """Say which settings the results of two folders were made with otherwise.
+
+    A folder holds no config, but each Parquet file holds the settings it was made with, and the corpus a manifest.
+    Files that stand in both folders under one name are compared, key by key.
+
+    Returns
+    -------
+    list of str
+        Such as "scores/tto: tau is 0.9 in a, 0.8 in b", each once.
+    """
+    lines: dict[str, None] = {}
+    for path in sorted(Path(a).rglob("*.parquet")):
+        place = path.relative_to(a)
+        if (Path(b) / place).is_file() and "so_far" not in place.parts:
+            step = "/".join(place.parts[: 2 if place.parts[0] in ("scores", "models") else 1])
+            for line in _differences(_settings(path), _settings(Path(b) / place)):
+                lines[f"{step}: {line}"] = None
+    manifests = [Path(folder) / "corpus/manifest.json" for folder in (a, b)]
+    if all(manifest.is_file() for manifest in manifests):
+        one, other = (json.loads(manifest.read_text(encoding="utf-8")) for manifest in manifests)
+        lines |= dict.fromkeys(f"corpus: {line}" for line in _differences(one["settings"], other["settings"]))
+        if one["splits"] != other["splits"]:
+            lines["corpus: the text is another"] = None
+    return list(lines)
+
+
+def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: str | Path, b: str | Path) -> str:
+    """Set a comparison to be read in a terminal: a section per table, then what stands in one folder alone."""
+    lines = [f"# a: {a} · b: {b}", ""]
+    lines += ["Settings that differ:", "", *(f"- {line}" for line in settings), ""] if settings else []
+    if not settings:
+        lines += ["No setting differs in what both folders hold.", ""]
+    for name, table in compared.items():
+        lines += [f"## {name}", ""]
+        both = table[table.only_in.isna()]
+        if len(both):
+            lines += [_cells(both).to_markdown(index=False, disable_numparse=True), ""]
+        for side, folder in (("a", a), ("b", b)):
+            alone = table[table.only_in == side]
+            if len(alone):
+                keys = [key for key in KEYS if key in table]
+                rows = "; ".join(" ".join(part for part in row if part) for row in alone[keys].itertuples(index=False))
+                lines += [f"Only in {folder}: {rows}.", ""]
+    lines.append(
+        "difference: b - a. overlap: whether the two 95 % intervals of the means have a point in common. Where they "
+        "have none the means differ by more than chance among windows; where they have one, that is not said."
+    )
+    return "\n".join(lines)
+
+
+def _tables(folder: str | Path) -> dict[str, Path]:
+    if not Path(folder).is_dir():
+        raise UserError(f"{folder}: no such folder")
+    tables = {path.stem: path for path in sorted(Path(folder, "tables").glob("*.csv"))}
+    if not tables:
+        raise UserError(f"{folder}: no tables in it (looked for {folder}/tables/*.csv); build some first")
+    return tables
+
+
+def _value_column(table: pd.DataFrame) -> str | None:
+    return next((name for name in VALUES if name in table), None) if "model" in table else None
+
+
+def _names(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple]:
+    return list(table[list(keys)].itertuples(index=False, name=None))
+
+
+def _cells(table: pd.DataFrame) -> pd.DataFrame:
+    keys = [key for key in KEYS if key in table]
+    cells = table[[key for key in keys if table[key].ne("").any()]].copy()
+    for side in "ab":
+        columns = table[[side, f"low_{side}", f"high_{side}"]].itertuples(index=False, name=None)
+        cells[side] = [_mean(*row) for row in columns]
+    cells["difference"] = [f"{'+' if value > 0 else ''}{_number(value)}" for value in table.difference]
+    cells["overlap"] = ["-" if pd.isna(value) else "yes" if value else "no" for value in table.overlap]
+    return cells
+
+
+def _mean(mean: float, low: float, high: float) -> str:
+    return _number(mean) if pd.isna(low) else f"{_number(mean)} [{number(low)}, {number(high)}]"
+
+
+def _number(value: float) -> str:
+    return "-" if pd.isna(value) else number(value)
+
+
+def _settings(path: Path) -> Any:
+    with open_reader(path) as reader:
+        return json.loads((reader.schema_arrow.metadata or {}).get(b"settings", b"null"))
+
+
+def _differences(a: Any, b: Any, where: str = "") -> Iterator[str]:
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        for key in sorted(a.keys() | b.keys()):
+            yield from _differences(a.get(key, "missing"), b.get(key, "missing"), f"{where}.{key}".lstrip("."))
+    elif a != b:
+        yield f"{where or 'settings'} is {json.dumps(a)} in a, {json.dumps(b)} in b"

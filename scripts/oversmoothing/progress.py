@@ -1,0 +1,165 @@
+"""How far a study has come, read from its results folder alone, while it may still run.
+
+What counts as finished is what Snakemake would not make again: its summary says so of every file, so that one of other
+windows, another threshold or older code is never taken for one of this config.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors import safe_open
+
+from oversmoothing.store.parquet import read_table
+from oversmoothing.store.provenance import digest
+
+FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
+STAGES = {
+    "logits": ["logits"],
+    "scores": ["scores"],
+    "heads": ["argmaxability", "ranks"],
+    "samples": ["samples"],
+    "quality": ["quality"],
+}
+BY_FOLDER = ("models", "samples")  # where a model's name is that of a folder
+
+
+def read_summary(text: str) -> dict[str, str]:
+    """Read what ``snakemake --summary`` prints.
+
+    Parameters
+    ----------
+    text : str
+        Lines of tab-separated fields, ``output_file``, ``date``, ``plan`` and others, under a header.
+
+    Returns
+    -------
+    dict of str to str
+        By file: `FINISHED`; `OUTDATED`, there but to be made again, for it is of another config, text or code, or
+        another output of its job is; or `ABSENT`.
+    """
+    states = {}
+    for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
+        there = FINISHED if row["plan"] == "no update" else OUTDATED
+        states[row["output_file"]] = ABSENT if row["date"] == "-" else there
+    return states
+
+
+def model_of(path: str | Path, results: str | Path) -> str | None:
+    """Name the model that a file of the results folder would belong to; None for a file elsewhere."""
+    try:
+        parts = Path(path).relative_to(results).parts
+    except ValueError:
+        return None
+    if len(parts) < 2:
+        return None
+    return parts[1] if parts[0] in BY_FOLDER else Path(path).stem
+
+
+def training_state(
+    model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
+) -> str:
+    """Say how a model's training stands: what of it is read from its checkpoint or its history.
+
+    Parameters
+    ----------
+    model : mapping
+        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `watched` in the workflow's plan).
+    states : mapping
+        As `read_summary` gives it.
+    results : path
+    code : str
+        Fingerprint of the training's code.
+    manifest : mapping
+        Of the corpus; empty where there is none yet.
+
+    Returns
+    -------
+    str
+        Such as "step 12,000 of 100,000, validation loss 1.530"; "-" for a truncated head, which is not trained.
+    """
+    if model["kind"] == "svd":
+        return "-"
+    folder = Path(results) / "models" / model["model"]
+    state = states.get(str(folder / "weights.safetensors"), ABSENT)
+    if state == FINISHED:
+        history = folder / "history.parquet"
+        if not model["settings"] or states.get(str(history)) != FINISHED:
+            return "done"
+        losses = read_table(history, ["validation_loss"])["validation_loss"].to_numpy()
+        return f"done, validation loss {np.min(losses):.3f}"
+    under_way = _under_way(model, code, manifest) if model["settings"] else None
+    if under_way:
+        return under_way
+    return "waiting" if state == ABSENT else "to be done again"
+
+
+def overview(
+    models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
+) -> pd.DataFrame:
+    """Set out how far each model has come.
+
+    Parameters
+    ----------
+    models : sequence of mappings
+        ``model`` of each.
+    trainings : mapping
+        From model to what `training_state` says of it.
+    states : mapping
+        As `read_summary` gives it.
+    results : path
+
+    Returns
+    -------
+    DataFrame
+        A row per model: ``model``, ``training`` and a column per stage, "done", "waiting" or "3 of 7".
+    """
+    rows = []
+    for model in models:
+        row = {"model": model["model"], "training": trainings[model["model"]]}
+        for stage, folders in STAGES.items():
+            row[stage] = _count(
+                state
+                for path, state in states.items()
+                if model_of(path, results) == model["model"] and Path(path).relative_to(results).parts[0] in folders
+            )
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
+    """Count, by folder, the results that are there but would be made again, tables and figures aside."""
+    paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
+    folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
+    return {folder: folders.count(folder) for folder in folders if folder not in ("tables", "figures")}
+
+
+def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
+    """Read the checkpoint of a training; None where there is none that it would go on from."""
+    path = Path(model["checkpoints"]) / "resume.safetensors"
+    try:
+        with safe_open(path, "np") as file:
+            metadata = file.metadata()
+    except FileNotFoundError:
+        return None
+    splits = manifest.get("splits", {})
+    sha256 = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
+    if metadata["key"] != digest({"settings": model["settings"], "code": code, "corpus": sha256}):  # as train.py has it
+        return "waiting; there is a checkpoint of another config, text or code"
+    progress = json.loads(metadata["progress"])
+    loss = progress["history"][-1]["validation_loss"]
+    steps = model["settings"]["training"]["max_steps"]
+    return f"step {progress['step']:,} of {steps:,}, validation loss {loss:.3f}"
+
+
+def _count(states: Iterable[str]) -> str:
+    found = list(states)
+    done, old = found.count(FINISHED), found.count(OUTDATED)
+    if not found:
+        return "-"
+    text = "done" if done == len(found) else f"{done} of {len(found)}" if done else "waiting"
+    return f"{text}, {old} outdated" if old else text

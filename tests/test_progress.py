@@ -1,0 +1,125 @@
+"""How far a study has come: Snakemake's summary, checkpoints, and what a table lacks."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from safetensors.numpy import save_file
+
+from oversmoothing.progress import (
+    ABSENT,
+    FINISHED,
+    OUTDATED,
+    model_of,
+    outdated,
+    overview,
+    read_summary,
+    training_state,
+)
+from oversmoothing.so_far import missing_line, part_of
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import digest
+
+SUMMARY = """output_file\tdate\trule\tlog-file(s)\tstatus\tplan
+results/logits/a.parquet\tSat Nov 21 11:21:49 2026\tlogits\tx.log\tok\tno update
+results/logits/b.parquet\tSat Nov 21 11:21:49 2026\tlogits\tx.log\tok\tupdate pending
+results/scores/tto/a.parquet\tSat Nov 21 11:21:49 2026\tscore\t\tparams changed\tupdate pending
+results/scores/tto/b.parquet\t-\tscore\t-\tmissing\tupdate pending
+results/tables/t.csv\tSat Nov 21 11:21:49 2026\tt\t\tok\tupdate pending
+"""
+SETTINGS = {"training": {"max_steps": 100_000}}
+MODEL = {"model": "a", "kind": "family", "settings": SETTINGS}
+CORPUS = {"splits": {"train": {"sha256": "1"}, "validation": {"sha256": "2"}, "evaluation": {"sha256": "3"}}}
+
+
+@pytest.fixture
+def states():
+    return read_summary(SUMMARY)
+
+
+def test_a_file_that_would_be_made_again_is_not_finished(states):
+    assert list(states.values()) == [FINISHED, OUTDATED, OUTDATED, ABSENT, OUTDATED]
+    assert outdated(states, "results") == {"logits": 1, "scores": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ("results/logits/a.parquet", "a"),
+        ("results/scores/tto/a.parquet", "a"),
+        ("results/samples/a/pure.parquet", "a"),
+        ("results/models/a/weights.safetensors", "a"),
+        ("results/windows.parquet", None),
+        ("resources/published/a.csv", None),
+    ],
+)
+def test_a_path_names_its_model(path, model):
+    assert model_of(path, "results") == model
+
+
+def checkpoint(folder, settings):
+    folder.mkdir()
+    key = digest({"settings": settings, "code": "c", "corpus": {"train": "1", "validation": "2"}})
+    history = [{"validation_loss": 5.5}, {"validation_loss": 1.53}]
+    progress = json.dumps({"step": 12_000, "history": history})
+    save_file({"x": np.zeros(1)}, folder / "resume.safetensors", {"key": key, "progress": progress})
+
+
+def test_a_training_under_way_shows_its_step_and_loss(tmp_path):
+    model = {**MODEL, "checkpoints": str(tmp_path / "a")}
+    assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
+    checkpoint(tmp_path / "a", SETTINGS)
+    assert training_state(model, {}, tmp_path, "c", CORPUS) == "step 12,000 of 100,000, validation loss 1.530"
+    assert "of another config, text or code" in training_state(model, {}, tmp_path, "other code", CORPUS)
+    assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", {})
+    assert training_state({**model, "kind": "svd"}, {}, tmp_path, "c", CORPUS) == "-"
+
+
+def test_a_finished_training_shows_the_lowest_loss(tmp_path):
+    folder = tmp_path / "models/a"
+    write_table(folder / "history.parquet", pa.table({"validation_loss": [3.0, 1.25, 2.0]}), {})
+    states = {str(folder / "weights.safetensors"): FINISHED, str(folder / "history.parquet"): FINISHED}
+    model = {**MODEL, "checkpoints": "nowhere"}
+    assert training_state(model, states, tmp_path, "c", CORPUS) == "done, validation loss 1.250"
+    states = dict.fromkeys(states, OUTDATED)
+    assert "to be done again" in training_state(model, states, tmp_path, "c", CORPUS)
+    own = {**model, "settings": None}  # a checkpoint of the user's own has no history
+    assert training_state(own, {str(folder / "weights.safetensors"): FINISHED}, tmp_path, "c", CORPUS) == "done"
+
+
+def test_the_overview_counts_files_by_stage(states):
+    table = overview([{"model": "a"}, {"model": "b"}], {"a": "done", "b": "waiting"}, states, "results")
+    assert table.logits.tolist() == ["done", "waiting, 1 outdated"]
+    assert table.scores.tolist() == ["waiting, 1 outdated", "waiting"]
+    assert table.samples.tolist() == ["-", "-"]
+
+
+def test_a_table_takes_what_is_finished_and_names_the_rest(states):
+    files = [f"results/scores/tto/{name}.parquet" for name in ("a", "b", "c")]
+    states |= {files[2]: FINISHED, "results/human.parquet": ABSENT}
+    inputs = {"scores": files, "published": ["resources/t.csv"], "human": "results/human.parquet"}
+    part = part_of(inputs, ["a", "b", "c"], states, "results")
+    assert part.inputs["scores"] == files[2:]
+    assert part.missing == {"scores": files[:2]}
+    assert part.inputs["published"] == ["resources/t.csv"]
+    assert part.lacking == ["results/human.parquet"]
+    assert not part.empty
+    trainings = {
+        "a": "done, validation loss 1.0",
+        "b": "step 3 of 9, validation loss 2.0",
+        "c": "done",
+        "truth": "waiting",
+    }
+    line = missing_line(part, ["truth"], trainings, states, "results")
+    assert line == (
+        "Missing: a (scores/tto/a.parquet is to be made again), "
+        "b (training: step 3 of 9, validation loss 2.0), truth (training: waiting)."
+    )
+
+
+def test_a_table_with_nothing_missing_says_nothing():
+    part = part_of({"logits": ["results/logits/a.parquet"]}, ["a"], {"results/logits/a.parquet": FINISHED}, "results")
+    assert missing_line(part, ["truth"], {"a": "done"}, {}, "results") == ""
+    nothing = part_of({"logits": ["results/logits/a.parquet"]}, ["a"], {"results/logits/a.parquet": ABSENT}, "results")
+    assert nothing.empty
