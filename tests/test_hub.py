@@ -130,7 +130,7 @@ def test_gated(hub, tmp_path):
 def test_pickled_weights_alone_are_refused(hub, tmp_path):
     del hub.repos["owner/small"].files["model.safetensors"]
     with pytest.raises(UserError, match=r"it has no file model\*\.safetensors"):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS, MODEL_NEEDS)
+        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
 def test_no_network(tmp_path, monkeypatch):
