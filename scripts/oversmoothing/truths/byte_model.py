@@ -84,8 +84,14 @@ class ByteModel:
         self.config = ByteModelConfig(trunk.config.num_hidden_layers, width, context - (bos is not None))
         is_byte = torch.zeros(ids, dtype=torch.bool)
         is_byte[byte_offset : byte_offset + BYTES] = True
-        self.head = _linear(weight, bias, is_byte)
-        self.special = _linear(weight, bias, ~is_byte)
+        is_byte = is_byte.to(weight.device)
+        weight, bias = weight.detach().float(), None if bias is None else bias.detach().float()
+        self.head = nn.Linear(width, BYTES, bias=bias is not None, device=weight.device).requires_grad_(False)
+        self.head.weight.copy_(weight[is_byte])
+        if bias is not None:
+            self.head.bias.copy_(bias[is_byte])
+        # The rows of the special ids, of which there may be none.
+        self.special = weight[~is_byte], None if bias is None else bias[~is_byte]
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Run everything but the head.
@@ -117,7 +123,7 @@ class ByteModel:
 
     def logits(self, post: Tensor) -> Tensor:
         """Apply the head's rows of bytes in float32: logits (..., 256)."""
-        return _apply(self.head, post)
+        return _linear(post, self.head.weight, self.head.bias)
 
     def special_mass(self, post: Tensor) -> Tensor:
         """Return the probability (...) that all ids but the bytes have, before they are left out.
@@ -127,7 +133,7 @@ class ByteModel:
         UserError
             If a logit is not finite.
         """
-        bytes_, special = self.logits(post), _apply(self.special, post)
+        bytes_, special = self.logits(post), _linear(post, *self.special)
         if not (bytes_.isfinite().all() and special.isfinite().all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
         return torch.sigmoid(special.logsumexp(dim=-1) - bytes_.logsumexp(dim=-1))
@@ -171,18 +177,7 @@ class _Memory(DynamicCache):
         return super().update(key_states.to(value_states.dtype), value_states, *others, **more)
 
 
-def _linear(weight: Tensor, bias: Tensor | None, rows: Tensor) -> nn.Linear:
-    rows = rows.to(weight.device)
-    size = int(rows.sum())  # 0 where every id is a byte
-    linear = nn.utils.skip_init(nn.Linear, weight.shape[1], size, bias=bias is not None, device=weight.device)
-    with torch.no_grad():
-        linear.weight.copy_(weight[rows])
-        if bias is not None:
-            linear.bias.copy_(bias[rows])
-    return linear.requires_grad_(False)
-
-
-def _apply(linear: nn.Linear, post: Tensor) -> Tensor:
+def _linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Multiply in float32, whatever the precision around it: bf16 rounding would inflate the logits' rank."""
     with torch.autocast(post.device.type, enabled=False):
-        return F.linear(post.float(), linear.weight, linear.bias)
+        return F.linear(post.float(), weight, bias)
