@@ -7,7 +7,8 @@ The files are no outputs, so that what has arrived outlives a failed job.
 """
 
 ASSETS = plan.assets(config)
-MANIFEST_OF = config["assets"].rstrip("/") + "/{asset}.json"
+ASSET_FOLDER = config["assets"].rstrip("/")
+MANIFEST_OF = f"{ASSET_FOLDER}/{{asset}}.json"
 
 
 rule fetch:
