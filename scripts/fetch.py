@@ -18,7 +18,7 @@ def main(job: "Snakemake") -> None:
     """Fetch into the folder beside the manifest; write the manifest once all files are there."""
     source = job.params.settings
     if "folder" in source:
-        manifest = take_stock(source["folder"], MODEL_FILES)
+        manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS)
     else:
         folder = Path(job.output[0]).with_suffix("")
         manifest = fetch(Repository(source["repository"], source["revision"]), MODEL_FILES, folder, MODEL_NEEDS)

@@ -167,5 +167,7 @@ def test_a_folder_of_the_users_own(tmp_path):
         (tmp_path / "own" / name).write_bytes(FILES[name])
     manifest = take_stock(tmp_path / "own", MODEL_FILES)
     assert sorted(manifest["files"]) == ["config.json", "model.safetensors"]
+    with pytest.raises(UserError, match=r"own: it has no file model-\*\.safetensors"):
+        take_stock(tmp_path / "own", MODEL_FILES, ["config.json", "model-*.safetensors"])
     (tmp_path / "m.json").write_text(json.dumps(manifest))
     assert asset_folder(tmp_path / "m.json") == tmp_path / "own"

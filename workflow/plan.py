@@ -146,9 +146,9 @@ def asset(source: str, revision: str) -> str:
 
 def asset_files(source: Mapping[str, str]) -> list[str]:
     """List the files of the user's folder, so that Snakemake sees a change in one of them; none for the hub."""
-    if "folder" not in source:
+    folder = Path(source.get("folder", ""))
+    if "folder" not in source or not folder.is_dir():
         return []
-    folder = Path(source["folder"])
     return sorted(str(path) for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".txt", ".model"))
 
 
