@@ -1,0 +1,37 @@
+"""Models from the Hugging Face hub: `snakemake assets` fetches them where the network is; all else runs offline.
+
+Needs: the network, or the folder that the config names in the place of a hub name.
+Makes: {assets}/{asset}.json, a manifest of commit, files and checksums, beside the folder of the files themselves.
+
+The files are no outputs, so that what has arrived outlives a failed job.
+"""
+
+ASSETS = plan.assets(config)
+ASSET_FOLDER = config["assets"].rstrip("/")
+MANIFEST_OF = f"{ASSET_FOLDER}/{{asset}}.json"
+
+
+rule fetch:
+    input:
+        lambda wildcards: plan.asset_files(ASSETS[wildcards.asset]),
+    output:
+        MANIFEST_OF,
+    log:
+        f"{RESULTS}/logs/fetch/{{asset}}.log",
+    wildcard_constraints:
+        asset="|".join(map(re.escape, ASSETS)) or "(?!)",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        settings=lambda wildcards: ASSETS[wildcards.asset],
+        # Of `output`, and so not compared: what has been fetched is as good after a change of this code.
+        code=lambda wildcards, output: fingerprint("fetch.py"),
+    script:
+        "../../scripts/fetch.py"
+
+
+rule assets:
+    input:
+        expand(MANIFEST_OF, asset=ASSETS),
+    localrule: True
