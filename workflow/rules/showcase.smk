@@ -47,6 +47,23 @@ use rule logits as showcase_logits with:
         code=fingerprint("logits.py"),
 
 
+use rule hub_logits as showcase_hub_logits with:
+    input:
+        windows=f"{SHOWCASE}/windows.parquet",
+        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+    output:
+        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
+        hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
+    log:
+        f"{RESULTS}/logs/showcase_hub_logits/{{model}}.log",
+    params:
+        settings=lambda wildcards: settings(
+            **config["inference"] | MODELS[wildcards.model].hub | {"batch": 1}
+        ),
+        device=lambda wildcards, output: config["device"],
+        code=fingerprint("hub_logits.py"),
+
+
 use rule svd_logits as showcase_svd_logits with:
     input:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
