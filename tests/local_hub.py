@@ -1,0 +1,144 @@
+"""A Hugging Face hub on this machine: the few addresses that huggingface_hub asks, over plain HTTP."""
+
+import hashlib
+import json
+import re
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote, urlsplit
+
+LARGE = 2000  # bytes from which a file is stored as git LFS stores it, by its SHA-256
+
+
+@dataclass
+class Repo:
+    """What the hub has of a repository; its one branch is main."""
+
+    files: dict[str, bytes]
+    kind: str = "model"
+    gated: bool = False
+    commit: str = ""
+
+    def __post_init__(self):
+        self.commit = self.commit or hashlib.sha1(repr(sorted(self.files.items())).encode()).hexdigest()
+
+
+@dataclass
+class Hub:
+    repos: dict[str, Repo]
+    address: str = ""
+    requests: list[str] = field(default_factory=list)
+    breaks: list[int] = field(default_factory=list)  # the next downloads end after so many bytes
+    down: bool = False
+
+
+@contextmanager
+def local_hub(repos):
+    """Serve repositories, by name; give the `Hub`, whose fields a test may change."""
+    hub = Hub(repos)
+
+    class Handler(_Handler):
+        pass
+
+    Handler.hub = hub
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    hub.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def etag(content):
+    if len(content) >= LARGE:
+        return hashlib.sha256(content).hexdigest()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    hub: Hub
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET(body=False)
+
+    def do_GET(self, body=True):
+        path = unquote(urlsplit(self.path).path)
+        self.hub.requests.append(f"{self.command} {path} {self.headers.get('Range', '')}".strip())
+        if self.hub.down:
+            return self._refuse(503, "Down")
+        api = re.fullmatch(r"/api/(model|dataset)s/(.+?)/(revision|tree)/([^/]+)(?:/(.+))?", path)
+        file = re.fullmatch(r"/(datasets/)?(.+?)/resolve/([^/]+)/(.+)", path)
+        kind, name, revision = (api[1], api[2], api[4]) if api else (None, None, None)
+        if file:
+            kind, name, revision = "dataset" if file[1] else "model", file[2], file[3]
+        repo = self.hub.repos.get(name)
+        if repo is None or repo.kind != kind:
+            return self._refuse(404, "RepoNotFound")
+        if revision not in ("main", repo.commit):
+            return self._refuse(404, "RevisionNotFound")
+        if repo.gated:
+            return self._refuse(403, "GatedRepo")
+        if file:
+            return self._file(repo, file[4], body)
+        if api[3] == "revision":
+            return self._json({"id": name, "sha": repo.commit, "siblings": []})
+        return self._json(_tree(repo, f"{api[5]}/" if api[5] else ""))
+
+    def _file(self, repo, path, body):
+        if path not in repo.files:
+            return self._refuse(404, "EntryNotFound")
+        content = repo.files[path]
+        start = int(re.match(r"bytes=(\d+)-", self.headers.get("Range", "bytes=0-"))[1])
+        self.send_response(206 if start else 200)
+        self.send_header("ETag", f'"{etag(content)}"')
+        self.send_header("X-Repo-Commit", repo.commit)
+        self.send_header("Accept-Ranges", "bytes")
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        if body:
+            ends = self.hub.breaks.pop(0) if self.hub.breaks else len(content)
+            self.wfile.write(content[start : start + ends])
+            if start + ends < len(content):
+                self.close_connection = True
+        return None
+
+    def _json(self, value):
+        text = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def _refuse(self, status, code):
+        self.send_response(status)
+        self.send_header("X-Error-Code", code)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def _tree(repo, under):
+    entries = []
+    for path, content in sorted(repo.files.items()):
+        if path.startswith(under) and "/" not in path.removeprefix(under):
+            entry = {"type": "file", "path": path, "size": len(content), "oid": etag(content)}
+            if len(content) >= LARGE:
+                entry["lfs"] = {"oid": etag(content), "size": len(content), "pointerSize": 130}
+            entries.append(entry)
+        elif path.startswith(under):
+            folder = under + path.removeprefix(under).split("/")[0]
+            if not any(entry["path"] == folder for entry in entries):
+                entries.append({"type": "directory", "path": folder, "size": 0, "oid": "0" * 40})
+    return entries
