@@ -117,17 +117,50 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
 
 def corpus_files(config: Mapping[str, Any]) -> list[str]:
     """List the files that the corpus is made of, so that Snakemake sees a change in one of them."""
-    return sorted({path for pattern in config["corpus"]["paths"] for path in _files(pattern)})
+    if config["corpus"]["source"] == "fineweb":
+        return [fetched_corpus(config)]
+    return matching_files(config["corpus"]["paths"])
+
+
+def matching_files(patterns: Iterable[str]) -> list[str]:
+    """List the files that globs match, sorted and each once."""
+    return sorted({path for pattern in patterns for path in _files(pattern)})
+
+
+def fetched_corpus(config: Mapping[str, Any]) -> str:
+    """Name the manifest of the shards that were fetched; each config has its own, the shards they share."""
+    return f"{config['results'].rstrip('/')}/fetched/corpus.json"
+
+
+def corpus_folder(config: Mapping[str, Any]) -> str:
+    """Name the folder of a dataset's files, which the configs that use it share."""
+    return f"{config['assets'].rstrip('/')}/{config['corpus']['fineweb']['repository']}"
 
 
 def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the corpus depends on: its section of the config and, for docstrings, the packages' versions."""
-    chosen = settings(**config["corpus"])
+    """Give what the corpus depends on: its keys of the config and, for docstrings, the packages' versions."""
+    corpus = config["corpus"]
+    if corpus["source"] == "fineweb":  # which shards, and how much of them, the fetched manifest says
+        chosen = {key: corpus[key] for key in ("source", "column", "separator")}
+        return settings(**chosen, validation=corpus["fineweb"]["validation"])
+    chosen = settings(**{key: value for key, value in corpus.items() if key != "fineweb"})
     if chosen["source"] == "docstrings":
         from oversmoothing.corpus.harvest import PACKAGES
 
         chosen["packages"] = {name: version(package).partition("+")[0] for name, package in sorted(PACKAGES.items())}
     return chosen
+
+
+def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a fetched corpus depends on."""
+    corpus = config["corpus"]
+    fetched = {key: value for key, value in corpus["fineweb"].items() if key != "validation"}
+    return settings(**fetched, column=corpus["column"])
+
+
+def hub_assets(config: Mapping[str, Any]) -> list[str]:
+    """List the manifests of all that a config needs from the hub."""
+    return [fetched_corpus(config)] if config["corpus"]["source"] == "fineweb" else []
 
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
