@@ -88,7 +88,7 @@ def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
     if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
         yield f"corpus.fineweb.evaluation: {min(shared)} stands in train too; name another shard"
     if corpus["overlap_words"] is not None:
-        yield "corpus.overlap_words: write null for source: fineweb, which drops repeated documents but compares no words"
+        yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
 
 
 def _entries(config: Mapping[str, Any]) -> Iterator[str]:

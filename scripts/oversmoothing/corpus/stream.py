@@ -10,8 +10,6 @@ from tqdm import tqdm
 
 from oversmoothing.corpus.shards import too_little
 from oversmoothing.hub import Repository, patiently
-from oversmoothing.corpus.shards import too_little
-from oversmoothing.hub import Repository, patiently
 from oversmoothing.store.parquet import open_writer
 
 ROWS = 1000
