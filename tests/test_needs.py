@@ -1,12 +1,16 @@
 """What a study needs: against the model itself, and by hand."""
 
 import re
+from pathlib import Path
 
 import pytest
 import torch
+import yaml
+from snakemake.utils import update_config
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+import plan
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.needs import (
     disk_bytes,
@@ -14,11 +18,13 @@ from oversmoothing.needs import (
     gpu_bytes,
     report,
     stored,
+    summary,
     trained_bytes,
     training_flops,
     weights,
 )
 
+ROOT = Path(__file__).resolve().parents[1]
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
 TRAINING = {
     "batch": 4,
@@ -88,3 +94,12 @@ def test_hours_fall_with_the_speed():
 
 def test_a_study_that_trains_nothing():
     assert "0 trainings" in report({**STUDY, "models": STUDY["models"][1:]})
+
+
+@pytest.mark.parametrize("name", ["workstation", "thesis"])
+def test_the_readme_says_what_the_configs_need(name):
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+    config["corpus"]["paths"] = []  # whatever lies in data/ here
+    row = " | ".join([f"| `{name}.yaml`", *summary(plan.study(config)).values()]) + " |"
+    assert row in (ROOT / "README.md").read_text()

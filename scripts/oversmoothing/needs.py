@@ -76,6 +76,21 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
+def summary(study: Mapping[str, Any]) -> dict[str, str]:
+    """Say the same in one row, as the README has it (see `report`)."""
+    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    total = sum(training_flops(settings) for settings in trained)
+    return {
+        "trainings": str(len(trained)),
+        "operations": f"{total:.1e}",
+        **{f"GPU hours at {rate} TFLOP/s": _hours(total / rate / 3.6e15) for rate in (TFLOPS[1], TFLOPS[-1])},
+        "GPU memory": f"{max((gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
+        "job memory": f"{study['memory'] / 1000:.0f} GB",
+        "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
+        "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
+    }
+
+
 def report(study: Mapping[str, Any]) -> str:
     """Say in Markdown what a study needs.
 

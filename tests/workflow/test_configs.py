@@ -1,4 +1,4 @@
-"""The thesis's config at toy size: fetched from a hub on this machine, then built and trained without a network."""
+"""The larger configs at toy size; the thesis's text comes from a hub on this machine, and then there is no network."""
 
 import io
 import json
@@ -49,20 +49,20 @@ def hub(monkeypatch):
         yield hub
 
 
-def write_config(folder, **fineweb):
-    """Write thesis.yaml with other sizes."""
-    config = yaml.safe_load((ROOT / "config/thesis.yaml").read_text())
+def write_config(folder, name="thesis", **corpus):
+    """Write one of the configs with other sizes, and some keys of its corpus changed."""
+    config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
     for key, value in SIZES.items():
         config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
-    config["corpus"]["fineweb"] = fineweb
-    path = folder / "thesis.yaml"
+    config["corpus"] |= corpus
+    path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(config))
     return str(path)
 
 
 def test_from_the_hub_to_the_table_without_a_network_between(hub, tmp_path, monkeypatch):
     study = copy_project(tmp_path)
-    config = write_config(tmp_path, evaluation_bytes=100_000)
+    config = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000})
     study.snakemake("assets", config=config)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     hub.down = True
@@ -82,7 +82,7 @@ def test_from_the_hub_to_the_table_without_a_network_between(hub, tmp_path, monk
     assert table["mean"].notna().all()
     assert study.planned(target=TABLE, config=config) == {}
     # Another share for validation builds the corpus anew from what is there.
-    other = write_config(tmp_path, evaluation_bytes=100_000, validation=0.2)
+    other = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000, "validation": 0.2})
     assert "fetch_corpus" not in study.planned(target=TABLE, config=other)
 
 
@@ -109,9 +109,9 @@ def test_no_network_and_damaged_shards_read_as_one_error(hub, tmp_path, monkeypa
 def test_mistakes_in_the_shards_stop_before_anything_runs(tmp_path):
     study = copy_project(tmp_path)
     name = "sample/10BT/000_00000.parquet"
-    output = study.snakemake("assets", config=write_config(tmp_path, evaluation=[name]), check=False)
+    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"evaluation": [name]}), check=False)
     assert f"corpus.fineweb.evaluation: {name} stands in train too; name another shard" in output
-    output = study.snakemake("assets", config=write_config(tmp_path, train=[]), check=False)
+    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"train": []}), check=False)
     assert "corpus.fineweb.train: " in output
     assert not (tmp_path / "results").exists()
 
@@ -120,3 +120,13 @@ def test_the_plan_of_the_thesis_needs_no_network(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     planned = copy_project(tmp_path).planned(target="all", config="config/thesis.yaml")
     assert (planned["fetch_corpus"], planned["train"], planned["train_truth"]) == (1, 7, 1)
+
+
+def test_a_workstation_from_text_to_table(tmp_path):
+    study = copy_project(tmp_path)
+    assert study.planned(target="all", config="config/workstation.yaml")["train"] == 7
+    table = "results/workstation/tables/oversmoothing.csv"
+    study.snakemake(table, config=write_config(tmp_path, "workstation", paths=["text.jsonl"]))
+    found = pd.read_csv(tmp_path / table)
+    assert set(found["rank"]) == {4, 16}
+    assert found["mean"].notna().all()
