@@ -71,7 +71,7 @@ def ours(path: Path) -> Iterator[np.ndarray]:
         yield texts.join(np.ones(len(texts.borders) - 1, bool), b"")
 
 
-def digest(parts: Iterator[bytes | np.ndarray]) -> str:
+def digest(parts: Iterator[Any]) -> str:
     """Return the SHA-256 of what a side yields."""
     found = hashlib.sha256()
     for part in parts:

@@ -153,7 +153,7 @@ def build_from_shards(
                     repeated = _known(hashes, known) & ~empty
                     keep = mine & ~empty & ~repeated
                     if keep.any():
-                        writer.write(texts.join(keep, separator.encode()), int(keep.sum()))
+                        writer.write(texts.join(keep, separator.encode()).data, int(keep.sum()))
                     dropped["empty"] += int((mine & empty).sum())
                     dropped["duplicates"] += int((mine & repeated).sum())
                     if split != "train":

@@ -92,7 +92,7 @@ def _first_bad(texts: pa.LargeStringArray) -> int:
 
 
 @compiled(nogil=True)
-def _hash(data, borders):  # type: ignore[no-untyped-def]  # numba infers the types
+def _hash(data, borders):  # numba infers the types
     hashes = np.empty(len(borders) - 1, np.uint64)
     for i in range(len(hashes)):
         place, end = borders[i], borders[i + 1]
@@ -121,7 +121,7 @@ def _hash(data, borders):  # type: ignore[no-untyped-def]  # numba infers the ty
 
 
 @compiled(nogil=True)
-def _join(data, borders, keep, separator):  # type: ignore[no-untyped-def]
+def _join(data, borders, keep, separator):
     size = 0
     for i in range(len(keep)):
         if keep[i]:

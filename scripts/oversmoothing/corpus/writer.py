@@ -5,8 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 
 class SplitWriter:
     """Writes documents with a separator between them.
@@ -26,7 +24,7 @@ class SplitWriter:
         self.documents = 0
         self.bytes = 0
 
-    def write(self, data: bytes | np.ndarray, documents: int) -> None:
+    def write(self, data: bytes | memoryview, documents: int) -> None:
         """Append some documents, with the separator between them already, but not before the first of them."""
         for part in (self.separator, data) if self.documents and self.separator else (data,):
             self.file.write(part)
