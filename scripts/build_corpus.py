@@ -1,9 +1,11 @@
 """Build the corpus: documents from the configured source, as train, validation and evaluation bytes."""
 
+import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oversmoothing.corpus.shards import build_from_shards, open_shards, shard_facts
 from oversmoothing.corpus.sources import open_source
 from oversmoothing.corpus.splits import SPLITS, build_splits
 from oversmoothing.jobs import run
@@ -17,15 +19,31 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read `params.settings`; write the splits and their manifest."""
     settings = job.params.settings
-    contents = build_splits(
-        open_source(settings, processes=getattr(job, "threads", 1)),
-        {split: Path(getattr(job.output, split)) for split in SPLITS},
-        Path(job.output.manifest),
-        shares=settings["splits"],
-        separator=settings["separator"],
-        overlap_words=settings["overlap_words"],
-        at_least=job.params.at_least,
-    )
+    paths = {split: Path(getattr(job.output, split)) for split in SPLITS}
+    manifest = Path(job.output.manifest)
+    if settings["source"] == "fineweb":
+        fetched = json.loads(Path(job.input.files[0]).read_text(encoding="utf-8"))
+        shards = open_shards(fetched, settings["column"])
+        contents = build_from_shards(
+            shards["train"],
+            shards["evaluation"],
+            paths,
+            manifest,
+            validation=settings["validation"],
+            separator=settings["separator"],
+            at_least=job.params.at_least,
+            facts=shard_facts(fetched),
+        )
+    else:
+        contents = build_splits(
+            open_source(settings, processes=getattr(job, "threads", 1)),
+            paths,
+            manifest,
+            shares=settings["splits"],
+            separator=settings["separator"],
+            overlap_words=settings["overlap_words"],
+            at_least=job.params.at_least,
+        )
     for split, part in contents["splits"].items():
         logger.info("%s: %d documents, %d bytes", split, part["documents"], part["bytes"])
 

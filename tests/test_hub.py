@@ -76,6 +76,37 @@ def test_a_broken_connection_goes_on_where_it_broke(hub, tmp_path, monkeypatch):
     assert ranges == [f"GET /owner/small/resolve/{hub.repos['owner/small'].commit}/model.safetensors bytes=1000000-"]
 
 
+def test_a_killed_download_goes_on_in_the_next_run(hub, tmp_path, monkeypatch):
+    def killed(url, opened, **_):
+        opened.write(LARGE[:1_000_000])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "http_get", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(MODEL, ["model.safetensors"], tmp_path)
+    assert not (tmp_path / "model.safetensors").exists()
+    fetch(MODEL, ["model.safetensors"], tmp_path)
+    assert (tmp_path / "model.safetensors").read_bytes() == LARGE
+    assert [request for request in hub.requests if "bytes=1000000-" in request]
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_a_part_that_is_damaged_is_fetched_anew(hub, tmp_path):
+    part = tmp_path / f".model.safetensors.{hashlib.sha256(LARGE).hexdigest()[:12]}.part"
+    part.write_bytes(b"?" * 1_000_000)
+    fetch(MODEL, ["model.safetensors"], tmp_path)
+    assert (tmp_path / "model.safetensors").read_bytes() == LARGE
+
+
+def test_others_in_the_folder_may_stay(hub, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    fetch(MODEL, ["config.json"], tmp_path, tidy=False)
+    assert (tmp_path / "mine.txt").exists()
+    fetch(MODEL, ["config.json"], tmp_path)
+    assert not (tmp_path / "mine.txt").exists()
+
+
 def test_a_file_cut_short_on_disk_is_fetched_again(hub, tmp_path):
     first = fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
     (tmp_path / "model.safetensors").write_bytes(LARGE[:-7])

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, as_folder, corpus_files, models
+from plan import ConfigError, as_folder, matching_files, models
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
@@ -52,8 +52,8 @@ def check_files(config: Mapping[str, Any]) -> None:
     ConfigError
         That names the key and the path.
     """
-    for pattern in config["corpus"]["paths"]:
-        if not corpus_files({"corpus": {"paths": [pattern]}}):
+    for pattern in config["corpus"]["paths"] if config["corpus"]["source"] == "files" else ():
+        if not matching_files([pattern]):
             raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
     named = {"quality.language_model": config["quality"]["language_model"] or ""}
     named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
@@ -77,9 +77,19 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
     if config["corpus"]["source"] == "files" and not config["corpus"]["paths"]:
         yield "corpus.paths: source: files needs at least one path or glob"
+    if config["corpus"]["source"] == "fineweb":
+        yield from _fineweb(config["corpus"])
     folder = config["checkpoints"]["folder"]
     if folder and Path(folder) in (Path(config["results"]), Path(config["results"]) / "models"):
         yield f"checkpoints.folder: {folder} holds results; name a folder of its own, or null"
+
+
+def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
+    """Check that no shard is in two splits, and that nothing is asked for that this source cannot do."""
+    if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
+        yield f"corpus.fineweb.evaluation: {min(shared)} stands in train too; name another shard"
+    if corpus["overlap_words"] is not None:
+        yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
 
 
 def _entries(config: Mapping[str, Any]) -> Iterator[str]:

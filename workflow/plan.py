@@ -25,6 +25,12 @@ DELTA = math.log(1 / 0.8)
 EVABYTE = "EvaByte--EvaByte@"  # the asset, whatever its revision
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
+# Bytes of what a config may ask the hub for. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
+SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
+USUAL_SHARD = 2_150_000_000
+TEXT_PER_PARQUET = 1.5
+LANGUAGE_MODELS = {"gpt2": 500_000_000, "gpt2-large": 3_100_000_000}  # float32
+
 
 class ConfigError(WorkflowError):
     """A mistake in the config; the message names the key, and Snakemake prints it without a traceback."""
@@ -168,17 +174,50 @@ def as_folder(source: str) -> Path | None:
 
 def corpus_files(config: Mapping[str, Any]) -> list[str]:
     """List the files that the corpus is made of, so that Snakemake sees a change in one of them."""
-    return sorted({path for pattern in config["corpus"]["paths"] for path in _files(pattern)})
+    if config["corpus"]["source"] == "fineweb":
+        return [fetched_corpus(config)]
+    return matching_files(config["corpus"]["paths"])
+
+
+def matching_files(patterns: Iterable[str]) -> list[str]:
+    """List the files that globs match, sorted and each once."""
+    return sorted({path for pattern in patterns for path in _files(pattern)})
+
+
+def fetched_corpus(config: Mapping[str, Any]) -> str:
+    """Name the manifest of the shards that were fetched; each config has its own, the shards they share."""
+    return f"{config['results'].rstrip('/')}/fetched/corpus.json"
+
+
+def corpus_folder(config: Mapping[str, Any]) -> str:
+    """Name the folder of a dataset's files, which the configs that use it share."""
+    return f"{config['assets'].rstrip('/')}/{config['corpus']['fineweb']['repository']}"
 
 
 def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the corpus depends on: its section of the config and, for docstrings, the packages' versions."""
-    chosen = settings(**config["corpus"])
+    """Give what the corpus depends on: its keys of the config and, for docstrings, the packages' versions."""
+    corpus = config["corpus"]
+    if corpus["source"] == "fineweb":  # which shards, and how much of them, the fetched manifest says
+        chosen = {key: corpus[key] for key in ("source", "column", "separator")}
+        return settings(**chosen, validation=corpus["fineweb"]["validation"])
+    chosen = settings(**{key: value for key, value in corpus.items() if key != "fineweb"})
     if chosen["source"] == "docstrings":
         from oversmoothing.corpus.harvest import PACKAGES
 
         chosen["packages"] = {name: version(package).partition("+")[0] for name, package in sorted(PACKAGES.items())}
     return chosen
+
+
+def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a fetched corpus depends on."""
+    corpus = config["corpus"]
+    fetched = {key: value for key, value in corpus["fineweb"].items() if key != "validation"}
+    return settings(**fetched, column=corpus["column"])
+
+
+def hub_assets(config: Mapping[str, Any]) -> list[str]:
+    """List the manifests of all that a config needs from the hub."""
+    return [fetched_corpus(config)] if config["corpus"]["source"] == "fineweb" else []
 
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
@@ -227,6 +266,34 @@ def sampling_memory(config: Mapping[str, Any], model: Model) -> int:
     length = config["windows"]["prompt"] + config["windows"]["scored"]
     cached = 8 * shape["layers"] * shape["width"] * length * config["samples"]["batch"]
     return 2000 + (2 * cached + 48 * shape["layers"] * shape["width"] ** 2) // 10**6
+
+
+def study(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a study to `oversmoothing.needs`; sizes of text and downloads are estimates until they are there."""
+    known = models(config)
+    corpus = config["corpus"]
+    fetched: dict[str, int] = {}
+    text = 10_000_000  # of docstrings
+    if corpus["source"] == "fineweb":
+        text = 0
+        for role in ("train", "evaluation"):
+            budget = corpus["fineweb"][f"{role}_bytes"]
+            shards = {name: SHARD_BYTES.get(name, USUAL_SHARD) for name in corpus["fineweb"][role]}
+            fetched |= shards if budget is None else {f"the first bytes of {', '.join(shards)}": budget}
+            text += budget or round(TEXT_PER_PARQUET * sum(shards.values()))
+    elif corpus["source"] == "files":
+        text = sum(Path(path).stat().st_size for path in corpus_files(config))
+    if reader := config["quality"]["language_model"]:
+        fetched |= {name: size for name, size in LANGUAGE_MODELS.items() if name == reader.partition("@")[0]}
+    return settings(
+        models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
+        truths=names(known, "truth"),
+        fetched=fetched,
+        corpus=text,
+        positions=config["windows"]["count"] * config["windows"]["scored"],
+        decodings=len(config["decodings"]),
+        memory=max([8000, *(training_memory(model) for model in known.values() if model.settings)]),
+    )
 
 
 def samplings(config: Mapping[str, Any]) -> dict[str, list[str]]:

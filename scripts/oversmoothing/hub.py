@@ -1,7 +1,8 @@
 """Files from the Hugging Face hub: fetched once on a machine with the network, then read offline through a manifest.
 
 A revision such as ``main`` is resolved to its commit, and the manifest says which one that was. Every file is held
-against the checksum that the hub names. What is complete stays when a download breaks, so running again goes on.
+against the checksum that the hub names. The hub's own client begins a broken download anew in the next run; here what
+has arrived stays in a file ``.part``, and the next run goes on from it.
 """
 
 import fnmatch
@@ -15,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from httpx2 import HTTPError
-from huggingface_hub import HfApi, hf_hub_download
+from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import (
     EntryNotFoundError,
     GatedRepoError,
@@ -25,7 +26,9 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.file_download import http_get
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils import build_hf_headers
 
 from oversmoothing.jobs import UserError
 
@@ -74,11 +77,15 @@ class Repository:
 
 
 def fetch(
-    repository: Repository, patterns: Sequence[str], folder: str | Path, needed: Sequence[str] | None = None
+    repository: Repository,
+    patterns: Sequence[str],
+    folder: str | Path,
+    needed: Sequence[str] | None = None,
+    tidy: bool = True,
 ) -> dict[str, Any]:
     """Download the files of a repository that match a pattern, and say what they are.
 
-    Files that are there already, whole and of the same commit, are kept; others in the folder are deleted.
+    Files that are there already, as the hub describes them, are kept.
 
     Parameters
     ----------
@@ -89,6 +96,8 @@ def fetch(
         Where the files go, under their paths in the repository.
     needed : sequence of str, optional
         Patterns that must each match a file; by default all.
+    tidy : bool
+        Delete other files in the folder.
 
     Returns
     -------
@@ -113,7 +122,7 @@ def fetch(
     for path, file in sorted(listed.items()):
         files[path] = {"size": file.size, "sha256": _download(repository, commit, file, folder)}
         logger.info("%s: %d bytes", path, file.size)
-    for stale in _files_in(folder):
+    for stale in _files_in(folder) if tidy else ():
         if stale not in files:
             (folder / stale).unlink()
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
@@ -122,7 +131,7 @@ def fetch(
 
 def resolve(repository: Repository) -> str:
     """Return the commit that a revision stands for now (errors as `fetch`)."""
-    info = _patiently(
+    info = patiently(
         repository,
         lambda: HfApi().repo_info(repository.name, repo_type=repository.kind, revision=repository.revision),
     )
@@ -136,7 +145,7 @@ def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> 
     found = []
     for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
         under = None if folder == "." else folder
-        entries = _patiently(
+        entries = patiently(
             repository,
             lambda under=under: list(  # type: ignore[misc]
                 HfApi().list_repo_tree(repository.name, under, revision=commit, repo_type=repository.kind)
@@ -186,38 +195,8 @@ def asset_folder(manifest: str | Path) -> Path:
     return folder
 
 
-def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _download(repository: Repository, commit: str, file: RepoFile, folder: Path) -> str:
-    """Download one file unless it is there; return its SHA-256 once it is what the hub says it is."""
-    for again in (False, True):
-        path = Path(
-            _patiently(
-                repository,
-                lambda again=again: hf_hub_download(  # type: ignore[misc]
-                    repository.name,
-                    file.path,
-                    repo_type=repository.kind,
-                    revision=commit,
-                    local_dir=folder,
-                    force_download=again,
-                ),
-            )
-        )
-        found = sha256(path)
-        if found == file.lfs.sha256 if file.lfs else _blob_id(path) == file.blob_id:
-            return found
-        logger.warning("%s: not the file that the hub describes; fetching it again", path)
-    path.unlink()
-    raise UserError(f"{repository}: {file.path} arrives damaged; run again, or from another network")
-
-
-def _patiently(repository: Repository, call: Callable[[], T]) -> T:
-    """Call the hub, again after a while where that may help, and turn its errors into ours."""
+def patiently(repository: Repository, call: Callable[[], T]) -> T:
+    """Call the hub, again after a while where that may help, and turn its errors into ours (see `fetch`)."""
     for attempt in range(ATTEMPTS):
         try:
             return call()
@@ -250,6 +229,55 @@ def _patiently(repository: Repository, call: Callable[[], T]) -> T:
             logger.warning("%s: %s; trying again", repository, _line(error))
             time.sleep(WAIT * 2**attempt)
     raise AssertionError("the last attempt returns or raises")
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(repository: Repository, commit: str, file: RepoFile, folder: Path) -> str:
+    """Download one file unless it is there; return its SHA-256 once it is what the hub says it is."""
+    path = folder / file.path
+    if path.is_file() and (found := _checked(path, file)):
+        return found
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Named after the content, so that a part of another version is not continued.
+    part = path.with_name(f".{path.name}.{file.blob_id[:12]}.part")
+    for _ in range(2):
+        patiently(repository, lambda: _continue(repository, commit, file, part))
+        if found := _checked(part, file):
+            part.replace(path)
+            return found
+        part.unlink()
+        logger.warning("%s: not the file that the hub describes; fetching it again", path)
+    raise UserError(f"{repository}: {file.path} arrives damaged; run again, or from another network")
+
+
+def _continue(repository: Repository, commit: str, file: RepoFile, part: Path) -> None:
+    """Fetch what a part still lacks."""
+    done = part.stat().st_size if part.is_file() else 0
+    if done:
+        logger.info("%s: going on after %d of %d bytes", file.path, done, file.size)
+    with part.open("ab") as opened:
+        if done < file.size:
+            http_get(
+                hf_hub_url(repository.name, file.path, repo_type=repository.kind, revision=commit),
+                opened,
+                resume_size=done,
+                headers=build_hf_headers(),
+                expected_size=file.size,
+                displayed_filename=file.path,
+            )
+
+
+def _checked(path: Path, file: RepoFile) -> str | None:
+    """Return a file's SHA-256 if it is what the hub describes."""
+    if path.stat().st_size != file.size:
+        return None
+    found = sha256(path)
+    return found if (found == file.lfs.sha256 if file.lfs else _blob_id(path) == file.blob_id) else None
 
 
 def _line(error: Exception) -> str:

@@ -1,7 +1,8 @@
-"""Models from the Hugging Face hub: `snakemake assets` fetches them where the network is; all else runs offline.
+"""What comes from the Hugging Face hub: `snakemake assets` fetches it where the network is; all else runs offline.
 
 Needs: the network, or the folder that the config names in the place of a hub name.
-Makes: {assets}/{asset}.json, a manifest of commit, files and checksums, beside the folder of the files themselves.
+Makes: {assets}/{asset}.json, a manifest of commit, files and checksums, beside the folder of the files themselves;
+fetched/corpus.json in the results, the same of the shards where `corpus.source` is fineweb.
 
 The files are no outputs, so that what has arrived outlives a failed job.
 """
@@ -31,7 +32,24 @@ rule fetch:
         "../../scripts/fetch.py"
 
 
+rule fetch_corpus:
+    output:
+        plan.fetched_corpus(config),
+    log:
+        f"{RESULTS}/logs/fetch_corpus.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        settings=plan.fetch_settings(config),
+        folder=lambda wildcards, output: plan.corpus_folder(config),
+        code=fingerprint("fetch_corpus.py"),
+    script:
+        "../../scripts/fetch_corpus.py"
+
+
 rule assets:
     input:
         expand(MANIFEST_OF, asset=ASSETS),
+        plan.hub_assets(config),
     localrule: True

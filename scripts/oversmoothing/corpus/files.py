@@ -112,6 +112,39 @@ def find_files(paths: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: path.as_posix())
 
 
+def text_column(path: Path, schema: pa.Schema, column: str) -> None:
+    """Check that a Parquet file has a column of texts.
+
+    Raises
+    ------
+    UserError
+        If it has not; the message names the file and the columns it has.
+    """
+    if column not in schema.names:
+        raise UserError(
+            f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
+            "set corpus column to the one with the text"
+        )
+    kind = schema.field(column).type
+    text = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
+        raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn what a reader says of a truncated or damaged file into one line with its name."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{path}: the file is gone: it was there when the corpus paths were read") from None
+    except PermissionError:
+        raise UserError(f"{path}: no permission to read it: change its mode") from None
+    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error
+
+
 def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]]]:
     """Choose by extension what yields (place in the file, text or None)."""
     suffix = path.suffix.lower()
@@ -133,17 +166,8 @@ def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]
 
 def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
     row = 0
-    with _damage_named(path), pq.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        if column not in schema.names:
-            raise UserError(
-                f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
-                "set corpus column to the one with the text"
-            )
-        kind = schema.field(column).type
-        text = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
-            raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
+    with damage_named(path), pq.ParquetFile(path) as file:
+        text_column(path, file.schema_arrow, column)
         for batch in file.iter_batches(batch_size=BATCH, columns=[column]):
             for value in batch.column(0):
                 yield f":{row}", _text_of(value, path, row)
@@ -160,7 +184,7 @@ def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
 
 def _read_json_lines(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
     offset = 0
-    with _damage_named(path), _open(path) as file:
+    with damage_named(path), _open(path) as file:
         for number, line in enumerate(file, start=1):
             text = _decode(line, path, offset, first=number == 1)
             offset += len(line)
@@ -190,7 +214,7 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
 
 
 def _read_plain(path: Path, _: str) -> Iterator[tuple[str, str | None]]:
-    with _damage_named(path), _open(path) as file:
+    with damage_named(path), _open(path) as file:
         yield "", _decode(file.read(), path, 0, first=True)
 
 
@@ -207,17 +231,3 @@ def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
 def _open(path: Path) -> IO[bytes]:
     opened = DECOMPRESSORS.get(path.suffix.lower(), Path.open)
     return opened(path) if opened is not Path.open else path.open("rb")
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Turn what a reader says of a truncated or damaged file into one line with its name."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise UserError(f"{path}: the file is gone: it was there when the corpus paths were read") from None
-    except PermissionError:
-        raise UserError(f"{path}: no permission to read it: change its mode") from None
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error

@@ -11,13 +11,14 @@ import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from oversmoothing.corpus.documents import Source
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
+from oversmoothing.corpus.writer import SplitWriter
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path, write_json
 
@@ -80,7 +81,7 @@ def build_splits(
         # Entered first, so renamed last: a manifest never stands beside splits that it does not describe.
         temporary_manifest = stack.enter_context(atomic_path(manifest))
         for split in SPLITS:
-            writer = _Writer(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
+            writer = SplitWriter(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
             dropped = dict.fromkeys(("empty", "duplicates", "overlaps"), 0)
             overlap = _Overlap(overlap_words, known, remember=split != SPLITS[-1])
             seen: set[bytes] = set()
@@ -98,7 +99,7 @@ def build_splits(
                 elif overlap.refuses(document.text):
                     dropped["overlaps"] += 1
                 else:
-                    writer.write(encoded)
+                    writer.write(encoded, documents=1)
                 seen.add(digest)
             total = count
             if not total:
@@ -170,28 +171,6 @@ class _Overlap:
 
     def merged(self) -> np.ndarray:
         return collect([self.known, *self.kept])
-
-
-class _Writer:
-    """Writes documents with a separator between them and hashes the bytes on the way."""
-
-    def __init__(self, stack: ExitStack, path: Path, separator: bytes) -> None:
-        self.file: BinaryIO = stack.enter_context(path.open("wb"))
-        self.separator = separator
-        self.digest = hashlib.sha256()
-        self.documents = 0
-        self.bytes = 0
-
-    def write(self, encoded: bytes) -> None:
-        data = self.separator + encoded if self.documents else encoded
-        self.file.write(data)
-        self.digest.update(data)
-        self.documents += 1
-        self.bytes += len(data)
-
-    def close(self) -> dict[str, Any]:
-        self.file.close()
-        return {"documents": self.documents, "bytes": self.bytes, "sha256": self.digest.hexdigest()}
 
 
 def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source) -> None:

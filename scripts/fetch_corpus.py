@@ -1,0 +1,25 @@
+"""Fetch the shards of a corpus from the hub; write a manifest of what lies where."""
+
+import logging
+from typing import TYPE_CHECKING
+
+from oversmoothing.corpus.fineweb import fetch_shards
+from oversmoothing.jobs import run
+from oversmoothing.store.atomic import write_json
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read `params.settings` and `params.folder`; write the manifest."""
+    manifest = fetch_shards(job.params.settings, job.params.folder)
+    for file, described in manifest["files"].items():
+        logger.info("%s/%s: %d bytes, sha256 %s", manifest["folder"], file, described["size"], described["sha256"])
+    write_json(job.output[0], manifest)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,103 @@
+"""FineWeb, or another corpus of Parquet shards on the hub: what of it is fetched.
+
+Fetching needs the network and building the corpus (`shards`) does not: between them lies a manifest of files here.
+"""
+
+import difflib
+import logging
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from oversmoothing.corpus.shards import ROLES
+from oversmoothing.corpus.stream import stream_texts
+from oversmoothing.hub import Repository, fetch, list_files, resolve, sha256, take_stock
+from oversmoothing.jobs import UserError
+from oversmoothing.store.provenance import digest
+
+logger = logging.getLogger(__name__)
+
+
+def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
+    """Bring the shards of a corpus onto this disk.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``repository``: on the hub, or a local folder with the same paths inside (it begins with ``/``, ``.`` or
+        ``~``), which is used where it lies; ``revision``; ``column``; ``train`` and ``evaluation``: lists of shards;
+        ``train_bytes`` and ``evaluation_bytes``: bytes of text from their beginning, or None for whole shards.
+    folder : str or Path
+        Where files of the hub go; what other configs fetched there stays.
+
+    Returns
+    -------
+    dict
+        A manifest as of `hub.fetch` (``repository``, ``revision``, ``commit``, ``folder``, ``files``) and for each
+        role its ``shards``, the paths in `folder` that hold their ``texts``, and the ``budget``.
+
+    Raises
+    ------
+    UserError
+        As `hub.fetch` and `stream.stream_texts`; if a local folder lacks a shard.
+    """
+    if settings["repository"].startswith(("/", ".", "~")):
+        return {**_local(settings), **_roles(settings)}
+    named = Repository(settings["repository"], settings["revision"], "dataset")
+    repository = Repository(named.name, resolve(named), "dataset")
+    for file in (file for role in ROLES for file in settings[role]):
+        _check_listed(repository, named, file)
+    whole = [file for role in ROLES for file in settings[role] if settings[f"{role}_bytes"] is None]
+    fetched = fetch(repository, whole, folder, needed=whole, tidy=False) if whole else {"files": {}}
+    roles = _roles(settings)
+    for role in ROLES:
+        budget = settings[f"{role}_bytes"]
+        if budget is not None:
+            name = (
+                f"first-bytes/{digest([repository.revision, settings[role], settings['column']])[:12]}-{budget}.parquet"
+            )
+            path = Path(folder) / name
+            if path.is_file():
+                logger.info("%s: already here", path)
+            else:
+                stream_texts(repository, settings[role], settings["column"], budget, path)
+            fetched["files"][name] = {"size": path.stat().st_size, "sha256": sha256(path)}
+            roles[role]["texts"] = [name]
+    return {
+        "repository": named.name,
+        "kind": "dataset",
+        "revision": named.revision,
+        "commit": repository.revision,
+        "folder": str(folder),
+        "files": fetched["files"],
+        **roles,
+    }
+
+
+def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        role: {"shards": settings[role], "texts": settings[role], "budget": settings[f"{role}_bytes"]} for role in ROLES
+    }
+
+
+def _local(settings: Mapping[str, Any]) -> dict[str, Any]:
+    folder = Path(settings["repository"]).expanduser()
+    wanted = [file for role in ROLES for file in settings[role]]
+    for file in wanted:
+        if not (folder / file).is_file():
+            there = [path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")]
+            raise UserError(f"corpus.fineweb: the folder {folder} has no file {file}{_near(file, there)}")
+    files = take_stock(folder, wanted)["files"]
+    return {"repository": folder.name, "revision": None, "commit": None, "folder": str(folder), "files": files}
+
+
+def _check_listed(repository: Repository, named: Repository, file: str) -> None:
+    """Check that the hub has a shard, before gigabytes of another one are fetched."""
+    if not list_files(repository, repository.revision, [file]):
+        beside = list_files(repository, repository.revision, [f"{PurePosixPath(file).parent}/*.parquet"])
+        raise UserError(f"corpus.fineweb: {named} has no file {file}{_near(file, [other.path for other in beside])}")
+
+
+def _near(file: str, there: list[str]) -> str:
+    near = difflib.get_close_matches(file, there, n=3) or sorted(there)[:3]
+    return f"; there are {', '.join(near)}" if near else ""

@@ -1,0 +1,202 @@
+"""Parquet shards of a large corpus -> train, validation and evaluation, disjoint by document.
+
+The thesis trains on one shard of FineWeb, validates on the last tenth of its bytes and evaluates on another shard
+(section 3). The border between train and validation is moved to the next document here, and a document that stands
+in a held-out split too is dropped from the others: FineWeb repeats documents across the crawls it is made of.
+
+Nothing is done per document in Python, and of each document only a hash of 8 bytes is kept, and that only in the
+held-out splits. `splits` asks more of a corpus, no shared runs of words, and takes longer.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from oversmoothing.corpus.runs import collect
+from oversmoothing.corpus.texts import Texts, read_texts
+from oversmoothing.corpus.writer import SplitWriter
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path, write_json
+
+logger = logging.getLogger(__name__)
+
+ROLES = ("train", "evaluation")  # the lists of shards in the config; validation is cut off train
+
+
+class Shards(NamedTuple):
+    """Shards in order, of which the first `budget` bytes of text are taken, to the end of a document; None: all."""
+
+    paths: Sequence[Path]
+    column: str = "text"
+    budget: int | None = None
+
+    def read(self) -> Iterator[tuple[Texts, np.ndarray]]:
+        """Yield batches of texts with the place of each text's first byte, int64, counted over all shards."""
+        place = 0
+        for path in self.paths:
+            for texts in read_texts(path, self.column):
+                starts = place + texts.borders[:-1] - texts.borders[0]
+                place += int(texts.borders[-1] - texts.borders[0])
+                if self.budget is None or place < self.budget:
+                    yield texts, starts
+                    continue
+                count = int(np.searchsorted(starts, self.budget))
+                yield Texts(texts.data, texts.borders[: count + 1]), starts[:count]
+                return
+        if self.budget is not None:
+            raise too_little([path.name for path in self.paths], self.budget, place)
+
+    def size(self) -> int:
+        """Return the bytes of text that are taken."""
+        return sum(int(texts.lengths().sum()) for texts, _ in self.read())
+
+
+def open_shards(manifest: Mapping[str, Any], column: str) -> dict[str, Shards]:
+    """Open by role what `fineweb.fetch_shards` brought, once it is seen to be what the manifest describes.
+
+    Raises
+    ------
+    UserError
+        If a file is missing or has changed.
+    """
+    folder = Path(manifest["folder"])
+    for file, described in manifest["files"].items():
+        path = folder / file
+        if not path.is_file():
+            fault = "is missing"
+        elif path.stat().st_size != described["size"]:
+            fault = f"has {path.stat().st_size:,} bytes, not {described['size']:,}"
+        elif _sha256(path) != described["sha256"]:
+            fault = "has changed since it was fetched"
+        else:
+            continue
+        raise UserError(f"{path} {fault}: run `snakemake assets --forcerun fetch_corpus` where the network is")
+    return {
+        role: Shards([folder / file for file in manifest[role]["texts"]], column, manifest[role]["budget"])
+        for role in ROLES
+    }
+
+
+def shard_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the corpus's manifest records of the shards: no path of this machine."""
+    known = {key: manifest[key] for key in ("repository", "commit", "files", *ROLES)}
+    return {"source": "fineweb", **known}
+
+
+def build_from_shards(
+    training: Shards,
+    evaluation: Shards,
+    paths: Mapping[str, Path],
+    manifest: Path,
+    *,
+    validation: float = 0.1,
+    separator: str = "",
+    at_least: Mapping[str, int] | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the three splits as raw UTF-8 bytes, and a manifest of what is in them (see `splits.build_splits`).
+
+    Parameters
+    ----------
+    training : Shards
+        Of which the last share `validation` of the bytes becomes the validation split. A document that the border
+        cuts goes to train.
+    evaluation : Shards
+    paths : mapping of str to Path
+        Where ``train``, ``validation`` and ``evaluation`` go.
+    manifest : Path
+    validation : float
+        Between 0 and 1; the thesis has 0.1.
+    separator : str
+        Stands between two documents; the thesis has none.
+    at_least : mapping of str to int, optional
+        Bytes that a split must have.
+    facts : mapping, optional
+        Where the shards came from, for the manifest.
+
+    Returns
+    -------
+    dict
+        The manifest.
+
+    Raises
+    ------
+    UserError
+        If a shard cannot be read, a budget exceeds the shards, or a split is too small.
+    """
+    total = training.size()
+    border = round((1 - validation) * total)
+    parts: dict[str, Any] = {}
+    known = np.zeros(0, np.uint64)
+    with ExitStack() as stack:
+        # Entered first, so renamed last: a manifest never stands beside splits that it does not describe.
+        temporary_manifest = stack.enter_context(atomic_path(manifest))
+        for split, shards, first, end in (
+            ("evaluation", evaluation, 0, None),
+            ("validation", training, border, None),
+            ("train", training, 0, border),
+        ):
+            writer = SplitWriter(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
+            dropped = {"empty": 0, "duplicates": 0}
+            kept: list[np.ndarray] = []
+            with tqdm(desc=split, unit="B", unit_scale=True, disable=None) as bar:
+                for texts, starts in shards.read():
+                    mine = (starts >= first) & (starts < end if end is not None else True)
+                    empty = texts.lengths() == 0
+                    hashes = texts.hashes()
+                    repeated = _known(hashes, known) & ~empty
+                    keep = mine & ~empty & ~repeated
+                    if keep.any():
+                        writer.write(texts.join(keep, separator.encode()).data, int(keep.sum()))
+                    dropped["empty"] += int((mine & empty).sum())
+                    dropped["duplicates"] += int((mine & repeated).sum())
+                    if split != "train":
+                        kept.append(hashes[keep])
+                    bar.update(int(texts.lengths().sum()))
+            known = collect([known, *kept])
+            parts[split] = {**writer.close(), "dropped": dropped}
+            _check_size(split, parts[split], max(1, (at_least or {}).get(split, 1)))
+            logger.info("%s: %s", split, parts[split])
+        contents = {
+            "source": dict(facts or {}),
+            "settings": {"validation": validation, "separator": separator},
+            "splits": parts,
+        }
+        write_json(temporary_manifest, contents)
+    return contents
+
+
+def too_little(files: Sequence[str], budget: int, size: int) -> UserError:
+    """Say that some files hold less text than a budget asks for."""
+    return UserError(
+        f"corpus.fineweb: a budget of {budget:,} bytes, but {', '.join(files)} hold {size:,} bytes of text: "
+        "name more shards, lower the budget, or write null to take them whole"
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _known(hashes: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Say which hashes are in the sorted array `known`."""
+    if not len(known):
+        return np.zeros(len(hashes), bool)
+    places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    return known[places] == hashes
+
+
+def _check_size(split: str, part: Mapping[str, Any], least: int) -> None:
+    if part["bytes"] < least:
+        key = "evaluation" if split == "evaluation" else "train"
+        raise UserError(
+            f"the {split} split has {part['bytes']:,} bytes in {part['documents']:,} documents, and {least:,} are "
+            f"needed: name more shards in corpus fineweb {key}, or raise its budget"
+        )

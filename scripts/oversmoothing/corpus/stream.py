@@ -1,0 +1,66 @@
+"""The first texts of a large corpus over the network, with `datasets`, where a whole shard would be too much."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from tqdm import tqdm
+
+from oversmoothing.corpus.shards import too_little
+from oversmoothing.hub import Repository, patiently
+from oversmoothing.store.parquet import open_writer
+
+ROWS = 1000
+
+
+def stream_texts(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
+    """Write the first `budget` bytes of text of some Parquet files on the hub, to the end of a document.
+
+    Only that column of the row groups that are needed travels. A stream cannot be held against the whole file's
+    checksum, and begins again after a break; `path` appears when it is complete.
+
+    Parameters
+    ----------
+    repository : Repository
+        A dataset, at a commit.
+    files : sequence of str
+        Paths inside the repository.
+    column : str
+        That holds the text.
+    budget : int
+        Bytes.
+    path : Path
+        A Parquet file with that column.
+
+    Raises
+    ------
+    UserError
+        If the files have no such column, hold less, or cannot be reached.
+    """
+    patiently(repository, lambda: _stream(repository, files, column, budget, path))
+
+
+def _stream(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
+    import datasets  # takes seconds, and only a budget needs it
+
+    sources = [f"hf://datasets/{repository.name}@{repository.revision}/{file}" for file in files]
+    schema = pa.schema([pa.field(column, pa.large_string())])
+    facts = {"repository": str(repository), "files": " ".join(files), "budget": str(budget)}
+    taken = 0
+    with (
+        open_writer(path, schema, facts) as writer,
+        tqdm(desc=path.name, total=budget, unit="B", unit_scale=True, disable=None) as bar,
+    ):
+        stream = datasets.load_dataset("parquet", data_files=sources, split="train", streaming=True, columns=[column])
+        for batch in stream.with_format("arrow").iter(batch_size=ROWS):
+            texts = batch.column(column).cast(pa.large_string()).combine_chunks()
+            ends = taken + np.cumsum(pc.fill_null(pc.binary_length(texts), 0).to_numpy())
+            count = min(len(texts), int(np.searchsorted(ends, budget)) + 1)
+            writer.write_table(pa.table([texts[:count]], schema))
+            bar.update(int(ends[count - 1]) - taken)
+            taken = int(ends[count - 1])
+            if taken >= budget:
+                return
+        raise too_little(files, budget, taken)

@@ -1,0 +1,153 @@
+"""What a study needs before it starts: floating-point operations, GPU hours, disk and memory, from its config alone.
+
+A training reads each byte once forward and once back. Per byte of text that costs about ``6 N + 12 L d T`` operations
+(Kaplan et al. 2020; Chowdhery et al. 2022, appendix B): N weights that are multiplied with, L layers of width d, and
+attention over a context of T bytes. A pass forward alone costs a third of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TFLOPS = (20, 50, 100, 200)  # that a GPU may achieve in training: a small share of what its maker promises
+VOCABULARY = 256
+# Of activations kept for the pass back, per byte, layer and unit of width, in bf16 and without attention matrices
+# (Korthikanti et al. 2022, equation 1).
+ACTIVATION_BYTES = 34
+
+
+def weights(shape: Mapping[str, Any]) -> int:
+    """Count the weights of a GPT that are multiplied with: blocks, bottleneck and head, no embeddings."""
+    rank = shape.get("rank")
+    head = VOCABULARY * shape["width"] if rank is None else rank * (shape["width"] + VOCABULARY)
+    return 12 * shape["layers"] * shape["width"] ** 2 + head
+
+
+def flops_per_byte(shape: Mapping[str, Any]) -> int:
+    """Return the operations that training spends on one byte of text, forward and back."""
+    return 6 * weights(shape) + 12 * shape["layers"] * shape["width"] * shape["block"]
+
+
+def trained_bytes(settings: Mapping[str, Any]) -> int:
+    """Return the bytes that a training reads if it goes on to its limit of steps."""
+    training = settings["training"]
+    return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
+
+
+def training_flops(settings: Mapping[str, Any]) -> int:
+    """Return the operations of a training with its evaluations, if it goes on to its limit of steps."""
+    training = settings["training"]
+    evaluations = training["max_steps"] // training["evaluation_interval"] + 1
+    evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
+    return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
+
+
+def gpu_bytes(settings: Mapping[str, Any]) -> int:
+    """Estimate the GPU memory of a training: weights, gradients, two moments in float32, activations in bf16."""
+    shape = settings["model"]
+    activations = ACTIVATION_BYTES * settings["training"]["batch"] * shape["block"] * shape["layers"] * shape["width"]
+    return 16 * stored(shape) + activations
+
+
+def stored(shape: Mapping[str, Any]) -> int:
+    """Count all weights of a GPT, embeddings included."""
+    return weights(shape) + (VOCABULARY + shape["block"]) * shape["width"]
+
+
+def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
+    """Estimate the disk that a study takes, by what takes it, in bytes and before compression."""
+    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    sizes = [4 * stored(settings["model"]) for settings in trained]
+    kept = [1 + settings["training"]["max_steps"].bit_length() for settings in trained]
+    snapshots = [
+        size * count
+        for size, count, settings in zip(sizes, kept, trained, strict=True)
+        if settings["training"]["snapshots"]
+    ]
+    hidden = sum(settings["model"]["width"] + (settings["model"].get("rank") or 0) for settings in trained)
+    models, truths = len(study["models"]), len(study["truths"])
+    return {
+        "from the hub": sum(study["fetched"].values()),
+        "corpus": study["corpus"],
+        "weights": sum(sizes),
+        "snapshots along training": sum(snapshots),
+        "checkpoints under way": 2 * 4 * max(sizes, default=0),
+        "logits and hidden states": 4 * study["positions"] * (models * VOCABULARY + hidden),
+        "scores": 4 * 5 * study["positions"] * models * study["decodings"] * truths,
+    }
+
+
+def summary(study: Mapping[str, Any]) -> dict[str, str]:
+    """Say the same in one row, as the README has it (see `report`)."""
+    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    total = sum(training_flops(settings) for settings in trained)
+    return {
+        "trainings": str(len(trained)),
+        "operations": f"{total:.1e}",
+        **{f"GPU hours at {rate} TFLOP/s": _hours(total / rate / 3.6e15) for rate in (TFLOPS[1], TFLOPS[-1])},
+        "GPU memory": f"{max((gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
+        "job memory": f"{study['memory'] / 1000:.0f} GB",
+        "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
+        "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
+    }
+
+
+def report(study: Mapping[str, Any]) -> str:
+    """Say in Markdown what a study needs.
+
+    Parameters
+    ----------
+    study : mapping
+        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``truths``; ``fetched``:
+        bytes by name; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``: MB of
+        the largest job.
+    """
+    trained = [model for model in study["models"] if model["settings"]]
+    total = sum(training_flops(model["settings"]) for model in trained)
+    costs = [
+        [
+            model["name"],
+            f"{stored(model['settings']['model']) / 1e6:.1f}",
+            f"{flops_per_byte(model['settings']['model']):.1e}",
+            f"{trained_bytes(model['settings']) / 1e9:.3g}",
+            f"{training_flops(model['settings']):.1e}",
+        ]
+        for model in trained
+    ]
+    disk = disk_bytes(study)
+    parts = [
+        f"{len(trained)} trainings, {total:.1e} operations if each goes on to its limit of steps "
+        "(`training.patience` stops them sooner):",
+        _table(["model", "million weights", "operations per byte", "GB of text", "operations"], costs),
+    ]
+    if trained:
+        first = flops_per_byte(trained[0]["settings"]["model"])
+        rates = [[f"{rate}", f"{rate * 1e12 / first:,.0f}", _hours(total / rate / 3.6e15)] for rate in TFLOPS]
+        parts += [
+            "GPU hours of training, by what the GPU achieves:",
+            _table(["TFLOP/s", f"bytes/s of {trained[0]['name']}", "GPU hours at most"], rates),
+        ]
+        largest = max(trained, key=lambda model: gpu_bytes(model["settings"]))
+        parts.append(
+            f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
+            f"{gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
+            "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
+        )
+    parts += [
+        "Disk, before compression:",
+        _table(
+            ["for", "GB"], [[name, f"{size / 1e9:.2f}"] for name, size in [*disk.items(), ("all", sum(disk.values()))]]
+        ),
+    ]
+    if study["fetched"]:
+        names = ", ".join(f"{name} {size / 1e9:.2f} GB" for name, size in study["fetched"].items())
+        parts.append(f"Fetched by `snakemake assets`: {names}.")
+    return "\n\n".join(parts)
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}" if hours >= 0.1 else "less than 0.1"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, [":---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

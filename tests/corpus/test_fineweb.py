@@ -1,0 +1,128 @@
+"""Shards from a hub on this machine and from a local folder; what goes wrong on the way."""
+
+import io
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import constants
+from local_hub import Hub, Repo, local_hub
+
+from oversmoothing import hub as hub_module
+from oversmoothing.corpus.fineweb import fetch_shards
+from oversmoothing.corpus.shards import build_from_shards, open_shards, shard_facts
+from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.jobs import UserError
+
+NAME = "HuggingFaceFW/fineweb"
+NAMES = [f"sample/10BT/{number:03}_00000.parquet" for number in (0, 1, 14)]
+
+
+def shard_bytes(seed: int, rows: int = 300) -> bytes:
+    """Make a shard with FineWeb's columns, or some of them, in row groups."""
+    draw = random.Random(seed)
+    words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(500)]
+    texts = [
+        " ".join(draw.choices(words, k=40)).capitalize() + f". Number {number} of {seed}." for number in range(rows)
+    ]
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"text": texts, "id": list(map(str, range(rows)))}), sink, row_group_size=100)
+    return sink.getvalue()
+
+
+SHARDS = {name: shard_bytes(seed) for seed, name in enumerate(NAMES)}
+SETTINGS: dict[str, Any] = {
+    "repository": NAME,
+    "revision": "main",
+    "column": "text",
+    "train": NAMES[:2],
+    "evaluation": NAMES[2:],
+    "train_bytes": None,
+    "evaluation_bytes": None,
+}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with local_hub({NAME: Repo(dict(SHARDS), kind="dataset")}) as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(hub_module, "WAIT", 0)
+        yield hub
+
+
+def texts(name: str) -> list[str]:
+    return pq.read_table(io.BytesIO(SHARDS[name]))["text"].to_pylist()
+
+
+def test_shards_of_the_hub_become_a_corpus(hub: Hub, tmp_path: Path) -> None:
+    manifest = fetch_shards(SETTINGS, tmp_path / "assets")
+    assert manifest["commit"] == hub.repos[NAME].commit
+    assert manifest["revision"] == "main"
+    shards = open_shards(manifest, "text")
+    paths = {split: tmp_path / f"{split}.bin" for split in SPLITS}
+    contents = build_from_shards(
+        shards["train"], shards["evaluation"], paths, tmp_path / "manifest.json", facts=shard_facts(manifest)
+    )
+    assert paths["evaluation"].read_text() == "".join(texts(NAMES[2]))
+    assert paths["train"].read_text() + paths["validation"].read_text() == "".join(texts(NAMES[0]) + texts(NAMES[1]))
+    assert contents["source"]["commit"] == manifest["commit"]
+    assert sorted(contents["source"]["files"]) == NAMES
+    assert str(tmp_path) not in str(contents)
+
+
+def test_another_shard_leaves_those_that_are_there(hub: Hub, tmp_path: Path) -> None:
+    fetch_shards({**SETTINGS, "train": NAMES[:1]}, tmp_path)
+    hub.requests.clear()
+    manifest = fetch_shards(SETTINGS, tmp_path)
+    assert sorted(manifest["files"]) == NAMES
+    assert [request.split()[1].split("/")[-1] for request in hub.requests if "resolve" in request] == [
+        "001_00000.parquet"
+    ]
+
+
+def test_a_local_folder_in_the_hubs_layout(tmp_path: Path) -> None:
+    for name, data in SHARDS.items():
+        path = tmp_path / "mirror" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    settings = {**SETTINGS, "repository": str(tmp_path / "mirror"), "train_bytes": 20_000}
+    manifest = fetch_shards(settings, tmp_path / "assets")
+    assert not (tmp_path / "assets").exists()
+    assert manifest["commit"] is None
+    shards = open_shards(manifest, "text")
+    assert shards["train"].size() >= 20_000 > shards["train"].size() - max(map(len, texts(NAMES[0])))
+    assert str(tmp_path) not in str(shard_facts(manifest))
+    with pytest.raises(UserError, match=r"has no file sample/10BT/099_00000\.parquet; there are sample/10BT/0"):
+        fetch_shards({**settings, "train": ["sample/10BT/099_00000.parquet"]}, tmp_path)
+    with pytest.raises(UserError, match=r"the folder .*nothing has no file sample"):
+        fetch_shards({**settings, "repository": str(tmp_path / "nothing")}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"repository": "HuggingFaceFW/fineweeb"}, "HuggingFaceFW/fineweeb@main: no such repository"),
+        ({"revision": "v9"}, "has no revision 'v9'"),
+        (
+            {"train": ["sample/10BT/000_00001.parquet"]},
+            r"fineweb@main has no file sample/10BT/000_00001\.parquet; there are sample/10BT/000_00000\.parquet",
+        ),
+        ({"evaluation": ["sample/9BT/000_00000.parquet"]}, "lacks a file or folder|has no file sample/9BT"),
+    ],
+)
+def test_what_the_hub_does_not_have(hub: Hub, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        fetch_shards({**SETTINGS, **change}, tmp_path)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_a_gated_repository(hub: Hub, tmp_path: Path) -> None:
+    hub.repos[NAME].gated = True
+    with pytest.raises(UserError, match="gated: accept its terms"):
+        fetch_shards(SETTINGS, tmp_path)

@@ -1,0 +1,105 @@
+"""What a study needs: against the model itself, and by hand."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from snakemake.utils import update_config
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+import plan
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.needs import (
+    disk_bytes,
+    flops_per_byte,
+    gpu_bytes,
+    report,
+    stored,
+    summary,
+    trained_bytes,
+    training_flops,
+    weights,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
+TRAINING = {
+    "batch": 4,
+    "accumulation": 2,
+    "max_steps": 10,
+    "evaluation_interval": 5,
+    "evaluation_batches": 3,
+    "snapshots": True,
+}
+MODEL = {"name": "bn4-s1", "kind": "family", "settings": {"model": SHAPE, "training": TRAINING}}
+STUDY = {
+    "models": [MODEL, {"name": "svd4-s1", "kind": "svd", "settings": None}],
+    "truths": ["truth"],
+    "fetched": {"a shard": 1000},
+    "corpus": 1500,
+    "positions": 10,
+    "decodings": 5,
+    "memory": 3000,
+}
+
+
+@pytest.mark.parametrize("rank", [None, 4, 16])
+def test_weights_are_those_of_the_model(rank):
+    shape = {**SHAPE, "rank": rank}
+    model = GPT(GPTConfig(**shape))
+    matrices = {name: weight.numel() for name, weight in model.named_parameters() if weight.ndim == 2}
+    assert stored(shape) == sum(matrices.values())
+    embeddings = (256 + shape["block"]) * shape["width"]
+    assert weights(shape) == sum(matrices.values()) - embeddings
+
+
+def test_operations_are_those_that_torch_counts():
+    """Torch's own counter, forward and back, over matrix products; attention counts in full, as in the formula."""
+    model = GPT(GPTConfig(**SHAPE))
+    bytes_read = torch.randint(0, 256, (3, SHAPE["block"]))
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:  # it counts no fused attention
+        model(bytes_read).sum().backward()
+    counted = counter.get_total_flops() / bytes_read.numel()
+    assert counted == pytest.approx(flops_per_byte(SHAPE), rel=0.01)
+
+
+def test_a_training_by_hand():
+    assert trained_bytes(MODEL["settings"]) == 10 * 4 * 2 * 32
+    evaluated = 3 * 3 * 4 * 32  # at steps 0, 5 and 10
+    assert training_flops(MODEL["settings"]) == flops_per_byte(SHAPE) * (2560 + evaluated // 3)
+    assert gpu_bytes(MODEL["settings"]) == 16 * stored(SHAPE) + 34 * 4 * 32 * 2 * 16
+
+
+def test_disk_by_hand():
+    disk = disk_bytes(STUDY)
+    assert disk["weights"] == 4 * stored(SHAPE)
+    assert disk["snapshots along training"] == 5 * disk["weights"]  # steps 0, 1, 2, 4, 8
+    assert disk["logits and hidden states"] == 4 * 10 * (2 * 256 + 16 + 4)
+    assert disk["scores"] == 4 * 5 * 10 * 2 * 5
+    still = {**MODEL, "settings": {"model": SHAPE, "training": {**TRAINING, "snapshots": False}}}
+    assert disk_bytes({**STUDY, "models": [still]})["snapshots along training"] == 0
+
+
+def test_hours_fall_with_the_speed():
+    text = report(STUDY)
+    rows = re.findall(r"^\| (\d+) \| ([\d,]+) \|", text, flags=re.MULTILINE)
+    speeds = [int(speed.replace(",", "")) for _, speed in rows]
+    assert speeds == [round(int(rate) * 1e12 / flops_per_byte(SHAPE)) for rate, _ in rows]
+    assert "a shard 0.00 GB" in text
+    assert "1 trainings" in text
+
+
+def test_a_study_that_trains_nothing():
+    assert "0 trainings" in report({**STUDY, "models": STUDY["models"][1:]})
+
+
+@pytest.mark.parametrize("name", ["workstation", "thesis"])
+def test_the_readme_says_what_the_configs_need(name):
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+    config["corpus"]["paths"] = []  # whatever lies in data/ here
+    row = " | ".join([f"| `{name}.yaml`", *summary(plan.study(config)).values()]) + " |"
+    assert row in (ROOT / "README.md").read_text()

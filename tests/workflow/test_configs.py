@@ -1,0 +1,132 @@
+"""The larger configs at toy size; the thesis's text comes from a hub on this machine, and then there is no network."""
+
+import io
+import json
+import random
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from local_hub import Repo, local_hub
+from study import ROOT, copy_project
+
+NAME = "HuggingFaceFW/fineweb"
+TABLE = "results/thesis/tables/oversmoothing.csv"
+SIZES = {
+    "checkpoints": {"interval": 4},
+    "windows": {"count": 6, "prompt": 8, "scored": 24},
+    "model": {"layers": 1, "heads": 2, "width": 16, "block": 32},
+    "family": [{"rank": 4}, {"rank": 16}],
+    "svd_ranks": [4, 16],
+    "truths": [{"name": "truth", "published_as": "NanoGPT 300M", "model": {"width": 24}, "training": {}}],
+    "training": {
+        "batch": 4, "accumulation": 2, "max_steps": 8, "warmup_steps": 2, "evaluation_interval": 4,
+        "evaluation_batches": 2, "threads": 1,
+    },
+    "inference": {"batch": 4, "threads": 1},
+    "statistics": {"resamples": 100},
+}  # fmt: skip
+
+
+def shard(seed, rows=1500):
+    draw = random.Random(seed)
+    words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(2000)]
+    texts = [". ".join(" ".join(draw.choices(words, k=12)).capitalize() for _ in range(4)) + "." for _ in range(rows)]
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"text": texts, "id": list(map(str, range(rows)))}), sink, row_group_size=500)
+    return sink.getvalue()
+
+
+SHARDS = {f"sample/10BT/{number:03}_00000.parquet": shard(number) for number in (0, 14)}
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    with local_hub({NAME: Repo(dict(SHARDS), kind="dataset")}) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        yield hub
+
+
+def write_config(folder, name="thesis", **corpus):
+    """Write one of the configs with other sizes, and some keys of its corpus changed."""
+    config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
+    for key, value in SIZES.items():
+        config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
+    config["corpus"] |= corpus
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return str(path)
+
+
+def test_from_the_hub_to_the_table_without_a_network_between(hub, tmp_path, monkeypatch):
+    study = copy_project(tmp_path)
+    config = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000})
+    study.snakemake("assets", config=config)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    hub.down = True
+    study.snakemake(TABLE, config=config)
+    manifest = json.loads((tmp_path / "results/thesis/corpus/manifest.json").read_text())
+    assert manifest["source"]["commit"] == hub.repos[NAME].commit
+    assert manifest["source"]["evaluation"]["budget"] == 100_000
+    text = pq.read_table(io.BytesIO(SHARDS["sample/10BT/000_00000.parquet"]))["text"].to_pylist()
+    read = [(tmp_path / f"results/thesis/corpus/{split}.bin").read_text() for split in ("train", "validation")]
+    assert "".join(read) == "".join(text)
+    held = "".join(pq.read_table(io.BytesIO(SHARDS["sample/10BT/014_00000.parquet"]))["text"].to_pylist())
+    evaluation = (tmp_path / "results/thesis/corpus/evaluation.bin").read_text()
+    assert held.startswith(evaluation)
+    assert 100_000 <= len(evaluation) < 101_000
+    table = pd.read_csv(tmp_path / TABLE)
+    assert set(table["rank"]) == {4, 16}
+    assert table["mean"].notna().all()
+    assert study.planned(target=TABLE, config=config) == {}
+    # Another share for validation builds the corpus anew from what is there.
+    other = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000, "validation": 0.2})
+    assert "fetch_corpus" not in study.planned(target=TABLE, config=other)
+
+
+def test_no_network_and_damaged_shards_read_as_one_error(hub, tmp_path, monkeypatch):
+    study = copy_project(tmp_path)
+    config = write_config(tmp_path)
+    study.snakemake("results/thesis/corpus/manifest.json", config=config)
+    path = tmp_path / "assets" / NAME / "sample/10BT/000_00000.parquet"
+    path.write_bytes(path.read_bytes()[:-100])
+    (tmp_path / "results/thesis/corpus/manifest.json").unlink()
+    output = study.snakemake("results/thesis/corpus/manifest.json", config=config, check=False)
+    assert "000_00000.parquet has" in output
+    assert "--forcerun fetch_corpus" in output
+    assert "Traceback" not in output
+    study.snakemake("results/thesis/corpus/manifest.json", config=config, options=["--forcerun", "fetch_corpus"])
+    assert path.read_bytes() == SHARDS["sample/10BT/000_00000.parquet"]
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    output = study.snakemake("assets", config=config, options=["--forcerun", "fetch_corpus"], check=False)
+    assert "HF_HUB_OFFLINE is set" in output
+    assert "Traceback" not in output
+    assert path.read_bytes() == SHARDS["sample/10BT/000_00000.parquet"]
+
+
+def test_mistakes_in_the_shards_stop_before_anything_runs(tmp_path):
+    study = copy_project(tmp_path)
+    name = "sample/10BT/000_00000.parquet"
+    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"evaluation": [name]}), check=False)
+    assert f"corpus.fineweb.evaluation: {name} stands in train too; name another shard" in output
+    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"train": []}), check=False)
+    assert "corpus.fineweb.train: " in output
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_plan_of_the_thesis_needs_no_network(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    planned = copy_project(tmp_path).planned(target="all", config="config/thesis.yaml")
+    assert (planned["fetch_corpus"], planned["train"], planned["train_truth"]) == (1, 7, 1)
+
+
+def test_a_workstation_from_text_to_table(tmp_path):
+    study = copy_project(tmp_path)
+    assert study.planned(target="all", config="config/workstation.yaml")["train"] == 7
+    table = "results/workstation/tables/oversmoothing.csv"
+    study.snakemake(table, config=write_config(tmp_path, "workstation", paths=["text.jsonl"]))
+    found = pd.read_csv(tmp_path / table)
+    assert set(found["rank"]) == {4, 16}
+    assert found["mean"].notna().all()
