@@ -14,6 +14,7 @@ import torch
 from test_training import SETTINGS, SHAPE, TEXT, same_bits
 
 from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training.batches import dropout_seed, share_of, training_batch
 from oversmoothing.training.checkpoint import Checkpoints
@@ -21,7 +22,6 @@ from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS, failure, launch
 from oversmoothing.training.step import Step
 from oversmoothing.training.task import Task
-from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.weights import load_metadata, load_model, load_tensors
 
 
@@ -165,6 +165,8 @@ def test_of_several_errors_what_a_user_can_mend_is_told(tmp_path):
 
 def test_the_lock_is_held_by_the_first(task):
     held = task("held")
-    with Checkpoints(held.checkpoints, "key", 5).lock():
-        with pytest.raises(UserError, match="another process is training this model"):
-            launch(held, 2)
+    with (
+        Checkpoints(held.checkpoints, "key", 5).lock(),
+        pytest.raises(UserError, match="another process is training this model"),
+    ):
+        launch(held, 2)

@@ -210,7 +210,7 @@ class FeedForward(nn.Module):
 def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
     """Mix values causally; all are (batch, heads, time, size).
 
-    Training a CPU in bf16, PyTorch's fused kernel is twice as slow as the products themselves, whose time x time
+    In training on a CPU in bf16, PyTorch's fused kernel is twice as slow as the products themselves, whose time x time
     weights fit into memory as long as the block is short.
     """
     time, size = query.shape[-2:]

@@ -1,7 +1,7 @@
 """Which bytes a step sees: a function of (seed, step), so there is no loader state to save or to lose."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -92,7 +92,7 @@ def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
     return int(np.random.SeedSequence([DROPOUT, seed, step, micro, rank]).generate_state(1, np.uint64)[0] >> 1)
 
 
-def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Iterator[Tensor]:
+def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Generator[Tensor]:
     """Yield ``draw(step)`` on the device for each step, a few steps drawn ahead by a thread.
 
     The file of a large corpus is not all in memory, and reading a page of it takes longer than the rest of the draw.

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Group:
-    """This process among those that train together.
+    """A process among those that train together.
 
     Attributes
     ----------

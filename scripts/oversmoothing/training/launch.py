@@ -66,8 +66,8 @@ def failure(folder: Path, statuses: Sequence[int]) -> Exception:
         if report["message"]:
             return UserError(report["message"])
     ended = ", ".join(f"rank {rank}: {status}" for rank, status in enumerate(statuses))
-    first = f"\n{reports[0]['traceback']}" if reports else "; no process left a report (-9: it may have run out of memory)"
-    return RuntimeError(f"a training process failed (exit statuses {ended}){first}")
+    why = f"\n{reports[0]['traceback']}" if reports else "; none left a report (-9: out of memory, or killed)"
+    return RuntimeError(f"a training process failed (exit statuses {ended}){why}")
 
 
 def _wait(started: Sequence[subprocess.Popen[bytes]]) -> None:

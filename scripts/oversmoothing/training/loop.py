@@ -51,8 +51,8 @@ def train(
     The best weights end up in ``checkpoints.best``, and with ``settings["snapshots"]`` the weights at the steps
     0, 1, 2, 4, 8, ... in ``checkpoints.snapshots``. Called again after a kill, it goes on from the last checkpoint
     and ends with the same bits as an uninterrupted run (same kind of machine, threads and precision): the batch and
-    the dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree on
-    every loss, and leave the files to the first of them.
+    the dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree
+    on every loss, and leave the files to the first of them.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ def train(
 
     def evaluate() -> None:
         progress.loss_sum = loss_sum.item()
-        logger.info("%s", throughput)
+        if throughput.running:
+            logger.info("%s", throughput)
         loss = validation_loss(model, validation, settings, precision, group)
         throughput.pause()
         record_evaluation(progress, loss, settings, step_bytes)

@@ -35,8 +35,7 @@ def flops_per_byte(model: GPT) -> int:
     is attention's, over a full block of T bytes (Chowdhery et al. 2022, appendix B).
     """
     config = model.config
-    looked_up = sum(p.numel() for name, p in model.named_parameters() if "embedding" in name)
-    weights = sum(p.numel() for p in model.parameters()) - looked_up
+    weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() >= 2 and "embedding" not in name)
     return 6 * weights + 12 * config.layers * config.width * config.block
 
 
@@ -82,10 +81,15 @@ class Throughput:
         """Stop the clock until the next step."""
         self._since = None
 
+    @property
+    def running(self) -> bool:
+        """Whether there is a speed: two steps since the last pause."""
+        return self._since is not None and self._bytes > 0
+
     def __str__(self) -> str:
         """Say the speed since the last pause. On a GPU the caller waits for the steps first."""
-        if self._since is None or not self._bytes:
-            return "speed not known yet"
+        if self._since is None:
+            raise ValueError("no step since the last pause")
         speed = self._bytes / (time.perf_counter() - self._since)
         flops = speed * self.flops_per_byte
         share = f", {flops / self.peak:.0%} of the peak" if self.peak else ""
