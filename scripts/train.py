@@ -1,60 +1,33 @@
 """Train one model of the family or one truth, from its last checkpoint if there is one."""
 
-import json
-import logging
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from oversmoothing.corpus.reader import read_split, verify
-from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import run
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.provenance import digest, provenance
-from oversmoothing.training.checkpoint import Checkpoints
-from oversmoothing.training.loop import HISTORY, train
-from oversmoothing.weights import load_tensors, save_model
+from oversmoothing.training.launch import launch
+from oversmoothing.training.task import Task
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-logger = logging.getLogger(__name__)
-
 
 def main(job: "Snakemake") -> None:
-    """Read the corpus, train, and write weights, loss history and snapshots; then drop the checkpoints."""
-    settings = job.params.settings
-    training, seed = settings["training"], settings["seed"]
-    device = choose_device(job.params.device)
-    precision = choose_precision(training["precision"], device)
-    make_deterministic(device, training["threads"])
-    data = {name: read_split(job.input[name]) for name in ("training", "validation")}
-    corpus = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
-    verify(job.input.training, corpus["splits"]["train"])
-    verify(job.input.validation, corpus["splits"]["validation"])
-
-    model = GPT(GPTConfig.from_dict(settings["model"]), seed).to(device)
-    logger.info("%s on %s in %s, %d threads", model.config, device, precision, training["threads"])
-    sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
-    made_by = provenance(
-        settings, model=job.wildcards.model, precision=precision, device=device.type, corpus=digest(sha256)
+    """Train in as many processes as the config says."""
+    task = Task(
+        model=job.wildcards.model,
+        settings=job.params.settings,
+        device=job.params.device,
+        code=job.params.code,
+        checkpoints=job.params.checkpoints["folder"],
+        interval=job.params.checkpoints["interval"],
+        training=str(job.input.training),
+        validation=str(job.input.validation),
+        manifest=str(job.input.manifest),
+        weights=str(job.output.weights),
+        history=str(job.output.history),
+        snapshots=str(job.output.snapshots),
+        log=str(job.log[0]) if job.log else None,
     )
-    key = digest({"settings": settings, "code": job.params.code, "corpus": sha256})
-    checkpoints = Checkpoints(job.params.checkpoints["folder"], key, job.params.checkpoints["interval"])
-    with checkpoints.lock():
-        progress = train(model, data["training"], data["validation"], training, seed, precision, checkpoints)
-        best, _ = load_tensors(checkpoints.best)
-        save_model(job.output.weights, model.config, best, {**made_by, "step": str(progress.best_step)})
-        with atomic_path(job.output.history) as temporary:
-            history = pa.Table.from_pylist(progress.history, schema=HISTORY.with_metadata(made_by))
-            pq.write_table(history, temporary)
-        checkpoints.snapshots.mkdir(exist_ok=True)
-        shutil.copytree(checkpoints.snapshots, job.output.snapshots, dirs_exist_ok=True)
-        checkpoints.finish()
+    launch(task, job.params.processes)
 
 
 if __name__ == "__main__":

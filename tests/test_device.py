@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from oversmoothing.device import autocast, choose_device, choose_precision, make_deterministic
+from oversmoothing.device import autocast, choose_compile, choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import UserError
 
 
@@ -14,12 +14,44 @@ def test_without_a_gpu():
         choose_device("cuda")
 
 
-@pytest.mark.parametrize(("amx", "expected"), [(True, "bf16"), (False, "float32")])
-def test_auto_takes_bf16_only_where_the_processor_multiplies_it(monkeypatch, amx, expected):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": amx, "avx512_bf16": True})
+@pytest.mark.parametrize(
+    ("capabilities", "expected"),
+    [
+        ({"amx_bf16": True, "avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}, "bf16"),
+        ({"amx_bf16": False, "avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}, "float32"),
+        ({"amx_bf16": False, "avx512_bf16": True, "cpu_name": "AMD EPYC"}, "bf16"),
+        ({"amx_bf16": False, "avx512_bf16": False, "cpu_name": "AMD EPYC"}, "float32"),
+        ({}, "float32"),
+    ],
+)
+def test_auto_takes_bf16_only_where_the_processor_is_faster_at_it(monkeypatch, capabilities, expected):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
     assert choose_precision("auto", torch.device("cpu")) == expected
     assert choose_precision("float32", torch.device("cpu")) == "float32"
     assert choose_precision("bf16", torch.device("cpu")) == "bf16"
+
+
+def test_a_gpu_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(UserError, match="asks for 2 or more GPUs on this machine, but PyTorch sees 1"):
+        choose_device("auto", 1)
+
+
+def test_compiling_is_for_gpus_unless_asked_for(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("oversmoothing.device.find_spec", lambda name: name)
+    assert choose_compile("auto", torch.device("cuda"))
+    assert not choose_compile("auto", torch.device("cpu"))
+    assert choose_compile(True, torch.device("cpu"))
+    assert not choose_compile(False, torch.device("cuda"))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert not choose_compile("auto", torch.device("cuda"))
+    with pytest.raises(UserError, match=r"training.compile: true needs a C\+\+ compiler; install it"):
+        choose_compile(True, torch.device("cpu"))
+    monkeypatch.setattr("oversmoothing.device.find_spec", lambda name: None)
+    with pytest.raises(UserError, match="needs Triton and a C compiler"):
+        choose_compile(True, torch.device("cuda"))
 
 
 def test_autocast_follows_the_precision():

@@ -23,8 +23,13 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/__init__.py",
     "oversmoothing/training/batches.py",
     "oversmoothing/training/checkpoint.py",
+    "oversmoothing/training/group.py",
+    "oversmoothing/training/launch.py",
     "oversmoothing/training/loop.py",
     "oversmoothing/training/optimiser.py",
+    "oversmoothing/training/step.py",
+    "oversmoothing/training/task.py",
+    "oversmoothing/training/throughput.py",
     "oversmoothing/weights.py",
 }
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig, rotary_angles, rotate
+from oversmoothing.model import GPT, GPTConfig, attend, rotary_angles, rotate
 
 
 def small(**changes):
@@ -92,6 +93,29 @@ def test_hidden_vectors_are_what_enters_bottleneck_and_head():
             down = model.bottleneck(pre)
             torch.testing.assert_close(model.norm(down) if norm == "after" else down, post)
             torch.testing.assert_close(post @ model.head.weight.T, model(tokens()))
+
+
+@pytest.mark.parametrize("time", [1, 24, 300])
+def test_attention_in_training_on_a_cpu_equals_the_fused_kernel(time):
+    """In bf16 the products are taken one by one: as near to float64 as the fused kernel, gradients too."""
+    draw = torch.Generator().manual_seed(1)
+    exact = [torch.randn(2, 3, time, 8, generator=draw).bfloat16() for _ in range(4)]
+
+    def mix(attention, dtype):
+        query, key, value = (x.to(dtype).requires_grad_() for x in exact[:3])
+        mixed = attention(query, key, value)
+        mixed.backward(exact[3].to(dtype))
+        return [x.detach().double() for x in (mixed, query.grad, key.grad, value.grad)]
+
+    def fused(*qkv):
+        return F.scaled_dot_product_attention(*qkv, is_causal=True)
+
+    truth = mix(fused, torch.float64)
+    ours = mix(lambda *qkv: attend(*qkv, dropout=0.0), torch.bfloat16)
+    theirs = mix(fused, torch.bfloat16)
+    for a, b, right in zip(ours, theirs, truth, strict=True):
+        assert (a - right).norm() <= 2 * (b - right).norm() + 1e-6
+        torch.testing.assert_close(a, right, atol=0.1, rtol=0.02)
 
 
 def test_the_head_stays_float32_under_autocast():

@@ -15,10 +15,11 @@ import torch
 
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.training.batches import dropout_seed, training_batches, validation_batches
+from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
-from oversmoothing.training.loop import record_evaluation, snapshot_steps, train, validation_loss
+from oversmoothing.training.loop import record_evaluation, snapshot_steps, train
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.training.step import validation_loss
 from oversmoothing.weights import load_model, load_tensors
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -38,6 +39,7 @@ SETTINGS = {
     "patience": 5,
     "snapshots": True,
     "precision": "float32",
+    "compile": False,
     "threads": 1,
 }
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout": 0.1}
@@ -115,18 +117,37 @@ def test_only_matrices_decay():
 
 def test_a_batch_is_a_function_of_seed_and_step():
     def draw(seed, step):
-        return [inputs for inputs, _ in training_batches(TEXT, seed, step, 2, 3, 24)]
+        return training_batch(TEXT, seed, step, 2, 3, 24)
 
-    for once, again in zip(draw(1, 7), draw(1, 7), strict=True):
-        assert torch.equal(once, again)
-    assert not torch.equal(draw(1, 7)[0], draw(1, 8)[0])
-    assert not torch.equal(draw(1, 7)[0], draw(2, 7)[0])
+    assert draw(1, 7).shape == (2, 3, 25)
+    assert torch.equal(draw(1, 7), draw(1, 7))
+    assert not torch.equal(draw(1, 7), draw(1, 8))
+    assert not torch.equal(draw(1, 7), draw(2, 7))
     assert not torch.equal(*draw(1, 7))
-    assert dropout_seed(1, 2, 0) != dropout_seed(1, 2, 1)
+
+
+def test_prefetched_batches_are_the_same_in_order_and_few_wait():
+    drawn = []
+
+    def draw(step):
+        drawn.append(step)
+        return torch.tensor([step])
+
+    batches = prefetch(draw, range(5, 60), torch.device("cpu"))
+    assert [int(next(batches)) for _ in range(10)] == list(range(5, 15))
+    batches.close()
+    assert drawn == list(range(5, 5 + len(drawn)))
+    assert len(drawn) <= 10 + 4
+
+
+def test_an_error_while_prefetching_comes_out():
+    with pytest.raises(ZeroDivisionError):
+        list(prefetch(lambda step: torch.tensor(1 // (3 - step)), range(5), torch.device("cpu")))
 
 
 def test_targets_are_the_next_bytes():
-    for inputs, targets in validation_batches(TEXT, 3, 2, 24):
+    for batch in validation_batches(TEXT, 3, 2, 24):
+        inputs, targets = inputs_and_targets(batch)
         assert inputs.shape == targets.shape == (2, 24)
         assert torch.equal(inputs[:, 1:], targets[:, :-1])
 

@@ -149,6 +149,12 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
             continue
         shape = model.settings["model"]
         size, odd = divmod(shape["width"], shape["heads"])
+        training = model.settings["training"]
+        if all(training[key] % model.processes for key in ("accumulation", "batch")):
+            yield (
+                f"training.processes: {model.processes} of {model.name} divides neither training.accumulation, "
+                f"{training['accumulation']}, nor training.batch, {training['batch']}"
+            )
         if shape["rank"] is not None and shape["rank"] > shape["width"]:
             yield f"{model.name}: rank {shape['rank']} is above model.width, {shape['width']}; lower it"
         if odd:

@@ -50,6 +50,8 @@ class Model:
     seed : int or None
     settings : dict or None
         What training depends on: ``model``, ``training``, ``seed``. None for what is not trained here.
+    processes : int
+        That train it together: where it is computed, and so no part of `settings`.
     path : str or None
         The user's checkpoint.
     hub : dict or None
@@ -65,6 +67,7 @@ class Model:
     rank: int | None = None
     seed: int | None = None
     settings: dict[str, Any] | None = None
+    processes: int = 1
     path: str | None = None
     source: str | None = None
     published_as: str | None = None
@@ -91,6 +94,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
                     rank,
                     seed,
                     _training_settings(config, {"rank": rank}, {}, seed),
+                    config["training"]["processes"],
                     published_as=str(member.get("published_as", rank)),
                 )
             )
@@ -115,6 +119,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
                 rank,
                 seed,
                 trained,
+                (config["training"] | truth.get("training", {}))["processes"],
                 path=truth.get("path"),
                 published_as=_published(truth),
                 hub=_from_hub(truth) if "hub" in truth else None,
@@ -237,11 +242,17 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 def training_memory(model: Model) -> int:
     """Estimate the memory of a training in MB.
 
-    Weights, gradients and two moments in float32, twice while they are saved, and 3 GB for PyTorch and activations.
+    Weights, gradients and two moments in float32, twice while they are saved, and 3 GB for PyTorch and activations;
+    all of it in each process.
     """
     shape = (model.settings or {})["model"]
     weights = 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
-    return 3000 + 32 * weights // 10**6
+    return model.processes * (3000 + 32 * weights // 10**6)
+
+
+def training_threads(model: Model) -> int:
+    """Return the CPU threads that a training uses, in all its processes."""
+    return model.processes * (model.settings or {})["training"]["threads"]
 
 
 def sampling_settings(
@@ -446,11 +457,9 @@ def _files(pattern: str) -> list[str]:
 def _training_settings(
     config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    return settings(
-        model={**config["model"], "rank": None, **shape},
-        training={**config["training"], **training},
-        seed=seed,
-    )
+    together = {**config["training"], **training}
+    del together["processes"]
+    return settings(model={**config["model"], "rank": None, **shape}, training=together, seed=seed)
 
 
 def _from_hub(truth: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,15 +25,16 @@ rule train:
         ),
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: MODELS[wildcards.model].settings["training"]["threads"]
+    threads: lambda wildcards: plan.training_threads(MODELS[wildcards.model])
     resources:
-        gpu=GPUS,
+        gpu=lambda wildcards: GPUS * MODELS[wildcards.model].processes,
         mem_mb=lambda wildcards: plan.training_memory(MODELS[wildcards.model]),
         runtime=1440,
     params:
         settings=lambda wildcards: MODELS[wildcards.model].settings,
         checkpoints=lambda wildcards, output: plan.checkpoints(config, wildcards.model),
         device=lambda wildcards, output: config["device"],
+        processes=lambda wildcards, output: MODELS[wildcards.model].processes,
         code=fingerprint("train.py"),
     script:
         "../../scripts/train.py"

@@ -1,18 +1,57 @@
 """Which bytes a step sees: a function of (seed, step), so there is no loader state to save or to lose."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from oversmoothing.jobs import UserError
+
 TRAINING, DROPOUT = 0, 1
+AHEAD = 3  # steps whose bytes wait in memory
 
 
-def training_batches(
-    data: np.ndarray, seed: int, step: int, accumulation: int, batch: int, block: int
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Draw the micro-batches of one step, uniformly with replacement from all positions of `data`.
+@dataclass(frozen=True)
+class Share:
+    """What one of several processes does of each step.
+
+    Attributes
+    ----------
+    micros : range
+        Its micro-batches.
+    rows : slice
+        Its sequences of each of them.
+    """
+
+    micros: range
+    rows: slice
+
+
+def share_of(accumulation: int, batch: int, rank: int = 0, processes: int = 1) -> Share:
+    """Divide the micro-batches of a step among the processes, or, where they cannot be, each one's sequences.
+
+    Raises
+    ------
+    UserError
+        If neither number is a multiple of `processes`.
+    """
+    if accumulation % processes == 0:
+        return Share(range(rank, accumulation, processes), slice(0, batch))
+    if batch % processes == 0:
+        part = batch // processes
+        return Share(range(accumulation), slice(rank * part, (rank + 1) * part))
+    raise UserError(
+        f"training.processes: {processes} divides neither training.accumulation, {accumulation}, "
+        f"nor training.batch, {batch}; change one of them"
+    )
+
+
+def training_batch(data: np.ndarray, seed: int, step: int, accumulation: int, batch: int, block: int) -> Tensor:
+    """Draw the sequences of one step, uniformly with replacement from all positions of `data`.
 
     Parameters
     ----------
@@ -22,30 +61,59 @@ def training_batches(
     accumulation, batch, block : int
         Micro-batches per step, sequences per micro-batch, bytes per sequence.
 
-    Yields
-    ------
-    inputs, targets : int64 tensors, shape (batch, block)
-        `targets` is `inputs` one byte later.
+    Returns
+    -------
+    uint8 tensor, shape (accumulation, batch, block + 1)
+        One byte more than a block: see `inputs_and_targets`.
     """
     generator = np.random.default_rng([TRAINING, seed, step])
-    starts = generator.integers(0, len(data) - block, size=(accumulation, batch))
-    for micro in starts:
-        yield _pairs(data, micro, block)
+    return _sequences(data, generator.integers(0, len(data) - block, size=(accumulation, batch)), block)
 
 
-def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield the same evenly spaced sequences at each evaluation, so that losses differ by the model alone."""
+def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Tensor:
+    """Give the same evenly spaced sequences at each evaluation, so that losses differ by the model alone.
+
+    Returns
+    -------
+    uint8 tensor, shape (batches, batch, block + 1)
+    """
     starts = np.linspace(0, len(data) - block - 1, batches * batch).astype(np.int64)
-    for micro in starts.reshape(batches, batch):
-        yield _pairs(data, micro, block)
+    return _sequences(data, starts.reshape(batches, batch), block)
 
 
-def dropout_seed(seed: int, step: int, micro: int) -> int:
-    """Return the seed of the dropout masks of one micro-batch."""
-    return int(np.random.SeedSequence([DROPOUT, seed, step, micro]).generate_state(1, np.uint64)[0] >> 1)
-
-
-def _pairs(data: np.ndarray, starts: np.ndarray, block: int) -> tuple[Tensor, Tensor]:
-    rows = data[starts[:, None] + np.arange(block + 1)].astype(np.int64)
-    tokens = torch.from_numpy(rows)
+def inputs_and_targets(sequences: Tensor) -> tuple[Tensor, Tensor]:
+    """Make int64 inputs and targets (batch, block) of bytes (batch, block + 1): a target is the next byte."""
+    tokens = sequences.long()
     return tokens[:, :-1], tokens[:, 1:]
+
+
+def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
+    """Return the seed of the dropout masks of one micro-batch in one process."""
+    return int(np.random.SeedSequence([DROPOUT, seed, step, micro, rank]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Generator[Tensor]:
+    """Yield ``draw(step)`` on the device for each step, a few steps drawn ahead by a thread.
+
+    The file of a large corpus is not all in memory, and reading a page of it takes longer than the rest of the draw.
+    For a GPU the bytes are pinned, so that their copy does not wait for the step before.
+    """
+
+    def fetch(step: int) -> Tensor:
+        drawn = draw(step)
+        return drawn.pin_memory() if device.type == "cuda" else drawn
+
+    pool = ThreadPoolExecutor(1, "prefetch")
+    try:
+        waiting = deque(pool.submit(fetch, step) for step in steps[:AHEAD])
+        for step in range(steps.start, steps.stop):
+            drawn = waiting.popleft().result()
+            if step + AHEAD < steps.stop:
+                waiting.append(pool.submit(fetch, step + AHEAD))
+            yield drawn.to(device, non_blocking=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _sequences(data: np.ndarray, starts: np.ndarray, block: int) -> Tensor:
+    return torch.from_numpy(data[starts[..., None] + np.arange(block + 1)])

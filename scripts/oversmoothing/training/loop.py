@@ -4,22 +4,23 @@ import logging
 import math
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 from tqdm import tqdm
 
-from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
-from oversmoothing.training.batches import dropout_seed, training_batches, validation_batches
+from oversmoothing.training.batches import prefetch
 from oversmoothing.training.checkpoint import Checkpoints, Progress
-from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.training.group import Group
+from oversmoothing.training.optimiser import learning_rate
+from oversmoothing.training.step import Step, validation_loss
+from oversmoothing.training.throughput import Throughput
 from oversmoothing.weights import save_model
 
 logger = logging.getLogger(__name__)
@@ -43,13 +44,15 @@ def train(
     seed: int,
     precision: str,
     checkpoints: Checkpoints,
+    group: Group | None = None,
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
     The best weights end up in ``checkpoints.best``, and with ``settings["snapshots"]`` the weights at the steps
     0, 1, 2, 4, 8, ... in ``checkpoints.snapshots``. Called again after a kill, it goes on from the last checkpoint
     and ends with the same bits as an uninterrupted run (same kind of machine, threads and precision): the batch and
-    the dropout masks of a step depend on (seed, step) alone.
+    the dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree
+    on every loss, and leave the files to the first of them.
 
     Parameters
     ----------
@@ -64,6 +67,8 @@ def train(
     precision : {"bf16", "float32"}
     checkpoints : Checkpoints
         Locked by the caller.
+    group : Group or None
+        The processes that train together; None for this one alone.
 
     Returns
     -------
@@ -80,33 +85,51 @@ def train(
     for name, data in (("training", training), ("validation", validation)):
         if len(data) <= block:
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
-    optimiser = build_optimiser(model, settings)
-    progress = checkpoints.restore(model, optimiser)
-    loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=_device(model))
+    group = group or Group()
+    step = Step(model, settings, seed, precision, group)
+    progress = group.leader_first(lambda: checkpoints.restore(model, step.optimiser))
+    device = model.head.weight.device
+    loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=device)
     snapshots = snapshot_steps(settings["max_steps"]) if settings["snapshots"] else set()
     step_bytes = settings["accumulation"] * settings["batch"] * block
+    throughput = Throughput.of(model, precision, group.size)
 
     def evaluate() -> None:
         progress.loss_sum = loss_sum.item()
-        loss = validation_loss(model, validation, settings, precision)
+        if throughput.running:
+            logger.info("%s", throughput)
+        loss = validation_loss(model, validation, settings, precision, group)
+        throughput.pause()
         record_evaluation(progress, loss, settings, step_bytes)
         loss_sum.zero_()
-        if progress.best_step == progress.step:
+        if progress.best_step == progress.step and group.leads:
             save_model(checkpoints.best, model.config, model.state_dict(), {"step": str(progress.step)})
 
     def snapshot() -> None:
-        if progress.step in snapshots:
+        if progress.step in snapshots and group.leads:
             path = checkpoints.snapshots / f"{progress.step:08d}.safetensors"
             save_model(path, model.config, model.state_dict(), {"step": str(progress.step)})
+
+    def save() -> None:
+        progress.loss_sum = loss_sum.item()
+        if group.leads:
+            checkpoints.save(model, step.optimiser, progress)
+        group.wait()
 
     if progress.step == 0:
         evaluate()
         snapshot()
-    with _progress_bar(checkpoints, settings, progress, step_bytes) as bar, _stop_signals() as stop:
+    steps = range(progress.step, settings["max_steps"])
+    with (
+        _progress_bar(checkpoints, settings, progress, step_bytes, group) as bar,
+        _stop_signals() as stop,
+        closing(prefetch(partial(step.draw, training), steps, device)) as batches,
+    ):
         while progress.step < settings["max_steps"] and progress.stale < settings["patience"]:
-            loss_sum += _step(model, optimiser, training, settings, seed, progress.step, precision)
+            loss_sum += step.take(next(batches), progress.step)
             progress.step += 1
             progress.loss_steps += 1
+            throughput.add(step_bytes)
             if progress.step % settings["evaluation_interval"] == 0 or progress.step == settings["max_steps"]:
                 evaluate()
                 last = progress.history[-1]
@@ -114,35 +137,22 @@ def train(
                     loss=f"{last['train_loss']:.3f}", validation=f"{last['validation_loss']:.3f}", refresh=False
                 )
             snapshot()
-            if stop or progress.step % checkpoints.interval == 0:
-                progress.loss_sum = loss_sum.item()
-                checkpoints.save(model, optimiser, progress)
+            stopped = group.any(bool(stop))
+            if stopped or progress.step % checkpoints.interval == 0:
+                save()
             bar.update(step_bytes)
-            if stop:
+            if stopped:
                 raise UserError(
-                    f"{checkpoints.folder.name}: stopped by {stop[0]} at step {progress.step}; "
-                    "the state is saved, run again to go on"
+                    f"{checkpoints.folder.name}: stopped by {stop[0] if stop else 'another process'} at step "
+                    f"{progress.step}; the state is saved, run again to go on"
                 )
-        checkpoints.save(model, optimiser, progress)
+        save()
     return progress
 
 
 def snapshot_steps(max_steps: int) -> set[int]:
     """Return the steps at which weights are kept: 0 and the powers of two up to `max_steps`."""
     return {0} | {2**k for k in range(max_steps.bit_length()) if 2**k <= max_steps}
-
-
-@torch.no_grad()
-def validation_loss(model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str) -> float:
-    """Return the mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
-    device = _device(model)
-    model.eval()
-    total = torch.zeros((), dtype=torch.float64, device=device)
-    batches = settings["evaluation_batches"]
-    for inputs, targets in validation_batches(data, batches, settings["batch"], model.config.block):
-        total += _loss(model, inputs, targets, precision)
-    model.train()
-    return total.item() / batches
 
 
 def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:
@@ -183,45 +193,9 @@ def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, An
     )
 
 
-def _step(
-    model: GPT,
-    optimiser: torch.optim.Optimizer,
-    data: np.ndarray,
-    settings: Mapping[str, Any],
-    seed: int,
-    step: int,
-    precision: str,
-) -> Tensor:
-    """Take one optimiser step and return its mean loss, still on the device."""
-    for group in optimiser.param_groups:
-        group["lr"] = learning_rate(step, settings)
-    accumulation = settings["accumulation"]
-    batches = training_batches(data, seed, step, accumulation, settings["batch"], model.config.block)
-    total = torch.zeros((), device=_device(model))
-    for micro, (inputs, targets) in enumerate(batches):
-        if model.config.dropout:
-            torch.manual_seed(dropout_seed(seed, step, micro))
-        loss = _loss(model, inputs, targets, precision) / accumulation
-        loss.backward()
-        total += loss.detach()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), settings["clip"])
-    optimiser.step()
-    optimiser.zero_grad(set_to_none=True)
-    return total
-
-
-def _loss(model: GPT, inputs: Tensor, targets: Tensor, precision: str) -> Tensor:
-    device = _device(model)
-    with autocast(device, precision):
-        logits = model(inputs.to(device))
-    return F.cross_entropy(logits.flatten(0, 1), targets.to(device).flatten())
-
-
-def _device(model: GPT) -> torch.device:
-    return model.head.weight.device
-
-
-def _progress_bar(checkpoints: Checkpoints, settings: Mapping[str, Any], progress: Progress, step_bytes: int) -> tqdm:
+def _progress_bar(
+    checkpoints: Checkpoints, settings: Mapping[str, Any], progress: Progress, step_bytes: int, group: Group
+) -> tqdm:
     return tqdm(
         total=settings["max_steps"] * step_bytes,
         initial=progress.step * step_bytes,
@@ -229,7 +203,7 @@ def _progress_bar(checkpoints: Checkpoints, settings: Mapping[str, Any], progres
         unit="B",
         unit_scale=True,
         mininterval=1.0,
-        disable=None,  # on a terminal only; the log has the evaluations
+        disable=None if group.leads else True,  # on a terminal only; the log has the evaluations
     )
 
 

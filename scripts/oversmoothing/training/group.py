@@ -1,0 +1,93 @@
+"""The processes that train one model together, each on a device of its own; alone, most of this does nothing."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A process among those that train together.
+
+    Attributes
+    ----------
+    rank, size : int
+        Its number, from 0, and how many there are. Rank 0 holds the lock and writes the files.
+    local_rank : int
+        Its number on this machine: the GPU it takes.
+    """
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes."""
+        return self.rank == 0
+
+    def mean(self, value: Tensor) -> Tensor:
+        """Return the mean of a float tensor over the processes, the same bits in each of them."""
+        if self.size > 1:
+            distributed.all_reduce(value)
+            value /= self.size
+        return value
+
+    def any(self, flag: bool) -> bool:
+        """Return whether a flag is set in any process. The flag lies on the CPU, so that no GPU waits for it."""
+        if self.size == 1:
+            return flag
+        seen = torch.tensor(int(flag))
+        distributed.all_reduce(seen, distributed.ReduceOp.MAX)
+        return bool(seen)
+
+    def leader_first(self, action: Callable[[], T]) -> T:
+        """Run an action in rank 0, and when it is done in the others; return when all are done."""
+        if self.leads:
+            result = action()
+            self.wait()
+        else:
+            self.wait()
+            result = action()
+        self.wait()
+        return result
+
+    def wait(self) -> None:
+        """Wait until every process has come to this point."""
+        self.any(False)
+
+    def replicate(self, model: nn.Module) -> nn.Module:
+        """Wrap a model so that a backward pass leaves the mean gradient in every process."""
+        if self.size == 1:
+            return model
+        return DistributedDataParallel(model, forward_sync_buffers=False, gradient_as_bucket_view=True)
+
+    def accumulating(self, replica: nn.Module) -> AbstractContextManager[None]:
+        """Give the context of a backward pass after which another of the same step follows: nothing is exchanged."""
+        return replica.no_sync() if isinstance(replica, DistributedDataParallel) else nullcontext()
+
+
+@contextmanager
+def join(rendezvous: str) -> Iterator[Group]:
+    """Join the processes of this training, which the environment numbers as torchrun does.
+
+    Parameters
+    ----------
+    rendezvous : str
+        Where they meet: ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
+    """
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    distributed.init_process_group(backend, init_method=rendezvous, rank=rank, world_size=size)
+    try:
+        yield Group(rank, size, int(os.environ.get("LOCAL_RANK", rank)))
+    finally:
+        distributed.destroy_process_group()

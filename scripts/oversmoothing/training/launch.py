@@ -1,0 +1,98 @@
+"""Start the processes that train one model together, and make one outcome of theirs."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from oversmoothing.jobs import UserError
+from oversmoothing.training.group import Group
+from oversmoothing.training.task import Task, perform
+
+logger = logging.getLogger(__name__)
+
+SCRIPTS = Path(__file__).resolve().parents[2]
+
+
+def launch(task: Task, processes: int) -> None:
+    """Train in this process, or in several new ones on this machine.
+
+    Each is ``python -m oversmoothing.training.task TASK.json``, numbered as torchrun numbers them (RANK, WORLD_SIZE,
+    LOCAL_RANK); so that torchrun, or srun on several nodes, can start the same module with a rendezvous of its own.
+
+    Raises
+    ------
+    UserError
+        What one of the processes reports and a user can mend.
+    RuntimeError
+        With the traceback of one that failed otherwise; the others are ended.
+    """
+    if processes == 1:
+        perform(task, Group())
+        return
+    with TemporaryDirectory(prefix="oversmoothing-") as folder:
+        path = Path(folder) / "task.json"
+        path.write_text(json.dumps(asdict(task)), encoding="utf-8")
+        command = [sys.executable, "-m", "oversmoothing.training.task", str(path), f"file://{folder}/rendezvous"]
+        search = os.pathsep.join([str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            with _passing_on_signals(started):
+                for rank in range(processes):
+                    number = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(processes)}
+                    started.append(subprocess.Popen(command, env={**os.environ, **number, "PYTHONPATH": search}))
+                _wait(started)
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+        if any(process.returncode for process in started):
+            raise failure(Path(folder), [process.returncode for process in started])
+
+
+def failure(folder: Path, statuses: Sequence[int]) -> Exception:
+    """Make one error of the processes' reports: what a user can mend, else what came first."""
+    paths = sorted(folder.glob("error-*.json"), key=lambda path: path.stat().st_mtime_ns)
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    for report in reports:
+        if report["message"]:
+            return UserError(report["message"])
+    ended = ", ".join(f"rank {rank}: {status}" for rank, status in enumerate(statuses))
+    why = f"\n{reports[0]['traceback']}" if reports else "; none left a report (-9: out of memory, or killed)"
+    return RuntimeError(f"a training process failed (exit statuses {ended}){why}")
+
+
+def _wait(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Wait until all have ended, or one has failed and the others had a moment to say why they do."""
+    while all(code in (None, 0) for code in [process.poll() for process in started]):
+        if all(process.returncode == 0 for process in started):
+            return
+        time.sleep(0.1)
+    limit = time.monotonic() + 2
+    while time.monotonic() < limit and any(process.poll() is None for process in started):
+        time.sleep(0.1)
+
+
+@contextmanager
+def _passing_on_signals(started: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """Hand SIGTERM and SIGINT to the processes, which save and stop; this one waits for them."""
+
+    def pass_on(number: int, _: object) -> None:
+        for process in started:
+            if process.poll() is None:
+                process.send_signal(number)
+
+    handlers = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

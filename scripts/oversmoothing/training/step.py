@@ -1,0 +1,107 @@
+"""One optimiser step, by one process or by several on slices of the same batch."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from oversmoothing.device import autocast
+from oversmoothing.model import GPT
+from oversmoothing.training.batches import (
+    dropout_seed,
+    inputs_and_targets,
+    share_of,
+    training_batch,
+    validation_batches,
+)
+from oversmoothing.training.group import Group
+from oversmoothing.training.optimiser import build_optimiser, learning_rate
+
+
+class Step:
+    """What a step needs: the model, its optimiser, and this process's share of the batch.
+
+    Parameters
+    ----------
+    model : GPT
+        On its device.
+    settings : mapping
+        The `training` section of the config.
+    seed : int
+        Of data order and dropout.
+    precision : {"bf16", "float32"}
+    group : Group
+    """
+
+    def __init__(self, model: GPT, settings: Mapping[str, Any], seed: int, precision: str, group: Group) -> None:
+        self.model = model
+        self.settings = settings
+        self.seed = seed
+        self.precision = precision
+        self.group = group
+        self.optimiser = build_optimiser(model, settings)
+        self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
+        self._replica = group.replicate(model)
+
+    def draw(self, data: np.ndarray, step: int) -> Tensor:
+        """Draw this process's slice of the global batch of a step: bytes (micro-batches, sequences, block + 1)."""
+        settings = self.settings
+        whole = training_batch(
+            data, self.seed, step, settings["accumulation"], settings["batch"], self.model.config.block
+        )
+        return whole[self.share.micros.start :: self.share.micros.step, self.share.rows]
+
+    def take(self, sequences: Tensor, step: int) -> Tensor:
+        """Change the weights by one step; return the loss of the global batch, still on the device.
+
+        Parameters
+        ----------
+        sequences : uint8 tensor, shape (micro-batches, sequences, block + 1)
+            From `draw`, on the model's device.
+        step : int
+            Steps done before.
+        """
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate(step, self.settings)
+        total = torch.zeros((), device=sequences.device)
+        micros = self.share.micros
+        for micro, batch in zip(micros, sequences, strict=True):
+            if self.model.config.dropout:
+                torch.manual_seed(dropout_seed(self.seed, step, micro, self.group.rank))
+            last = micro == micros[-1]
+            with nullcontext() if last else self.group.accumulating(self._replica):
+                loss = batch_loss(self._replica, batch, self.precision) / len(micros)
+                loss.backward()
+            total += loss.detach()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        return self.group.mean(total)
+
+
+@torch.no_grad()
+def validation_loss(
+    model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str, group: Group | None = None
+) -> float:
+    """Return the mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
+    group = group or Group()
+    device = model.head.weight.device
+    model.eval()
+    total = torch.zeros((), dtype=torch.float64, device=device)
+    batches = validation_batches(data, settings["evaluation_batches"], settings["batch"], model.config.block)
+    for batch in batches[group.rank :: group.size]:
+        total += batch_loss(model, batch.to(device), precision)
+    model.train()
+    return group.mean(total).item() * group.size / len(batches)
+
+
+def batch_loss(model: nn.Module, sequences: Tensor, precision: str) -> Tensor:
+    """Return the mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device."""
+    inputs, targets = inputs_and_targets(sequences)
+    with autocast(sequences.device, precision):
+        logits = model(inputs)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())

@@ -1,0 +1,140 @@
+"""A whole training, from corpus files to weights: what one process does, or each of several that train together."""
+
+import json
+import logging
+import os
+import shutil
+import sys
+import traceback
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.device import allow_tf32, choose_compile, choose_device, choose_precision, make_deterministic
+from oversmoothing.jobs import explain
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.training.checkpoint import Checkpoints
+from oversmoothing.training.group import Group, join
+from oversmoothing.training.loop import HISTORY, train
+from oversmoothing.weights import load_tensors, save_model
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What there is to train; all of it plain, so that it can be handed to other processes as JSON.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    settings : dict
+        ``model``, ``training``, ``seed``.
+    device : str
+        ``auto``, ``cpu`` or ``cuda``.
+    code : str
+        Fingerprint of the code.
+    checkpoints : str
+        Folder of the training under way.
+    interval : int
+        Steps between checkpoints.
+    training, validation, manifest : str
+        The corpus.
+    weights, history, snapshots : str
+        What is written.
+    log : str or None
+        File for the log.
+    """
+
+    model: str
+    settings: dict[str, Any]
+    device: str
+    code: str
+    checkpoints: str
+    interval: int
+    training: str
+    validation: str
+    manifest: str
+    weights: str
+    history: str
+    snapshots: str
+    log: str | None
+
+
+def perform(task: Task, group: Group) -> None:
+    """Read the corpus, train, and write weights, loss history and snapshots; then drop the checkpoints."""
+    settings = task.settings
+    training, seed = settings["training"], settings["seed"]
+    device = choose_device(task.device, group.local_rank)
+    precision = choose_precision(training["precision"], device)
+    compiled = choose_compile(training["compile"], device)
+    make_deterministic(device, training["threads"])
+    allow_tf32(device)
+    data = {name: read_split(path) for name, path in (("training", task.training), ("validation", task.validation))}
+    corpus = json.loads(Path(task.manifest).read_text(encoding="utf-8"))
+    if group.leads:
+        verify(task.training, corpus["splits"]["train"])
+        verify(task.validation, corpus["splits"]["validation"])
+
+    model = GPT(GPTConfig.from_dict(settings["model"]), seed).to(device)
+    logger.info(
+        "%s on %s in %s, %d process(es) of %d threads%s",
+        model.config, device, precision, group.size, training["threads"],
+        ", compiled (the first step takes half a minute or more)" if compiled else "",
+    )  # fmt: skip
+    if compiled:
+        model.compile(dynamic=False)  # in place: names of weights keep no prefix
+    sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
+    key = digest({"settings": settings, "code": task.code, "corpus": sha256})
+    checkpoints = Checkpoints(task.checkpoints, key, task.interval)
+    with checkpoints.lock() if group.leads else nullcontext():
+        progress = train(model, data["training"], data["validation"], training, seed, precision, checkpoints, group)
+        if not group.leads:
+            return
+        made_by = provenance(
+            settings,
+            model=task.model,
+            precision=precision,
+            device=device.type,
+            processes=str(group.size),
+            corpus=digest(sha256),
+        )
+        best, _ = load_tensors(checkpoints.best)
+        save_model(task.weights, model.config, best, {**made_by, "step": str(progress.best_step)})
+        with atomic_path(task.history) as temporary:
+            history = pa.Table.from_pylist(progress.history, schema=HISTORY.with_metadata(made_by))
+            pq.write_table(history, temporary)
+        checkpoints.snapshots.mkdir(exist_ok=True)
+        shutil.copytree(checkpoints.snapshots, task.snapshots, dirs_exist_ok=True)
+        checkpoints.finish()
+
+
+def main(path: Path, rendezvous: str) -> int:
+    """Do one process's part of the task in a JSON file; what goes wrong is left beside it for the launcher."""
+    task = Task(**json.loads(path.read_text(encoding="utf-8")))
+    rank = int(os.environ["RANK"])
+    logging.basicConfig(
+        level=logging.INFO if rank == 0 else logging.WARNING,
+        format=f"%(asctime)s %(levelname)s rank {rank}: %(message)s",
+        filename=task.log,
+    )
+    try:
+        with join(rendezvous) as group:
+            perform(task, group)
+    except Exception as error:
+        report = {"message": explain(error), "traceback": traceback.format_exc()}
+        path.with_name(f"error-{rank}.json").write_text(json.dumps(report), encoding="utf-8")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "env://"))
