@@ -23,6 +23,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/__init__.py",
     "oversmoothing/training/batches.py",
     "oversmoothing/training/checkpoint.py",
+    "oversmoothing/training/lock.py",
     "oversmoothing/training/loop.py",
     "oversmoothing/training/optimiser.py",
     "oversmoothing/weights.py",
