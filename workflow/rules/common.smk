@@ -12,7 +12,7 @@ import sys
 sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
-from check import check, check_files
+from check import check, check_device, check_files
 from fingerprint import fingerprint
 from plan import METRICS, one_of, settings
 
@@ -27,7 +27,7 @@ SAMPLED = plan.samplings(config)
 
 
 resource_scopes:
-    gpu="local",
+    gpu_job="local",
 
 
 wildcard_constraints:
