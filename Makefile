@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(T
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 
-.PHONY: table report smoke so-far test test-slow lint format env lock clean help
+.PHONY: table report smoke so-far test test-slow test-slurm lint format env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -34,6 +34,9 @@ test: $(VENV)/.installed-dev ## the tests
 
 test-slow: $(VENV)/.installed-dev ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
+
+test-slurm: $(VENV)/.installed-dev ## the cluster test: a real SLURM on this machine (as root; Debian's slurmctld slurmd slurm-client munge)
+	$(BIN)/python -m pytest -m slurm -rs tests/slurm
 
 lint: $(VENV)/.installed-dev ## format and static checks
 	$(BIN)/ruff check .

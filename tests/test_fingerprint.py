@@ -25,6 +25,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/checkpoint.py",
     "oversmoothing/training/group.py",
     "oversmoothing/training/launch.py",
+    "oversmoothing/training/lock.py",
     "oversmoothing/training/loop.py",
     "oversmoothing/training/optimiser.py",
     "oversmoothing/training/step.py",

@@ -8,7 +8,7 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
-from check import DECODINGS, check, check_files
+from check import DECODINGS, check, check_device, check_files
 from oversmoothing.decoding import PARAMETERS, decoder
 from oversmoothing.metrics import METRICS
 
@@ -244,3 +244,38 @@ def test_a_missing_key():
     del config["windows"]["count"]
     with pytest.raises(plan.ConfigError, match="windows: 'count' is a required property"):
         check(config)
+
+
+def test_a_training_asks_for_what_its_size_needs():
+    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    models = plan.models({**config, "device": "cuda"})
+    small, large = models["bn4-s1337"], models["gpt-300m"]
+    assert plan.training_memory(large) > 2 * plan.training_memory(small) > 8000
+    seconds = [int(plan.stop_signal(model).partition("@")[2]) for model in (small, large)]
+    assert 120 < seconds[0] < seconds[1]
+    saved = 12 * 300e6 / 1e9  # GB
+    assert seconds[1] >= 120 + 50 * saved
+    assert plan.training_time({**config, "device": "cuda"}, large) == 24 * 60
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_short_training_asks_for_little_time(device):
+    config = default(device=device)
+    for model in plan.models(config).values():
+        if model.settings:
+            assert 30 <= plan.training_time(config, model) < 120
+            assert plan.training_time(config, model) > 4 * int(plan.stop_signal(model).partition("@")[2]) / 60
+
+
+def test_a_retry_asks_for_half_as_much_again():
+    assert [plan.grown(2000, attempt) for attempt in (1, 2, 3)] == [2000, 3000, 4000]
+    assert [plan.growing(60)(None, attempt) for attempt in (1, 2)] == [60, 90]
+    model = plan.models(DEFAULT)["bn4-s1337"]
+    assert plan.training_memory(model, 3) == 2 * plan.training_memory(model)
+    assert plan.sampling_memory(DEFAULT, model, 3) == 2 * plan.sampling_memory(DEFAULT, model)
+
+
+def test_jobs_elsewhere_must_be_told_the_device():
+    with pytest.raises(plan.ConfigError, match="device: auto looks for a GPU on this machine"):
+        check_device(DEFAULT)
+    check_device(default(device="cpu"))

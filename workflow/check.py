@@ -63,6 +63,21 @@ def check_files(config: Mapping[str, Any]) -> None:
             raise ConfigError(f"{key}: no folder {name} (searched in {Path.cwd()})")
 
 
+def check_device(config: Mapping[str, Any]) -> None:
+    """Check that jobs which run elsewhere are told whether there is a GPU, which cannot be seen from here.
+
+    Raises
+    ------
+    ConfigError
+        If `device` is auto.
+    """
+    if config["device"] == "auto":
+        raise ConfigError(
+            "device: auto looks for a GPU on this machine, but the jobs run on others; set cuda or cpu "
+            "(slurm/profile.v9+.yaml sets it, unless --config replaces that: --config device=cuda ...)"
+        )
+
+
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     for error in sorted(Validator(schema).iter_errors(config), key=lambda error: [str(part) for part in error.path]):

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from glob import glob
 from importlib.metadata import version
@@ -25,11 +25,14 @@ DELTA = math.log(1 / 0.8)
 EVABYTE = "EvaByte--EvaByte@"  # the asset, whatever its revision
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
+
 # Bytes of what a config may ask the hub for. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 TEXT_PER_PARQUET = 1.5
 LANGUAGE_MODELS = {"gpt2": 500_000_000, "gpt2-large": 3_100_000_000}  # float32
+
+DAY = 1440  # minutes
 
 
 class ConfigError(WorkflowError):
@@ -239,15 +242,44 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 
 
-def training_memory(model: Model) -> int:
+def training_memory(model: Model, attempt: int = 1) -> int:
     """Estimate the memory of a training in MB.
 
     Weights, gradients and two moments in float32, twice while they are saved, and 3 GB for PyTorch and activations;
     all of it in each process.
     """
-    shape = (model.settings or {})["model"]
-    weights = 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
-    return model.processes * (3000 + 32 * weights // 10**6)
+    return grown(model.processes * (3000 + 32 * _weights(model) // 10**6), attempt)
+
+
+def training_time(config: Mapping[str, Any], model: Model) -> int:
+    """Estimate the time of a training in minutes, generously, but ask for no more than a day.
+
+    Six floating-point operations per weight and byte, at a third of what a GPU of 2020 does with models so small, or
+    at what one CPU thread does. A training that hits its limit saves, and its retry goes on from there: so a retry
+    needs no more time, and a longer training needs retries and not a queue that admits jobs of weeks.
+    """
+    training = (model.settings or {})["training"]
+    seen = (
+        training["max_steps"] * training["accumulation"] * training["batch"] * (model.settings or {})["model"]["block"]
+    )
+    speed = model.processes * (3e13 if gpus(config) else 1e10 * training["threads"])
+    return min(DAY, 30 + round(6 * _weights(model) * seen / speed / 60))
+
+
+def stop_signal(model: Model) -> str:
+    """Ask SLURM to send SIGTERM to a training before its time is up: two minutes, and one for each GB that it saves."""
+    saved = 12 * _weights(model)
+    return f"--signal=TERM@{120 + 60 * round(saved / 10**9)}"
+
+
+def grown(resource: int, attempt: int) -> int:
+    """Give half of a resource more with each attempt: what failed for want of memory or time is retried with more."""
+    return resource * (1 + attempt) // 2
+
+
+def growing(resource: int) -> Callable[[Any, int], int]:
+    """Give the function that Snakemake asks for a resource that grows with each attempt."""
+    return lambda wildcards, attempt: grown(resource, attempt)
 
 
 def training_threads(model: Model) -> int:
@@ -270,13 +302,13 @@ def sampling_settings(
     return settings(**chosen | (model.hub or {} if model else {}))
 
 
-def sampling_memory(config: Mapping[str, Any], model: Model) -> int:
+def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
     """Estimate the memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
     own = model if model.settings or not model.source else models(config)[model.source]
     shape = (own.settings or {"model": config["model"]})["model"]
     length = config["windows"]["prompt"] + config["windows"]["scored"]
     cached = 8 * shape["layers"] * shape["width"] * length * config["samples"]["batch"]
-    return 2000 + (2 * cached + 48 * shape["layers"] * shape["width"] ** 2) // 10**6
+    return grown(2000 + (2 * cached + 48 * shape["layers"] * shape["width"] ** 2) // 10**6, attempt)
 
 
 def study(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -447,6 +479,12 @@ def one_of(models: Iterable[Model]) -> str:
 def settings(**values: Any) -> dict[str, Any]:
     """Give what a rule depends on as one plain dict with sorted keys, which Snakemake can compare between runs."""
     return json.loads(json.dumps(values, sort_keys=True))
+
+
+def _weights(model: Model) -> int:
+    """Count the weights of a model that is trained, all but exactly."""
+    shape = (model.settings or {})["model"]
+    return 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
 
 
 def _files(pattern: str) -> list[str]:

@@ -56,7 +56,7 @@ class Study:
 
 def copy_project(folder):
     """Copy what a clone holds, and write a small text beside it."""
-    for name in ("workflow", "scripts", "config", "resources", "envs", "tests/config"):
+    for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "tests/config"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".snakemake"))
     write_text(folder / "text.jsonl")
     return Study(folder)

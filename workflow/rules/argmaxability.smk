@@ -17,8 +17,8 @@ rule argmaxability:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(30),
     params:
         code=fingerprint("argmaxability.py"),
     script:

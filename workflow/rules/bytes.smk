@@ -31,8 +31,8 @@ rule by_byte:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=plan.growing(1000),
+        runtime=plan.growing(30),
     params:
         code=fingerprint("by_byte.py"),
     script:

@@ -12,7 +12,7 @@ import sys
 sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
-from check import check, check_files
+from check import check, check_device, check_files
 from fingerprint import fingerprint
 from plan import METRICS, one_of, settings
 
@@ -29,7 +29,7 @@ FOREIGN = [model for model in MODELS.values() if model.hub]
 
 
 resource_scopes:
-    gpu="local",
+    gpu_job="local",
 
 
 wildcard_constraints:

@@ -23,8 +23,8 @@ rule build_corpus:
         ENVIRONMENT
     threads: 2
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=plan.growing(4000),
+        runtime=plan.growing(120),
     params:
         settings=plan.corpus_settings(config),
         at_least=lambda wildcards, output: plan.bytes_needed(config),
@@ -44,8 +44,8 @@ rule draw_windows:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=plan.growing(1000),
+        runtime=plan.growing(10),
     params:
         settings=settings(**config["windows"]),
         code=fingerprint("draw_windows.py"),

@@ -34,8 +34,8 @@ rule metric_cost:
         ENVIRONMENT
     threads: workflow.resource_settings.cores or 1
     resources:
-        mem_mb=2000,
-        runtime=600,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(600),
     params:
         settings=settings(
             **config["costs"],

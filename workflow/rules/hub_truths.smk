@@ -22,8 +22,9 @@ rule hub_logits:
     threads: config["inference"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=plan.foreign_memory(config),
-        runtime=240,
+        gpu_job=GPUS,
+        mem_mb=plan.growing(plan.foreign_memory(config)),
+        runtime=plan.growing(240),
     params:
         settings=lambda wildcards: settings(
             **config["inference"] | MODELS[wildcards.model].hub
@@ -49,8 +50,9 @@ rule hub_sample:
     threads: config["inference"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=plan.foreign_memory(config),
-        runtime=720,
+        gpu_job=GPUS,
+        mem_mb=plan.growing(plan.foreign_memory(config)),
+        runtime=plan.growing(720),
     params:
         settings=lambda wildcards: plan.sampling_settings(
             config, config["decodings"], MODELS[wildcards.model]

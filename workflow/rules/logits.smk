@@ -21,8 +21,9 @@ rule logits:
     threads: config["inference"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=4000,
-        runtime=60,
+        gpu_job=GPUS,
+        mem_mb=plan.growing(4000),
+        runtime=plan.growing(60),
     params:
         settings=settings(**config["inference"]),
         device=lambda wildcards, output: config["device"],
@@ -44,8 +45,8 @@ rule svd_logits:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(30),
     params:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
         code=fingerprint("svd_logits.py"),

@@ -28,8 +28,12 @@ rule train:
     threads: lambda wildcards: plan.training_threads(MODELS[wildcards.model])
     resources:
         gpu=lambda wildcards: GPUS * MODELS[wildcards.model].processes,
-        mem_mb=lambda wildcards: plan.training_memory(MODELS[wildcards.model]),
-        runtime=1440,
+        gpu_job=GPUS,
+        mem_mb=lambda wildcards, attempt: plan.training_memory(
+            MODELS[wildcards.model], attempt
+        ),
+        runtime=lambda wildcards: plan.training_time(config, MODELS[wildcards.model]),
+        slurm_extra=lambda wildcards: plan.stop_signal(MODELS[wildcards.model]),
     params:
         settings=lambda wildcards: MODELS[wildcards.model].settings,
         checkpoints=lambda wildcards, output: plan.checkpoints(config, wildcards.model),
@@ -62,8 +66,8 @@ rule adopt:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=4000,
-        runtime=10,
+        mem_mb=plan.growing(4000),
+        runtime=plan.growing(10),
     params:
         block=config["windows"]["prompt"] + config["windows"]["scored"],
         code=fingerprint("adopt.py"),

@@ -26,8 +26,9 @@ rule train_language_model:
     threads: config["language_model"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=4000,
-        runtime=60,
+        gpu_job=GPUS,
+        mem_mb=plan.growing(4000),
+        runtime=plan.growing(60),
     params:
         settings=settings(**config["language_model"]),
         device=lambda wildcards, output: config["device"],
@@ -47,8 +48,8 @@ rule draw_second_windows:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=plan.growing(1000),
+        runtime=plan.growing(10),
     params:
         settings=settings(**config["windows"]),
         code=fingerprint("draw_second_windows.py"),
@@ -74,8 +75,9 @@ rule quality:
     threads: config["quality"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=8000 if config["quality"]["language_model"] else 2000,
-        runtime=240,
+        gpu_job=GPUS,
+        mem_mb=plan.growing(8000 if config["quality"]["language_model"] else 2000),
+        runtime=plan.growing(240),
     params:
         settings=lambda wildcards: settings(
             **{

@@ -21,8 +21,8 @@ rule effective_rank:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(30),
     params:
         settings=settings(**config["ranks"]),
         code=fingerprint("effective_rank.py"),

@@ -26,8 +26,11 @@ rule sample:
     threads: config["inference"]["threads"]
     resources:
         gpu=GPUS,
-        mem_mb=lambda wildcards: plan.sampling_memory(config, MODELS[wildcards.model]),
-        runtime=240,
+        gpu_job=GPUS,
+        mem_mb=lambda wildcards, attempt: plan.sampling_memory(
+            config, MODELS[wildcards.model], attempt
+        ),
+        runtime=plan.growing(240),
     params:
         settings=plan.sampling_settings(config, config["decodings"]),
         rank=None,

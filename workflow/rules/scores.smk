@@ -20,8 +20,8 @@ rule score:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(60),
     params:
         settings=settings(
             tau=config["metrics"]["tau"],
@@ -52,8 +52,8 @@ rule tbat:
         ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(240),
     params:
         settings=settings(
             delta=TBAT["delta"],
@@ -80,8 +80,8 @@ rule tbat_approximation:
         ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=plan.growing(2000),
+        runtime=plan.growing(240),
     params:
         settings=settings(
             delta=TBAT["delta"],

@@ -1,6 +1,5 @@
 """What training needs to go on after a kill: one file, replaced whole, under a lock."""
 
-import fcntl
 import json
 import logging
 import shutil
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from oversmoothing.jobs import UserError
+from oversmoothing.training.lock import Lock
 from oversmoothing.weights import load_tensors, save_tensors
 
 logger = logging.getLogger(__name__)
@@ -66,33 +65,34 @@ class Checkpoints:
         self.best = self.folder / "best.safetensors"
         self.snapshots = self.folder / "snapshots"
         self._resume = self.folder / "resume.safetensors"
+        self._lock = Lock(self.folder)
+        self._finished = False
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder for this process alone.
+        """Hold the folder for this process alone; leave none of it behind after `finish`.
 
         Raises
         ------
         UserError
-            If another process trains in it: after a kill of Snakemake an orphan may live on.
+            If another process trains in it.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UserError(
-                    f"{self.folder}: another process is training this model; wait for it or end it"
-                ) from None
-            except OSError as error:
-                raise UserError(
-                    f"{self.folder}: this file system has no file locks ({error}); set `checkpoints:` in the "
-                    "config to a folder on one that has"
-                ) from error
+        with self._lock.held():
             yield
+        if self._finished:  # only now, because a network file system keeps a file that is open
+            (self.folder / "lock").unlink(missing_ok=True)
+            self.folder.rmdir()
 
     def save(self, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-        """Replace the resume file by the state of now."""
+        """Replace the resume file by the state of now.
+
+        Raises
+        ------
+        UserError
+            If another process has taken the folder over.
+        """
+        self._lock.verify()
         tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
@@ -129,8 +129,9 @@ class Checkpoints:
         return progress
 
     def finish(self) -> None:
-        """Delete the folder: the training's outputs are in place."""
-        shutil.rmtree(self.folder)
+        """Delete what the folder holds: the training's outputs are in place."""
+        self._clear()
+        self._finished = True
 
     def _clear(self) -> None:
         for path in (self._resume, self.best):

@@ -1,0 +1,197 @@
+"""`snakemake --profile slurm` on a real SLURM: what a local run gives, whatever happens to the jobs on the way."""
+
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from cluster import Cluster, missing
+from study import ROOT, copy_project
+
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.training.checkpoint import Checkpoints
+from oversmoothing.training.loop import train
+from oversmoothing.weights import load_tensors
+
+pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(missing()), reason=f"no SLURM here: {missing()}")]
+
+# Trainings last long enough, on any machine, to be disturbed: the family and, for SLURM looks at limits only twice a
+# minute, the truth.
+SECONDS = {"family": 12, "truth": 60}
+CHANGES = {
+    "folder: checkpoints, interval: 4": "folder: {name}_checkpoints, interval: 50",
+    "max_steps: 24": "max_steps: {truth}",
+    "max_steps: 16": "max_steps: {family}\n  patience: 100000",
+    "evaluation_interval: 8": "evaluation_interval: 500",
+}
+MODELS = ["bn4-s1337", "bn16-s1337", "truth"]
+MINUTES = 9
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("slurm"))
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    study = copy_project(tmp_path_factory.mktemp("study"))
+    speed = steps_per_second(tmp_path_factory.mktemp("speed"))
+    steps = {kind: round(seconds * speed) for kind, seconds in SECONDS.items()}
+    for name in ("cluster", "local", "cuda"):
+        text = (study.folder / "tests/config/tiny.yaml").read_text()
+        for old, new in CHANGES.items():
+            assert old in text
+            text = text.replace(old, new.format(name=name, **steps))
+        (study.folder / f"{name}.yaml").write_text(f"results: {name}\n{text}")
+    return study
+
+
+def steps_per_second(folder):
+    """Measure how fast this machine trains a model of the tiny config."""
+    settings = yaml.safe_load((ROOT / "config/config.yaml").read_text())["training"]
+    settings |= {"max_steps": 300, "evaluation_interval": 300, "evaluation_batches": 1, "snapshots": False}
+    model = GPT(GPTConfig(layers=1, heads=2, width=16, block=32, rank=4, dropout=0.0), 1)
+    text = np.random.default_rng(0).integers(0, 256, 10000, dtype=np.uint8)
+    checkpoints = Checkpoints(folder, "speed", interval=100)
+    torch.set_num_threads(1)
+    began = time.perf_counter()
+    with checkpoints.lock():
+        train(model, text, text, settings, 1, "float32", checkpoints)
+    return 300 / (time.perf_counter() - began)
+
+
+def start(cluster, study, *options, config="cluster.yaml", targets=("cluster/tables/oversmoothing.csv",)):
+    """Start Snakemake under the profile as it is shipped; return the process and the file of its output."""
+    path = study.folder / "snakemake.out"
+    command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--configfile", config, *options]
+    environment = {key: value for key, value in cluster.environment.items() if not key.startswith("PYTEST")}
+    with path.open("w") as out:
+        process = subprocess.Popen(
+            [*command, "--", *targets], cwd=study.folder, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
+    return process, path
+
+
+def training(cluster, study, model, rule="train"):
+    """Wait until a model's training has run long enough to have saved something; return its SLURM job."""
+    limit = time.monotonic() + 60 * MINUTES
+    while True:
+        job = cluster.job(f"rule_{rule}_wildcards_{model}")
+        if job and (study.folder / f"cluster_checkpoints/{model}/resume.safetensors").exists():
+            return job
+        assert time.monotonic() < limit, f"{model} never ran"
+        time.sleep(0.2)
+
+
+def test_the_table_is_that_of_a_local_run_whatever_happens_to_the_jobs(cluster, study, capsys):
+    """One training is cancelled, one loses its node, one exceeds its time; a scoring job exceeds its memory."""
+    process, path = start(
+        cluster,
+        study,
+        *("--config", "device=cpu"),  # there is no GPU here; the jobs ask for one all the same
+        *("--set-resources", "train:gpu=1", "train_truth:gpu=1", "score:mem_mb=300*attempt"),
+        *("--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "2"),
+    )
+    try:
+        cancelled = training(cluster, study, "bn4-s1337")
+        cluster.run("scancel", cancelled["JobId"])
+        lost = training(cluster, study, "bn16-s1337")
+        cluster.cut_power(lost["NodeList"])
+        nodes = cluster.run("sinfo")
+        late = training(cluster, study, "truth", rule="train_truth")
+        cluster.run("scontrol", "update", f"JobId={late['JobId']}", f"TimeLimit={2 + minutes(late['RunTime'])}")
+        cluster.wait_until_requeued(lost["JobId"])
+        cluster.start_node(lost["NodeList"])
+        process.wait(60 * MINUTES)
+    finally:
+        process.kill()
+    output = path.read_text()
+    assert process.returncode == 0, output[-5000:]
+
+    jobs = cluster.jobs()
+    with capsys.disabled():
+        print(f"\n{nodes}")
+        print(cluster.run("squeue", "--states=all", "--sort=i", "--format=%.5i %9P %10T %6N %.7m %k"))
+        print(
+            "\n".join(line for line in output.splitlines() if "failed, SLURM status" in line or "restart job" in line)
+        )
+    by_id = {job["JobId"]: job for job in jobs}
+    by_comment = {}
+    for job in jobs:
+        by_comment.setdefault(job["Comment"], []).append(job)
+
+    # each failure happened,
+    assert by_id[cancelled["JobId"]]["JobState"] == "CANCELLED"
+    assert re.search(rf"down\*? +{lost['NodeList']}", nodes)
+    assert int(by_id[lost["JobId"]]["Restarts"]) >= 1
+    log = (study.folder / f".snakemake/slurm_logs/rule_train_truth/truth/{late['JobId']}.log").read_text()
+    stopped = re.search(r"Error: truth: stopped by SIGTERM at step (\d+); the state is saved, run again to go on", log)
+    assert by_id[late["JobId"]]["JobState"] in ("FAILED", "TIMEOUT")
+    scores = by_comment["rule_score_wildcards_bn4-s1337"]
+    assert scores[0]["JobState"] in ("FAILED", "OUT_OF_MEMORY")
+
+    # and each was recovered: trainings went on from where they were, and asked for more memory
+    for model, least in (("bn4-s1337", 50), ("bn16-s1337", 50), ("truth", int(stopped[1]))):
+        log = (study.folder / f"cluster/logs/train/{model}.log").read_text()
+        assert int(re.search(r"resuming at step (\d+)", log)[1]) >= least, model
+    first, second = by_comment["rule_train_wildcards_bn4-s1337"][:2]
+    assert memory(second) == 1.5 * memory(first) == 4500
+    assert scores[-1]["JobState"] == "COMPLETED"
+
+    # GPUs are asked for by what uses one, and nothing else is on their nodes
+    for job in jobs:
+        trains = job["Comment"].startswith("rule_train")
+        assert job["Partition"] == ("gpu" if trains else "cpu")
+        assert job.get("TresPerJob") == ("gres:gpu:1" if trains else None)
+
+    table, local_table = (study.folder / name / "tables/oversmoothing.csv" for name in ("cluster", "local"))
+    study.snakemake(str(local_table.relative_to(study.folder)), config="local.yaml")
+    assert table.read_bytes() == local_table.read_bytes()
+    for model in MODELS:
+        one, other = (
+            load_tensors(study.folder / name / f"models/{model}/weights.safetensors")[0]
+            for name in ("cluster", "local")
+        )
+        assert all((one[name] == other[name]).all() for name in one), model
+
+
+def test_gpu_jobs_are_submitted_side_by_side_and_say_where_a_node_has_no_gpu(cluster, study):
+    """As shipped, the profile asks for GPUs; this node's are fakes."""
+    targets = [f"cuda/models/{model}/weights.safetensors" for model in ("bn4-s1337", "bn16-s1337")]
+    process, _ = start(cluster, study, "--retries", "0", config="cuda.yaml", targets=targets)
+    assert process.wait(60 * MINUTES) == 1
+    one, other = [job for job in cluster.jobs() if job["Comment"].startswith("rule_train_")][-2:]
+    for job in (one, other):
+        assert (job["Partition"], job["TresPerJob"]) == ("gpu", "gres:gpu:1")
+        model = job["Comment"].rpartition("_")[2]
+        log = study.folder / f".snakemake/slurm_logs/rule_train/{model}/{job['JobId']}.log"
+        assert "device: cuda is set in the config, but PyTorch sees no GPU here" in log.read_text()
+    assert other["SubmitTime"] < one["EndTime"]
+
+
+def test_the_device_must_be_named(cluster, study):
+    process, path = start(cluster, study, "--config", "device=auto")
+    assert process.wait(60 * MINUTES) == 1
+    assert "device: auto looks for a GPU on this machine, but the jobs run on others" in path.read_text()
+
+
+def minutes(clock):
+    """Round a time up to whole minutes."""
+    hours, minutes, seconds = map(int, clock.split(":"))
+    return 60 * hours + minutes + (seconds > 0)
+
+
+def memory(job):
+    """Give what a job asked for in MB."""
+    number, unit = re.fullmatch(r"([\d.]+)([MG])", job["MinMemoryNode"]).groups()
+    return float(number) * {"M": 1, "G": 1024}[unit]
