@@ -240,7 +240,7 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "model": model.name,
             "kind": model.kind,
             "rank": model.rank,
-            "role": int(model.published_as) if (model.published_as or "").isdigit() else None,
+            "role": int(model.published_as) if model.published_as and model.published_as.isdigit() else None,
             "training": model.source or model.name,
         }
         for model in models(config).values()

@@ -78,6 +78,12 @@ class WindowSums:
             self.total[name] = self.total.get(name, 0.0) + float(total)
             self.squares[name] = self.squares.get(name, 0.0) + float(square)
 
+    @property
+    def mean(self) -> float:
+        """Of all values; NaN if there are none."""
+        n = sum(self.count.values())
+        return (self.origin or 0.0) + sum(self.total.values()) / n if n else np.nan
+
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return counts, sums and sums of squares (both about `origin`) in the order of the windows' numbers."""
         order = sorted(self.count)

@@ -159,8 +159,10 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
     """
     difference = a.mean - b.mean
     low = high = difference
-    if chance and a.sums and b.sums:
-        _, low, high = paired_difference(merge(a.sums), merge(b.sums), chance.resamples, chance.seed)
+    if chance and (a.sums or b.sums):
+        own, other = merge(a.sums), merge(b.sums)
+        own, other = own if a.sums else _same_everywhere(a, other), other if b.sums else _same_everywhere(b, own)
+        _, low, high = paired_difference(own, other, chance.resamples, chance.seed)
     elif a.draws and b.draws:
         reach = NORMAL * np.std(np.mean(a.draws, axis=0) - np.mean(b.draws, axis=0), ddof=1)
         low, high = difference - reach, difference + reach
@@ -190,6 +192,13 @@ def minus(a: Value, b: Value) -> Value:
     """Give the difference of two values per training, without an interval, as a value to compare further."""
     means = tuple(np.broadcast_to(np.subtract(a.means, b.means), max(len(a.means), len(b.means))).tolist())
     return Value(means, (*a.trainings, *b.trainings), a.kind, size=max(a.scale, b.scale))
+
+
+def _same_everywhere(value: Value, like: WindowSums) -> WindowSums:
+    """Give every window of another set the one value that is known."""
+    sums, windows = WindowSums(), np.array(sorted(like.count))
+    sums.add(windows, np.full(len(windows), value.mean))
+    return sums
 
 
 def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> float:

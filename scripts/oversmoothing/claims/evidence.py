@@ -116,13 +116,13 @@ class Run(Evidence):
         self._scores = cache(self._read_scores)
         self._quality = cache(self._read_quality)
         self._predictions = cache(self._read_predictions)
-        self.by_byte = cache(self._read_by_byte)  # type: ignore[method-assign]
+        self._by_byte = cache(self._read_by_byte)
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if decoding not in self._decodings:
             raise Missing(f"{decoding} is not among the `decodings`")
         sums = tuple(self._scores(metric, model)[decoding] for model in member.models)
-        return Value(tuple(map(_mean, sums)), member.trainings, "scores", sums)
+        return Value(tuple(own.mean for own in sums), member.trainings, "scores", sums)
 
     def loss(self, member: Member) -> Value:
         means = tuple(validation_loss(self._path("history", model)) for model in member.models)
@@ -130,7 +130,7 @@ class Run(Evidence):
 
     def accuracy(self, member: Member) -> Value:
         sums = tuple(self._predictions(model)[0] for model in member.models)
-        return Value(tuple(map(_mean, sums)), member.trainings, "losses", sums)
+        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if member is HUMAN:
@@ -146,14 +146,14 @@ class Run(Evidence):
                 raise Missing(f"no {MEASURES[metric].label} under {decoding}: {own.note.iloc[0]}")
             parts.append(values)
         if MEASURES[metric].of_set:
-            means = tuple(float(part.value[part.resample.isna()].iloc[0]) for part in parts)
-            draws = tuple(part.value[part.resample.notna()].to_numpy() for part in parts)
+            means = tuple(float(part.value[part["resample"].isna()].iloc[0]) for part in parts)
+            draws = tuple(part.value[part["resample"].notna()].to_numpy() for part in parts)
             return Value(means, member.trainings, "samples", draws=draws)
         sums = []
         for part in parts:
             sums.append(WindowSums())
             sums[-1].add(part.window.to_numpy(np.int64), part.value.to_numpy(np.float64))
-        return Value(tuple(map(_mean, sums)), member.trainings, "samples", tuple(sums))
+        return Value(tuple(own.mean for own in sums), member.trainings, "samples", tuple(sums))
 
     def unargmaxable(self, member: Member) -> Value:
         counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
@@ -172,6 +172,9 @@ class Run(Evidence):
         name = "tbat_published_method" if metric == "tbat" else metric
         own = table[table.model.isin(member.models) & (table.metric == name)]
         return float(own["mean"].mean())
+
+    def by_byte(self, model: str) -> ScoresByByte:
+        return self._by_byte(model)
 
     def predicted(self, model: str) -> np.ndarray:
         return self._predictions(model)[1]
@@ -198,8 +201,3 @@ class Run(Evidence):
 
     def _read_by_byte(self, model: str) -> ScoresByByte:
         return sum_by_byte(self._path("nsmd", model), self._path("windows", ""))
-
-
-def _mean(sums: WindowSums) -> float:
-    count, total, _ = sums.arrays()
-    return (sums.origin or 0.0) + float(total.sum() / count.sum())

@@ -151,13 +151,11 @@ def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
     for model in each(list(lowest_and_best(evidence))):
         scores = evidence.by_byte(model.models[0])
         order = by_frequency(scores)
-        values = []
-        for which in (order[-EXTREMES:], order[:EXTREMES]):
-            sums = of_bytes(scores, which)
-            count, total, _ = sums.arrays()
-            mean = (sums.origin or 0.0) + float(total.sum() / count.sum())
-            values.append(Value((mean,), model.trainings, sums=(sums,)))
-        found.append(evidence.compare(*values, f"NSMD, rarest against most frequent bytes, {model}"))
+        rare, frequent = (
+            Value((sums.mean,), model.trainings, sums=(sums,))
+            for sums in (of_bytes(scores, order[-EXTREMES:]), of_bytes(scores, order[:EXTREMES]))
+        )
+        found.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
     return found
 
 

@@ -24,6 +24,7 @@ CHAPTERS = {
     "I": "Appendix I: cost",
 }
 HOW = "How each claim is tested"
+COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 KINDS = {
     "losses": "losses and accuracies",
     "scores": "scores",
@@ -94,7 +95,7 @@ def write_latex(
         (_wide(part, latex_text), f"{title} {CHAPTERS[chapter]}. {_legend(run_to_run, family)}")
         for chapter, part in table.groupby("chapter", sort=False)
     ]
-    widths = (0.32, 0.1, 0.1, 0.16, 0.18)
+    widths = (0.26, 0.08, 0.08, 0.14, 0.14, 0.14)
     layout = "".join(f"p{{{width}\\linewidth}}" for width in widths)
     write_latex_tables(path, tables, layout, "\\scriptsize\\raggedright\n")
 
@@ -126,7 +127,8 @@ def _wide(part: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
                 "this run": escape(_verdict(row, "")),
                 "printed means": escape(_verdict(row, "published_")),
                 "effect": escape(_effect(row)),
-                "weakest comparison": escape(row["weakest"] or row["note"]),
+                "weakest comparison": escape(row["weakest"] if pd.notna(row["weakest"]) else row["note"]),
+                "printed effect": escape(_printed(row)),
             }
         )
     return pd.DataFrame(rows)
@@ -142,28 +144,33 @@ def _verdict(row: Mapping[str, Any], whose: str) -> str:
 
 
 def _effect(row: Mapping[str, Any]) -> str:
-    """Set the run's effect with its interval, its bound if that is not 0, and the printed one."""
+    """Set the run's effect with its interval, how far another training may move it, and a bound that is not 0."""
     if pd.isna(row["effect"]):
-        parts = ["-"]
-    else:
-        interval = "" if pd.isna(row["low"]) else f" [{number(row['low'])}, {number(row['high'])}]"
-        parts = [f"{number(row['effect'])}{interval}"]
-        if row["run_to_run"] and math.isfinite(row["run_to_run"]):
-            parts.append(f"± {number(row['run_to_run'])} from run to run")
-        if row["bound"]:
-            parts.append(f"against {number(row['bound'])}")
-    if pd.notna(row["published_effect"]):
-        parts.append(f"printed: {number(row['published_effect'])} ({row['published_weakest']})")
-    return "; ".join(parts)
+        return "-"
+    interval = "" if pd.isna(row["low"]) else f" [{number(row['low'])}, {number(row['high'])}]"
+    parts = [f"{number(row['effect'])}{interval}"]
+    if math.isinf(row["run_to_run"]):
+        parts.append("but the order to agree with is not clear")
+    elif row["run_to_run"]:
+        parts.append(f"± {number(row['run_to_run'])} from run to run")
+    if row["bound"]:
+        parts.append(f"against {number(row['bound'])}")
+    return ", ".join(parts)
+
+
+def _printed(row: Mapping[str, Any]) -> str:
+    if pd.isna(row["published_effect"]):
+        return row["published_note"]
+    return f"{number(row['published_effect'])} ({row['published_weakest']})"
 
 
 def _counts(table: pd.DataFrame) -> str:
-    words = []
+    sentences = []
     for column, whose in (("verdict", "In this run"), ("published_verdict", "on the thesis's printed means")):
         counts = table[column].value_counts()
-        parts = [f"{counts[name]} {name}" for name in (HOLDS, FAILS, OPEN, NOT_PRINTED) if name in counts]
-        words.append(f"{whose}, {', '.join(parts)}")
-    return f"{'; '.join(words)}."
+        parts = [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
+        sentences.append(f"{whose} {', '.join(parts)}")
+    return f"{'; '.join(sentences)}."
 
 
 def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
@@ -179,8 +186,8 @@ def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
         "models are compared, the interval first widens on both sides: with one seed by a share of the larger value "
         f"({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval of their mean difference",
         "Printed means: the same comparisons on the thesis's printed means alone, so without intervals; the "
-        "bracket after an effect names the weakest of them. Equal at the printed precision: cannot tell. Byte TV, "
-        "which the thesis prints at half its value, is doubled",
+        "bracket after the printed effect names the weakest of them. Equal at the printed precision: cannot tell. "
+        "Byte TV, which the thesis prints at half its value, is doubled",
     ]
     parts += [
         f"{member.name.capitalize()} stands for the thesis's {member.role}"
