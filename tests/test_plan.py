@@ -279,3 +279,16 @@ def test_jobs_elsewhere_must_be_told_the_device():
     with pytest.raises(plan.ConfigError, match="device: auto looks for a GPU on this machine"):
         check_device(DEFAULT)
     check_device(default(device="cpu"))
+
+
+def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
+    rows = {row["model"]: row for row in plan.compared_models(default(seeds=[1337, 2]))}
+    assert rows["bn288-s2"] == {
+        "model": "bn288-s2",
+        "kind": "family",
+        "rank": 288,
+        "role": 512,
+        "training": "bn288-s2",
+    }
+    assert (rows["svd4-s2"]["role"], rows["svd4-s2"]["training"]) == (4, "bn288-s2")
+    assert (rows["truth"]["role"], rows["truth"]["training"]) == (None, "truth")

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.statistics import WindowSums, merge, paired_difference, summarise
 
 
 def clustered(windows=40, seed=0, size=50):
@@ -126,3 +126,72 @@ def test_mistakes_are_named():
         sums.add(np.array([1, 7]), np.array([1.0, math.nan]))
     with pytest.raises(ValueError, match="no values"):
         summarise(sums, 100, 0)
+
+
+def naive_difference(a, b, resamples, seed):
+    """Draw whole windows, glue the positions of both sets together, subtract the averages."""
+    rng = np.random.default_rng(seed)
+    windows = np.unique(np.concatenate([a[0], b[0]]))
+    drawn = rng.integers(len(windows), size=(resamples, len(windows)))
+    differences = []
+    for row in drawn:
+        x, y = (np.concatenate([values[ids == windows[i]] for i in row]) for ids, values in (a, b))
+        differences.append(x.mean() - y.mean())
+    return np.quantile(differences, [0.025, 0.975])
+
+
+def pair(missing=()):
+    ids, values = clustered(size=8)
+    a = ids, values
+    other = values + 0.3 + np.random.default_rng(5).normal(0, 0.1, len(values))
+    keep = ~np.isin(ids, missing)
+    return a, (ids[keep], other[keep])
+
+
+@pytest.mark.parametrize("missing", [0, 5])
+def test_paired_difference_agrees_with_windows_glued_together(missing):
+    a, b = pair(np.unique(clustered(size=8)[0])[:missing])
+    difference, low, high = paired_difference(seen(*a), seen(*b, 3), 3000, 0)
+    assert difference == pytest.approx(a[1].mean() - b[1].mean(), abs=1e-12)
+    expected = naive_difference(a, b, 3000, 9)
+    assert (low, high) == pytest.approx(expected, abs=0.08 * (expected[1] - expected[0]))
+
+
+def test_pairing_cancels_what_makes_a_window_hard():
+    a, b = pair()
+    _, low, high = paired_difference(seen(*a), seen(*b), 1000, 0)
+    alone = summarise(seen(*a), 1000, 0)
+    assert low < -0.3 < high
+    assert high - low < 0.2 * (alone.high - alone.low)
+    assert paired_difference(seen(*a), seen(*a), 1000, 0) == (0, 0, 0)
+
+
+def test_paired_difference_keeps_its_digits_far_from_zero():
+    a, b = pair()
+    near = paired_difference(seen(*a), seen(*b), 500, 0)
+    far = paired_difference(seen(a[0], a[1] + 1e9), seen(b[0], b[1] + 1e9), 500, 0)
+    assert far == pytest.approx(near, abs=1e-6)
+
+
+def test_a_draw_without_values_on_one_side_is_left_out():
+    windows = np.arange(4)
+    lonely = seen(np.array([2]), np.array([7.0]))
+    difference, low, high = paired_difference(lonely, seen(windows, np.ones(4)), 500, 0)
+    assert (difference, low, high) == (6, 6, 6)
+
+
+def test_differences_that_cannot_be_had():
+    one = seen(np.zeros(3, int), np.array([1.0, 2, 3]))
+    difference, low, high = paired_difference(one, seen(np.zeros(1, int), np.array([0.5])), 100, 0)
+    assert difference == 1.5
+    assert math.isnan(low)
+    assert math.isnan(high)
+    with pytest.raises(ValueError, match="no values"):
+        paired_difference(one, WindowSums(), 100, 0)
+
+
+def test_merged_sums_are_those_of_all_values():
+    ids, values = clustered()
+    parts = [seen(i, x) for i, x in zip(np.array_split(ids, 5), np.array_split(values, 5), strict=True)]
+    merged = summarise(merge([WindowSums(), *parts]), 200, 0)
+    assert vars(merged) == pytest.approx(vars(summarise(seen(ids, values), 200, 0)), rel=1e-9, abs=1e-11)

@@ -397,6 +397,27 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     return rows
 
 
+def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Say of each model what claims compare it by.
+
+    Returns
+    -------
+    list of dict
+        ``model``, ``kind``, ``rank``; ``role``, the thesis's rank that it stands for (`published_as`), None if that is
+        no number; ``training``, the model whose training it comes from.
+    """
+    return [
+        {
+            "model": model.name,
+            "kind": model.kind,
+            "rank": model.rank,
+            "role": int(model.published_as) if model.published_as and model.published_as.isdigit() else None,
+            "training": model.source or model.name,
+        }
+        for model in models(config).values()
+    ]
+
+
 def pooled_truths(config: Mapping[str, Any]) -> dict[str, Any]:
     """Say of all truths together, "all truths", what `table_rows` says of each; the thesis has the mean of its two."""
     truths = table_rows(config, "truth")

@@ -37,11 +37,26 @@ def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
 
     Ties go to the lowest byte. Errors are those of `read_groups`.
     """
-    sums = WindowSums()
+    return summarise(predictions(logits)[0], resamples, seed)
+
+
+def predictions(logits: str | Path) -> tuple[WindowSums, np.ndarray]:
+    """Count what a model would predict over the scored bytes of all windows: at each, its most probable byte.
+
+    Returns
+    -------
+    right : WindowSums
+        1 where the prediction is the byte that stands there, else 0.
+    counts : int array, shape (v,)
+        How often each byte is predicted.
+    """
+    sums, counts = WindowSums(), np.zeros(0, np.int64)
     for group in read_groups(logits, ["window", "target", "logits"]):
-        right = vectors(group["logits"]).argmax(axis=1) == group["target"].to_numpy()
-        sums.add(group["window"].to_numpy(), right.astype(np.float64))
-    return summarise(sums, resamples, seed)
+        own = vectors(group["logits"])
+        predicted = own.argmax(axis=1)
+        sums.add(group["window"].to_numpy(), (predicted == group["target"].to_numpy()).astype(np.float64))
+        counts = np.bincount(predicted, minlength=own.shape[1]) + (counts if len(counts) else 0)
+    return sums, counts
 
 
 def losses_table(

@@ -93,7 +93,15 @@ def score_window(
 def summarise_scores(
     path: str | Path, decodings: Sequence[str], resamples: int, seed: int, pooled: str | None = None
 ) -> dict[tuple[str | None, str], Summary]:
-    """Summarise one score file per truth (None where the metric needs none) and decoding, reading it in row groups.
+    """Summarise one score file per truth and decoding; parameters and errors are those of `sum_scores`."""
+    sums = sum_scores(path, decodings, pooled)
+    return {key: summarise(own, resamples, seed) for key, own in sums.items()}
+
+
+def sum_scores(
+    path: str | Path, decodings: Sequence[str], pooled: str | None = None
+) -> dict[tuple[str | None, str], WindowSums]:
+    """Sum one score file by window, per truth (None where the metric needs none) and decoding, in row groups.
 
     With `pooled`, the scores against all truths are one set under that name: its mean is the mean of theirs.
 
@@ -115,7 +123,7 @@ def summarise_scores(
         decoding for decoding in decodings if not any(sums[key].count for key in sums if key[1] == decoding)
     ]:
         raise UserError(f"{path}: no scores under decoding {missing[0]!r}; add it to `decodings` in the config")
-    return {key: summarise(own, resamples, seed) for key, own in sums.items()}
+    return sums
 
 
 class ScoreRows:

@@ -5,6 +5,7 @@ whole windows (the cluster bootstrap of Davison and Hinkley 1997, 3.8), and all 
 many values it has, their sum and their sum of squares: memory grows with the windows, not with the positions.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,6 +78,12 @@ class WindowSums:
             self.total[name] = self.total.get(name, 0.0) + float(total)
             self.squares[name] = self.squares.get(name, 0.0) + float(square)
 
+    @property
+    def mean(self) -> float:
+        """Of all values; NaN if there are none."""
+        n = sum(self.count.values())
+        return (self.origin or 0.0) + sum(self.total.values()) / n if n else np.nan
+
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return counts, sums and sums of squares (both about `origin`) in the order of the windows' numbers."""
         order = sorted(self.count)
@@ -113,12 +120,80 @@ def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
     return Summary(origin + mean, float(np.sqrt(variance)), n, origin + float(low), origin + float(high))
 
 
-def _resampled_means(count: np.ndarray, total: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Return the mean of each bootstrap draw; a few draws at a time, so that memory stays small."""
-    windows = len(count)
+def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> tuple[float, float, float]:
+    """Compare two sets of values over the same windows: mean of `a` less mean of `b`, and its 95 % interval.
+
+    Each bootstrap draw takes the same windows of both, so that what makes a window hard for both cancels.
+
+    Parameters
+    ----------
+    a, b : WindowSums
+        A window may lack values in one of them. A draw in which one of them has none at all is left out.
+    resamples, seed : int
+        As `summarise` takes them.
+
+    Returns
+    -------
+    difference, low, high : float
+        The interval is NaN with fewer than two windows.
+
+    Raises
+    ------
+    ValueError
+        If one of the sets has no values.
+    """
+    if not a.count or not b.count:
+        raise ValueError("there are no values to compare")
+    windows = sorted(a.count.keys() | b.count.keys())
+    count_a, total_a = _aligned(a, windows)
+    count_b, total_b = _aligned(b, windows)
+    shift = (a.origin or 0.0) - (b.origin or 0.0)
+    difference = shift + total_a.sum() / count_a.sum() - total_b.sum() / count_b.sum()
+    if len(windows) < 2:
+        return float(difference), np.nan, np.nan
+    drawn = _resampled_means(count_a, total_a, resamples, seed) - _resampled_means(count_b, total_b, resamples, seed)
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return float(difference), shift + float(low), shift + float(high)
+
+
+def merge(parts: Iterable[WindowSums]) -> WindowSums:
+    """Put several sets of values together, as if all had been fed into one."""
+    whole = WindowSums()
+    for part in parts:
+        if part.origin is None:
+            continue
+        whole.origin = part.origin if whole.origin is None else whole.origin
+        shift = part.origin - whole.origin
+        for window, n in part.count.items():
+            total = part.total[window]
+            square = part.squares[window] + 2 * shift * total + n * shift**2
+            whole.count[window] = whole.count.get(window, 0) + n
+            whole.total[window] = whole.total.get(window, 0.0) + total + n * shift
+            whole.squares[window] = whole.squares.get(window, 0.0) + square
+    return whole
+
+
+def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield the bootstrap's draws, a few rows at a time so that memory stays small.
+
+    Yields
+    ------
+    int array, shape (rows, windows)
+        Places of the windows drawn. For one seed and number of windows they are always the same.
+    """
     generator = np.random.default_rng([seed, windows])
-    means = []
     for start in range(0, resamples, rows := max(1, DRAWN_AT_ONCE // windows)):
-        draws = generator.integers(0, windows, size=(min(rows, resamples - start), windows))
-        means.append(total[draws].sum(axis=1) / count[draws].sum(axis=1))
-    return np.concatenate(means)
+        yield generator.integers(0, windows, size=(min(rows, resamples - start), windows))
+
+
+def _resampled_means(count: np.ndarray, total: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Return the mean of each bootstrap draw; NaN where a draw has no value."""
+    with np.errstate(invalid="ignore"):
+        draws = draw_windows(len(count), resamples, seed)
+        return np.concatenate([total[draw].sum(axis=1) / count[draw].sum(axis=1) for draw in draws])
+
+
+def _aligned(sums: WindowSums, windows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return counts and sums (about the origin) of the given windows, 0 where one has no values."""
+    count = np.array([sums.count.get(window, 0) for window in windows], float)
+    return count, np.array([sums.total.get(window, 0.0) for window in windows])

@@ -1,0 +1,115 @@
+"""Oversmoothing by the byte that stands there (thesis 4.3, Figure 4.2)."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from oversmoothing.statistics import WindowSums, draw_windows, merge
+from oversmoothing.store.parquet import read_groups, read_table
+
+ScoresByByte = Mapping[int, WindowSums]
+
+
+def sum_by_byte(scores: str | Path, windows: str | Path, decoding: str = "pure") -> dict[int, WindowSums]:
+    """Sum the scores under one decoding, against all truths, by target byte and window, in row groups.
+
+    Parameters
+    ----------
+    scores, windows : path
+        A score file and the windows that it is about. Of the windows one byte per position stays in memory.
+    decoding : str
+
+    Returns
+    -------
+    dict
+        From each byte that stands somewhere to its scores.
+    """
+    table = read_table(windows, ["window", "scored"])
+    texts = zip(table["window"].to_pylist(), table["scored"].to_pylist(), strict=True)
+    targets = {window: np.frombuffer(text, np.uint8) for window, text in texts}
+    sums: dict[int, WindowSums] = {}
+    for group in read_groups(scores, ["window", "position", "decoding", "value"]):
+        rows = group.filter(pc.equal(group["decoding"].cast(pa.string()), decoding))
+        window, position = rows["window"].to_numpy(), rows["position"].to_numpy()
+        values = rows["value"].to_numpy()
+        target = np.empty(len(window), np.uint8)
+        for name in np.unique(window):
+            own = window == name
+            target[own] = targets[int(name)][position[own]]
+        for byte in np.unique(target):
+            own = target == byte
+            sums.setdefault(int(byte), WindowSums()).add(window[own], values[own])
+    return sums
+
+
+def by_frequency(scores: ScoresByByte) -> list[int]:
+    """List the bytes that stand somewhere, the most frequent first; ties by the byte's number."""
+    return sorted(scores, key=lambda byte: (-sum(scores[byte].count.values()), byte))
+
+
+def of_bytes(scores: ScoresByByte, which: Iterable[int]) -> WindowSums:
+    """Put the scores at some target bytes together."""
+    return merge(scores[byte] for byte in which)
+
+
+def share_higher(
+    a: ScoresByByte, b: ScoresByByte, margin: float, resamples: int, seed: int
+) -> tuple[float, float, float]:
+    """Give the share of bytes at which the mean of `a` is above that of `b`, and its 95 % interval over windows.
+
+    Parameters
+    ----------
+    a, b : mapping
+        Scores of two models over the same positions.
+    margin : float
+        Share of the larger of two means by which another training might move their difference. The share itself does
+        without; the low end counts a byte only where the difference is above the margin, the high end also
+        where it is less than that below.
+    resamples, seed : int
+        Of the bootstrap over windows.
+
+    Returns
+    -------
+    share, low, high : float
+        Of the bytes that stand somewhere, in each draw of those that it has. The interval is NaN with fewer than two
+        windows.
+    """
+    bytes_ = sorted(a)
+    windows = sorted({window for byte in bytes_ for window in a[byte].count})
+    count, total_a = _matrices(a, bytes_, windows)
+    _, total_b = _matrices(b, bytes_, windows)
+    whole = np.ones((1, len(windows)))
+    share = float(_shares(whole, count, total_a, total_b, 0.0)[0])
+    if len(windows) < 2:
+        return share, np.nan, np.nan
+    low, high = [], []
+    for draw in draw_windows(len(windows), resamples, seed):
+        times = np.stack([np.bincount(row, minlength=len(windows)) for row in draw]).astype(float)
+        low.append(_shares(times, count, total_a, total_b, margin))
+        high.append(_shares(times, count, total_a, total_b, -margin))
+    return share, float(np.quantile(np.concatenate(low), 0.025)), float(np.quantile(np.concatenate(high), 0.975))
+
+
+def _matrices(scores: ScoresByByte, bytes_: list[int], windows: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each byte stands in each window, and the sum of its scores there: float (windows, bytes)."""
+    count, total = np.zeros((2, len(windows), len(bytes_)))
+    rows = {window: i for i, window in enumerate(windows)}
+    for column, byte in enumerate(bytes_):
+        own = scores[byte]
+        for window, n in own.count.items():
+            count[rows[window], column] = n
+            total[rows[window], column] = own.total[window] + n * (own.origin or 0.0)
+    return count, total
+
+
+def _shares(
+    times: np.ndarray, count: np.ndarray, total_a: np.ndarray, total_b: np.ndarray, margin: float
+) -> np.ndarray:
+    """Return per draw the share of bytes with a - b above `margin` times the larger; sums do as well as means."""
+    there = times @ count > 0
+    a, b = times @ total_a, times @ total_b
+    higher = (a - b > margin * np.maximum(abs(a), abs(b))) & there
+    return higher.sum(axis=1) / there.sum(axis=1)

@@ -1,0 +1,65 @@
+"""Which members a claim speaks of. What is not there raises `Missing`."""
+
+from itertools import pairwise
+
+from oversmoothing.claims.comparison import Missing
+from oversmoothing.claims.evidence import Evidence
+from oversmoothing.claims.members import Member
+
+MOST = 32  # "to 32 dimensions" (thesis 4.2)
+MODERATE = 16  # "a pre-LM head hidden dimension of 16 or greater" (3.4)
+EXTREME = 8  # "the 4- and 8-bottlenecked" models (5.3)
+
+
+def each(members: list[Member]) -> list[Member]:
+    """List every training by itself, for what lies within one model."""
+    return [alone for member in members for alone in member.alone()]
+
+
+def up_to(members: list[Member], role: int) -> list[Member]:
+    """Choose the members that stand for the thesis's ranks up to one."""
+    return [member for member in members if member.role is not None and member.role <= role]
+
+
+def beyond(members: list[Member], role: int) -> list[Member]:
+    """Choose the members that stand for the thesis's ranks above one."""
+    return [member for member in members if member.role is not None and member.role > role]
+
+
+def standing_for(members: list[Member], role: int) -> Member:
+    """Choose the member that stands for one of the thesis's ranks."""
+    for member in members:
+        if member.role == role:
+            return member
+    raise Missing(f"no model stands for the thesis's rank {role}")
+
+
+def neighbours(members: list[Member], what: str = "") -> list[tuple[Member, Member]]:
+    """Pair each member with that of the next higher rank."""
+    if len(members) < 2:
+        raise Missing(f"it takes two ranks{f' {what}' if what else ''}")
+    return list(pairwise(members))
+
+
+def low_and_higher(members: list[Member]) -> list[tuple[Member, Member]]:
+    """Pair each member of an extreme rank (thesis 5.3) with each above them."""
+    low, high = up_to(members, EXTREME), beyond(members, EXTREME)
+    if not low or not high:
+        raise Missing(f"it takes ranks up to {EXTREME} and above")
+    return [(a, b) for a in low for b in high]
+
+
+def lowest_and_best(evidence: Evidence) -> tuple[Member, Member]:
+    """Choose the two of Figure 4.2: the lowest rank, and the model with the least NSMD."""
+    lowest = evidence.family[0] if evidence.family else None
+    if lowest is None or len(evidence.family) < 2:
+        raise Missing("it takes two ranks")
+    return lowest, min(evidence.family[1:], key=lambda member: evidence.score("nsmd", member).mean)
+
+
+def full_rank(members: list[Member]) -> Member:
+    """Choose the member whose head leaves the logits unconstrained."""
+    for member in reversed(members):
+        if member.full:
+            return member
+    raise Missing("no model of the family has full rank (257 or more, for 256 bytes)")

@@ -1,0 +1,339 @@
+"""The thesis's findings as claims that can be checked, in the order in which it makes them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from oversmoothing.claims import decodings, models, representations, samples
+from oversmoothing.claims.comparison import Comparison
+from oversmoothing.claims.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding and how it is tested.
+
+    Attributes
+    ----------
+    id : str
+    place : str
+        In the thesis.
+    statement : str
+        What the thesis finds, as a statement that can fail.
+    how : str
+        The test in words: what is compared with what.
+    test : callable
+        From evidence to comparisons; of this run and of the printed means alike.
+    """
+
+    id: str
+    place: str
+    statement: str
+    how: str
+    test: Callable[[Evidence], Sequence[Comparison]]
+
+    @property
+    def chapter(self) -> str:
+        """Its chapter, or its appendix's letter."""
+        return self.place[0]
+
+
+CLAIMS = [
+    Claim(
+        "truths-beat-the-family",
+        "3.4, Table 3.1",
+        "The truths have a lower validation loss and a higher accuracy than every model of the family.",
+        "Loss and accuracy of each model against each truth.",
+        models.truths_beat_the_family,
+    ),
+    Claim(
+        "loss-and-accuracy-agree",
+        "3.4, Table 3.1",
+        "Validation loss and accuracy put the models in the same order.",
+        "Each pair of ranks: the difference in accuracy, turned by the sign of the difference in loss.",
+        models.loss_and_accuracy_agree,
+    ),
+    Claim(
+        "little-gained-from-16",
+        "3.4, Figure 3.1",
+        "From rank 16 on, the validation losses differ little; below, they lie apart.",
+        "Each step of rank up to 16: the loss gained, less the whole range of losses at ranks from 16 on.",
+        models.little_gained_from_moderate_rank,
+    ),
+    Claim(
+        "falls-up-to-32",
+        "4.2, Tables 4.1 and 4.2",
+        "Under TTO, NSMD, TV and KL, oversmoothing falls with each step of rank up to 32.",
+        "Each rank up to 32 less the next; scores paired by window, truths pooled.",
+        models.falls_up_to_32,
+    ),
+    Claim(
+        "no-fall-beyond-32",
+        "4.2, Tables 4.1 and 4.2",
+        "Beyond rank 32 oversmoothing falls no further.",
+        "Each rank beyond 32 less rank 32, at least minus a tenth of the value at rank 32; paired by window.",
+        models.falls_no_further,
+    ),
+    Claim(
+        "metrics-agree",
+        "4.2, Tables 4.1 and 4.2",
+        "TTO, NSMD, TV and KL put the models in the same order.",
+        "Each pair of ranks: the difference in NSMD, TV and KL, turned by the sign of that in TTO; paired by window.",
+        models.metrics_agree,
+    ),
+    Claim(
+        "all-oversmooth",
+        "4.2, Table 4.1",
+        "All models oversmooth, the full-rank one too.",
+        "NSMD of each rank, above 0.",
+        models.all_oversmooth,
+    ),
+    Claim(
+        "loss-correlates",
+        "4.2",
+        "Validation loss and oversmoothing correlate strongly.",
+        "Pearson's r of loss and mean score over the models, above 0.7, with Fisher's interval.",
+        models.loss_correlates,
+    ),
+    Claim(
+        "tbat-falls",
+        "4.2, Table 4.1",
+        "TBAT falls strictly with rank.",
+        "Each rank less the next; paired by window.",
+        models.tbat_falls,
+    ),
+    Claim(
+        "tbat-zero-at-full-rank",
+        "4.2, Table 4.1",
+        "At full rank TBAT is exactly 0.",
+        "Mean TBAT at full rank, equal to 0.",
+        models.tbat_is_zero_at_full_rank,
+    ),
+    Claim(
+        "rare-bytes-oversmoothed-more",
+        "4.3, Figure 4.2",
+        "Oversmoothing is stronger where a rare byte stands than where a frequent one does.",
+        "NSMD at the ten rarest bytes less NSMD at the ten most frequent, in the lowest rank and in the best model; "
+        "paired by window.",
+        models.rare_bytes_are_oversmoothed_more,
+    ),
+    Claim(
+        "lowest-rank-worse-at-every-byte",
+        "4.3, Figure 4.2",
+        "The lowest rank oversmooths more than the best model at nearly every byte.",
+        "Share of bytes with the higher mean NSMD at the lowest rank, above nine in ten; bootstrap over windows.",
+        models.lowest_rank_is_worse_at_nearly_every_byte,
+    ),
+    Claim(
+        "lowest-rank-never-predicts-the-rarest",
+        "4.3, Figure 4.3",
+        "The lowest rank never finds one of the ten rarest bytes the most probable.",
+        "Times that it does over all positions, equal to 0.",
+        models.lowest_rank_never_predicts_the_rarest,
+    ),
+    Claim(
+        "lowest-rank-cannot-predict-the-rarest",
+        "4.3, Table B.1",
+        "The lowest rank could not find the rarest bytes the most probable whatever it read.",
+        "How many of the ten rarest bytes are argmaxable in its head, equal to 0; exact.",
+        models.lowest_rank_cannot_predict_the_rarest,
+    ),
+    Claim(
+        "low-ranks-write-long-words",
+        "5.3, Table 5.3",
+        "Ranks 4 and 8 write longer words than higher ranks and than people.",
+        "Word length of pure samples at ranks 4 and 8 less that of each higher rank and of human text; by window.",
+        samples.low_ranks_write_long_words,
+    ),
+    Claim(
+        "low-ranks-write-few-valid-words",
+        "5.3, Table 5.3",
+        "Ranks 4 and 8 write fewer valid words than higher ranks and than people.",
+        "Share of valid words in human text and at each higher rank, less that at ranks 4 and 8; paired by window.",
+        samples.low_ranks_write_few_valid_words,
+    ),
+    Claim(
+        "low-ranks-far-in-bytes",
+        "5.3, Table 5.3, Figure 5.1",
+        "The bytes of ranks 4 and 8 are distributed less like human text than those of higher ranks.",
+        "Byte TV of pure samples at ranks 4 and 8 less that of each higher rank; the same draws of windows for both.",
+        samples.low_ranks_are_far_in_bytes,
+    ),
+    Claim(
+        "low-ranks-low-mauve",
+        "5.3, Table 5.3",
+        "Ranks 4 and 8 have a lower MAUVE than higher ranks.",
+        "MAUVE of each higher rank less that of ranks 4 and 8; the same draws of windows for both.",
+        samples.low_ranks_have_a_low_mauve,
+    ),
+    Claim(
+        "perplexity-falls-up-to-32",
+        "5.3, Table 5.3",
+        "The perplexity of samples falls with each step of rank up to 32.",
+        "Perplexity of pure samples at each rank up to 32 less that at the next; paired by window.",
+        samples.perplexity_falls_up_to_32,
+    ),
+    Claim(
+        "rank-12-only-looks-human",
+        "5.3, Table 5.3",
+        "At rank 12 words look human, but perplexity and MAUVE are worse than at every higher rank.",
+        "Perplexity of rank 12 less that of each higher rank, and MAUVE the other way round.",
+        samples.rank_12_only_looks_human,
+    ),
+    Claim(
+        "greedy-lowest-under-tto-nsmd",
+        "6.1, Table 6.1",
+        "Under TTO and NSMD greedy decoding is best in every model.",
+        "Each other decoding less greedy, within each model; paired by window.",
+        decodings.greedy_is_lowest,
+    ),
+    Claim(
+        "temperature-lowest-under-tv",
+        "6.1, Table 6.1",
+        "Under TV temperature is best in every model.",
+        "Each other decoding less temperature, within each model; paired by window.",
+        decodings.temperature_is_lowest,
+    ),
+    Claim(
+        "order-under-kl",
+        "6.1, Table 6.1",
+        "Under KL pure sampling is best in every model, then temperature, nucleus, top-k and greedy.",
+        "Each decoding less the one before it, within each model; paired by window.",
+        decodings.order_under_kl,
+    ),
+    Claim(
+        "all-decodings-reduce",
+        "6.1, Table 6.1",
+        "Under TTO and NSMD every decoding oversmooths less than pure sampling.",
+        "Pure less each other decoding, within each model; paired by window.",
+        decodings.all_reduce,
+    ),
+    Claim(
+        "no-decoding-lifts-under-tto",
+        "6.1, Table 6.1",
+        "Under TTO no decoding lifts a model above pure sampling from one with a better validation loss.",
+        "Each model under each other decoding less each better model under pure; paired by window.",
+        decodings.none_lifts_under_tto,
+    ),
+    Claim(
+        "no-decoding-lifts-under-nsmd",
+        "6.1, Table 6.1",
+        "Under NSMD no decoding lifts a model above pure sampling from one with a better validation loss.",
+        "Each model under each other decoding less each better model under pure; paired by window.",
+        decodings.none_lifts_under_nsmd,
+    ),
+    Claim(
+        "only-nucleus-improves-tv",
+        "6.1, Table 6.1",
+        "Beside temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
+        "Greedy and top-k less pure within each model, and pure less nucleus at the lowest rank; paired by window.",
+        decodings.only_nucleus_improves_tv,
+    ),
+    Claim(
+        "decodings-write-more-valid-words",
+        "6.2, Tables 6.2 and 6.3",
+        "Every decoding gives more valid words than pure sampling, at every rank.",
+        "Share of valid words under each other decoding less that under pure, within each model; paired by window.",
+        samples.decodings_write_more_valid_words,
+    ),
+    Claim(
+        "decodings-write-shorter-words",
+        "6.2, Tables 6.2 and 6.3",
+        "Every decoding gives shorter words than pure sampling, at every rank.",
+        "Word length under pure less that under each other decoding, within each model; paired by window.",
+        samples.decodings_write_shorter_words,
+    ),
+    Claim(
+        "greedy-repeats-most",
+        "6.2, Tables 6.2 and 6.3",
+        "Greedy decoding repeats itself more than any other, at every rank.",
+        "Repetition under greedy less that under each other decoding, within each model; paired by window.",
+        samples.greedy_repeats_most,
+    ),
+    Claim(
+        "top-k-repeats-more-than-nucleus",
+        "6.2, Tables 6.2 and 6.3",
+        "Top-k repeats more than nucleus sampling, and nucleus more than pure sampling, at every rank.",
+        "Repetition under top-k less nucleus, and nucleus less pure, within each model; paired by window.",
+        samples.truncation_repeats,
+    ),
+    Claim(
+        "repetition-rises-from-low-ranks",
+        "6.2, Tables 6.2 and 6.3",
+        "Under all decodings but greedy, repetition rises as the low-rank bottleneck is eased.",
+        "Repetition at the rank above less that at ranks 4 and 8; paired by window.",
+        samples.repetition_rises_from_low_ranks,
+    ),
+    Claim(
+        "greedy-farthest-in-bytes",
+        "6.2, Tables 6.2 and 6.3",
+        "Byte TV is highest under greedy, then under top-k and nucleus, and lowest under pure sampling.",
+        "Byte TV under greedy less top-k and nucleus, and these less pure, within each model; the same draws of "
+        "windows for both.",
+        samples.order_in_bytes,
+    ),
+    Claim(
+        "svd-monotone",
+        "7.1, Tables 7.1 and 7.2",
+        "Oversmoothing rises with each step by which the head's SVD is cut.",
+        "Each rank of the SVD less the next, within each model; paired by window.",
+        representations.truncation_is_monotone,
+    ),
+    Claim(
+        "svd-worse-than-learned",
+        "7.1, Tables 4.1 to 7.2",
+        "A head cut by SVD oversmooths more than a bottleneck learned at the same rank.",
+        "The truncated head less the trained model, at each rank that both have; paired by window.",
+        representations.truncation_is_worse_than_learning,
+    ),
+    Claim(
+        "lowest-rank-degraded",
+        "7.2, Table 7.3",
+        "At the lowest rank hidden states and probabilities use fewer dimensions than at full rank.",
+        "Effective rank of probabilities and of what enters the bottleneck: full rank less the lowest.",
+        representations.lowest_rank_is_degraded,
+    ),
+    Claim(
+        "moderate-ranks-keep-probabilities",
+        "7.2, Table 7.3",
+        "From rank 12 on hidden states and probabilities use about as many dimensions as at full rank.",
+        "Effective rank of probabilities and of what enters the bottleneck, less that at full rank: at least minus a "
+        "tenth of it.",
+        representations.probabilities_and_pre_reach_full,
+    ),
+    Claim(
+        "logits-stay-below-full",
+        "7.2, Table 7.3",
+        "Logits and what leaves the bottleneck use fewer dimensions at every lower rank than at full rank.",
+        "Effective rank of logits and of what leaves the bottleneck: full rank less each lower one.",
+        representations.logits_and_post_stay_below_full,
+    ),
+    Claim(
+        "unargmaxable-bytes-fall",
+        "B, Tables B.1 and B.2",
+        "The number of bytes that a model can never predict falls with rank, to none at full rank.",
+        "Unargmaxable bytes at each rank less those at the next, as long as there are any; at full rank equal to 0. "
+        "Exact.",
+        models.unargmaxable_bytes_fall,
+    ),
+    Claim(
+        "all-smoother-than-the-truth",
+        "F, Table F.1",
+        "Every model has more entropy than the truth.",
+        "Entropy of each model less that of the truth, above 0.",
+        models.all_are_smoother_than_the_truth,
+    ),
+    Claim(
+        "entropy-nears-the-truths",
+        "F, Table F.1",
+        "With each step of rank up to 32, the model's entropy comes nearer to the truth's.",
+        "Entropy difference at each rank up to 32 less that at the rank before; paired by window.",
+        models.entropy_nears_the_truths,
+    ),
+    Claim(
+        "tbat-costs-more",
+        "I, Table I.1",
+        "TBAT, computed as published, takes over a hundred times as long as any other metric.",
+        "Powers of ten between the mean times of one position, above 2.",
+        models.tbat_costs_a_hundred_times_more,
+    ),
+]

@@ -1,0 +1,94 @@
+"""Claims about what decodings do to oversmoothing (thesis 6.1, Table 6.1)."""
+
+from itertools import pairwise, permutations
+
+from oversmoothing.claims.choose import each
+from oversmoothing.claims.comparison import Comparison, Missing, Outcome
+from oversmoothing.claims.evidence import Evidence
+from oversmoothing.claims.members import Member
+from oversmoothing.tables import LABELS
+
+OTHERS = ("greedy", "top-k", "top-p", "temperature")
+ALL = ("pure", *OTHERS)
+
+
+def greedy_is_lowest(evidence: Evidence) -> list[Comparison]:
+    """Compare greedy with each other decoding under TTO and NSMD."""
+    return _lowest(evidence, ("tto", "nsmd"), "greedy")
+
+
+def temperature_is_lowest(evidence: Evidence) -> list[Comparison]:
+    """Compare temperature with each other decoding under TV."""
+    return _lowest(evidence, ("tv",), "temperature")
+
+
+def order_under_kl(evidence: Evidence) -> list[Comparison]:
+    """Compare each decoding with the next under KL, in the order that the thesis gives."""
+    order = ("pure", "temperature", "top-p", "top-k", "greedy")
+    return [_less(evidence, "kl", model, a, b) for model in _models(evidence) for a, b in pairwise(order)]
+
+
+def all_reduce(evidence: Evidence) -> list[Comparison]:
+    """Compare each other decoding with pure under TTO and NSMD."""
+    return [
+        _less(evidence, metric, model, decoding, "pure")
+        for metric in ("tto", "nsmd")
+        for model in _models(evidence)
+        for decoding in OTHERS
+    ]
+
+
+def none_lifts_under_tto(evidence: Evidence) -> list[Comparison]:
+    """Compare each model under each decoding with pure sampling from each model of lower loss, under TTO."""
+    return _none_lifts(evidence, "tto")
+
+
+def none_lifts_under_nsmd(evidence: Evidence) -> list[Comparison]:
+    """Compare each model under each decoding with pure sampling from each model of lower loss, under NSMD."""
+    return _none_lifts(evidence, "nsmd")
+
+
+def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
+    """Compare greedy and top-k with pure under TV in every model, and top-p with pure at the lowest rank."""
+    models = _models(evidence)
+    found = [_less(evidence, "tv", model, "pure", other) for model in models for other in ("greedy", "top-k")]
+    return [*found, *(_less(evidence, "tv", model, "top-p", "pure") for model in evidence.family[0].alone())]
+
+
+def _models(evidence: Evidence) -> list[Member]:
+    if not evidence.family:
+        raise Missing("no model of the family has a rank")
+    return each(evidence.family)
+
+
+def _lowest(evidence: Evidence, metrics: tuple[str, ...], best: str) -> list[Comparison]:
+    return [
+        _less(evidence, metric, model, best, other)
+        for metric in metrics
+        for model in _models(evidence)
+        for other in ALL
+        if other != best
+    ]
+
+
+def _less(evidence: Evidence, metric: str, model: Member, low: str, high: str) -> Comparison:
+    a, b = evidence.score(metric, model, high), evidence.score(metric, model, low)
+    return evidence.compare(a, b, f"{LABELS[metric]}, {high} against {low}, {model}")
+
+
+def _none_lifts(evidence: Evidence, metric: str) -> list[Comparison]:
+    found = []
+    for worse, better in permutations(evidence.family, 2):
+        loss = evidence.compare(evidence.loss(worse), evidence.loss(better), "")
+        if loss.outcome != Outcome.HOLDS:
+            continue  # which of the two is the better model is not clear
+        pure = evidence.score(metric, better)
+        found += [
+            evidence.compare(
+                evidence.score(metric, worse, other), pure, f"{LABELS[metric]}, {worse} {other} against {better} pure"
+            )
+            for other in OTHERS
+        ]
+    if not found:
+        raise Missing("no two models have clearly different losses")
+    return found

@@ -1,0 +1,203 @@
+"""What claims are tested on: the values of this run, each file read once and only when a claim asks for it.
+
+`Evidence` says what a test may ask; `Run` answers from the files of a run, and `published.Published` from the
+thesis's tables, so that both are put to the very same test. Whatever is not there raises `Missing`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
+from oversmoothing.claims.members import Member, members
+from oversmoothing.losses import predictions, validation_loss
+from oversmoothing.scores import sum_scores
+from oversmoothing.statistics import WindowSums
+from oversmoothing.store.parquet import read_table
+from oversmoothing.text_quality.measures import MEASURES
+
+HUMAN = Member("human text", ("human",), ())
+POOLED = "all truths"
+
+
+class Evidence(ABC):
+    """What a test may ask.
+
+    Attributes
+    ----------
+    family, truncations, truths : list of Member
+        Trained models of ascending rank, truncated heads of ascending rank, truths.
+    chance : Chance or None
+        None where there are only printed means.
+    """
+
+    family: list[Member]
+    truncations: list[Member]
+    truths: list[Member]
+    chance: Chance | None = None
+
+    def compare(self, a: Value, b: Value, name: str, bound: float = 0.0) -> Comparison:
+        """Expect `a` less `b` to exceed `bound` (see `comparison.compare`)."""
+        return compare(a, b, name, self.chance, bound)
+
+    @abstractmethod
+    def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        """Give the mean score over all positions; against truths, the mean over them (Table 6.1)."""
+
+    @abstractmethod
+    def loss(self, member: Member) -> Value:
+        """Give the validation loss in nats per byte."""
+
+    @abstractmethod
+    def accuracy(self, member: Member) -> Value:
+        """Give the share of bytes predicted right."""
+
+    @abstractmethod
+    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        """Give a metric of samples, or of `HUMAN` text."""
+
+    @abstractmethod
+    def unargmaxable(self, member: Member) -> Value:
+        """Give the number of bytes that no hidden state makes the most probable."""
+
+    @abstractmethod
+    def effective_rank(self, representation: str, member: Member) -> Value:
+        """Give an effective rank (Table 7.3)."""
+
+    @abstractmethod
+    def cost(self, metric: str, member: Member) -> float:
+        """Give the seconds that a metric takes for one position; TBAT by one linear program per token."""
+
+    @abstractmethod
+    def by_byte(self, model: str) -> ScoresByByte:
+        """Give NSMD under pure sampling, by the byte that stands there (Figure 4.2)."""
+
+    @abstractmethod
+    def predicted(self, model: str) -> np.ndarray:
+        """Give how often each byte is predicted, int (v,) (Figure 4.3)."""
+
+    @abstractmethod
+    def never_argmaxable(self, model: str) -> set[int]:
+        """Give the bytes that no hidden state makes the most probable."""
+
+
+class Run(Evidence):
+    """The files of a run.
+
+    Parameters
+    ----------
+    files : mapping
+        From what is in a file and whose it is to its path: ("tto", "bn4-s1337"), ("quality", "human"),
+        ("windows", ""), ("cost", ""). Metrics, "history", "logits", "quality", "argmaxability", "ranks" are by model.
+    models : sequence of mappings
+        As `members.members` takes them.
+    decodings : sequence of str
+        Those of the scores.
+    chance : Chance
+    """
+
+    def __init__(
+        self,
+        files: Mapping[tuple[str, str], str | Path],
+        models: Sequence[Mapping[str, Any]],
+        decodings: Sequence[str],
+        chance: Chance,
+    ) -> None:
+        self.family, self.truncations, self.truths = (members(models, kind) for kind in ("family", "svd", "truth"))
+        self.chance = chance
+        self._files = files
+        self._decodings = decodings
+        self._scores = cache(self._read_scores)
+        self._quality = cache(self._read_quality)
+        self._predictions = cache(self._read_predictions)
+        self._by_byte = cache(self._read_by_byte)
+
+    def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        if decoding not in self._decodings:
+            raise Missing(f"{decoding} is not among the `decodings`")
+        sums = tuple(self._scores(metric, model)[decoding] for model in member.models)
+        return Value(tuple(own.mean for own in sums), member.trainings, "scores", sums)
+
+    def loss(self, member: Member) -> Value:
+        means = tuple(validation_loss(self._path("history", model)) for model in member.models)
+        return Value(means, member.trainings, "losses")
+
+    def accuracy(self, member: Member) -> Value:
+        sums = tuple(self._predictions(model)[0] for model in member.models)
+        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+
+    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        if member is HUMAN:
+            decoding = "first"
+        parts = []
+        for model in member.models:
+            table = self._quality(model)
+            own = table[(table.decoding == decoding) & (table.metric == metric)]
+            values = own[own.value.notna()]
+            if own.empty:
+                raise Missing(f"{model} has no samples under {decoding}")
+            if values.empty:
+                raise Missing(f"no {MEASURES[metric].label} under {decoding}: {own.note.iloc[0]}")
+            parts.append(values)
+        if MEASURES[metric].of_set:
+            means = tuple(float(part.value[part["resample"].isna()].iloc[0]) for part in parts)
+            draws = tuple(part.value[part["resample"].notna()].to_numpy() for part in parts)
+            return Value(means, member.trainings, "samples", draws=draws)
+        sums = []
+        for part in parts:
+            sums.append(WindowSums())
+            sums[-1].add(part.window.to_numpy(np.int64), part.value.to_numpy(np.float64))
+        return Value(tuple(own.mean for own in sums), member.trainings, "samples", tuple(sums))
+
+    def unargmaxable(self, member: Member) -> Value:
+        counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
+        return Value(counts, member.trainings, "heads")
+
+    def effective_rank(self, representation: str, member: Member) -> Value:
+        means = []
+        for model in member.models:
+            table = read_table(self._path("ranks", model), ["representation", "measure", "value"]).to_pandas()
+            own = table[(table.representation == representation) & (table.measure == "effective_rank")]
+            means.append(float(own.value.iloc[0]))
+        return Value(tuple(means), member.trainings, "heads")
+
+    def cost(self, metric: str, member: Member) -> float:
+        table = pd.read_csv(self._path("cost", ""))
+        name = "tbat_published_method" if metric == "tbat" else metric
+        own = table[table.model.isin(member.models) & (table.metric == name)]
+        return float(own["mean"].mean())
+
+    def by_byte(self, model: str) -> ScoresByByte:
+        return self._by_byte(model)
+
+    def predicted(self, model: str) -> np.ndarray:
+        return self._predictions(model)[1]
+
+    def never_argmaxable(self, model: str) -> set[int]:
+        table = read_table(self._path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
+        return set(table.loc[(table.condition == "free") & ~table.argmaxable, "class"])
+
+    def _path(self, what: str, whose: str) -> str | Path:
+        if (what, whose) not in self._files:
+            raise Missing(f"there is no {what} of {whose}")
+        return self._files[what, whose]
+
+    def _read_scores(self, metric: str, model: str) -> dict[str, WindowSums]:
+        sums = sum_scores(self._path(metric, model), self._decodings, POOLED)
+        return {decoding: own for (_, decoding), own in sums.items()}
+
+    def _read_quality(self, model: str) -> pd.DataFrame:
+        columns = ["decoding", "metric", "window", "resample", "value", "note"]
+        return read_table(self._path("quality", model), columns).to_pandas()
+
+    def _read_predictions(self, model: str) -> tuple[WindowSums, np.ndarray]:
+        return predictions(self._path("logits", model))
+
+    def _read_by_byte(self, model: str) -> ScoresByByte:
+        return sum_by_byte(self._path("nsmd", model), self._path("windows", ""))

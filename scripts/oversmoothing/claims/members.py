@@ -1,0 +1,76 @@
+"""Who is compared: models of one rank, one for each training seed, and which of the thesis's they stand for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+VOCABULARY = 256
+FULL_RANK = VOCABULARY + 1  # behind a LayerNorm a head of rank r has r - 1 free directions
+
+
+@dataclass(frozen=True)
+class Member:
+    """Models that differ by their seed alone.
+
+    Attributes
+    ----------
+    name : str
+        As comparisons name it: "rank 4".
+    models : tuple of str
+        One per seed, in the config's order.
+    trainings : tuple of str
+        Whose training each of them is: its own, or of a truncated head that of the full model.
+    rank : int or None
+        Of what enters the head.
+    role : int or None
+        The thesis's rank that it stands for (`published_as` in the config): what a claim says of rank 512, it says
+        of the member with that role.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    trainings: tuple[str, ...]
+    rank: int | None = None
+    role: int | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether its head leaves the logits unconstrained."""
+        return self.rank is not None and self.rank >= FULL_RANK
+
+    def alone(self) -> list["Member"]:
+        """Give each model as a member of its own, to compare what lies within one training."""
+        if len(self.models) == 1:
+            return [self]
+        pairs = zip(self.models, self.trainings, strict=True)
+        return [Member(model, (model,), (training,), self.rank, self.role) for model, training in pairs]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
+    """Group models by rank.
+
+    Parameters
+    ----------
+    models : iterable of mappings
+        ``model``, ``kind``, ``rank``, ``role``, ``training`` (see the workflow's plan).
+    kind : {"family", "svd", "truth"}
+
+    Returns
+    -------
+    list of Member
+        Of ascending rank; truths one by one, in the order given. A model of the family without rank or role is none.
+    """
+    own = [model for model in models if model["kind"] == kind]
+    if kind == "truth":
+        return [Member(model["model"], (model["model"],), (model["training"],)) for model in own]
+    ranked = [model for model in own if model["rank"] is not None and model["role"] is not None]
+    found = []
+    for rank in sorted({model["rank"] for model in ranked}):
+        alike = [model for model in ranked if model["rank"] == rank]
+        name = f"SVD rank {rank}" if kind == "svd" else f"rank {rank}"
+        names, trainings = (tuple(model[key] for model in alike) for key in ("model", "training"))
+        found.append(Member(name, names, trainings, rank, alike[0]["role"]))
+    return found

@@ -1,0 +1,272 @@
+"""Claims about rank: losses (thesis 3.4), oversmoothing (4.2), bytes (4.3), entropy (F.1) and cost (I.1)."""
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import combinations
+
+import numpy as np
+import scipy.stats
+
+from oversmoothing.claims.bytes import by_frequency, of_bytes, share_higher
+from oversmoothing.claims.choose import (
+    MODERATE,
+    MOST,
+    beyond,
+    each,
+    full_rank,
+    lowest_and_best,
+    neighbours,
+    standing_for,
+    up_to,
+)
+from oversmoothing.claims.comparison import Comparison, Missing, Value, agree, constant, minus
+from oversmoothing.claims.evidence import Evidence
+from oversmoothing.claims.members import Member
+from oversmoothing.tables import LABELS
+
+MAIN = ("tto", "nsmd", "tv", "kl")
+TOLERANCE = 0.1  # of a value: a change that the thesis calls none or slight
+STRONG = 0.7  # a correlation that we call strong
+NEARLY_ALL = 0.9  # of the bytes
+EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
+HUNDREDFOLD = 2.0  # in powers of ten
+ENOUGH_TO_CORRELATE = 4
+ALMOST_ONE = 1 - 1e-12
+
+
+def truths_beat_the_family(evidence: Evidence) -> list[Comparison]:
+    """Compare loss and accuracy of every truth and every member."""
+    found = []
+    for truth in evidence.truths:
+        for member in evidence.family:
+            against = f"{truth} against {member}"
+            with suppress(Missing):  # a truth that was not trained here has no history
+                found.append(
+                    evidence.compare(evidence.loss(member), evidence.loss(truth), f"validation loss, {against}")
+                )
+            found.append(evidence.compare(evidence.accuracy(truth), evidence.accuracy(member), f"accuracy, {against}"))
+    if not found:
+        raise Missing("no model of the family has a rank")
+    return found
+
+
+def loss_and_accuracy_agree(evidence: Evidence) -> list[Comparison]:
+    """Ask of each pair of members whether the one with the lower loss has the higher accuracy."""
+    return [
+        agree(
+            evidence.compare(evidence.loss(b), evidence.loss(a), ""),
+            evidence.compare(evidence.accuracy(a), evidence.accuracy(b), f"accuracy, {a} and {b}"),
+        )
+        for a, b in _pairs(evidence)
+    ]
+
+
+def little_gained_from_moderate_rank(evidence: Evidence) -> list[Comparison]:
+    """Ask whether each step of rank up to 16 lowers the loss by more than all losses from 16 on lie apart."""
+    moderate = beyond(evidence.family, MODERATE - 1)
+    if len(moderate) < 2:
+        raise Missing(f"it takes two ranks from {MODERATE} on")
+    losses = sorted((evidence.loss(member) for member in moderate), key=lambda value: value.mean)
+    spread = minus(losses[-1], losses[0])
+    return [
+        evidence.compare(
+            minus(evidence.loss(a), evidence.loss(b)), spread, f"loss from {a} to {b}, against all from {MODERATE} on"
+        )
+        for a, b in neighbours(up_to(evidence.family, MODERATE), f"up to {MODERATE}")
+    ]
+
+
+def falls_up_to_32(evidence: Evidence) -> list[Comparison]:
+    """Compare each rank up to 32 with the next, under each metric."""
+    return _falls(evidence, MAIN, neighbours(up_to(evidence.family, MOST), f"up to {MOST}"))
+
+
+def falls_no_further(evidence: Evidence) -> list[Comparison]:
+    """Ask whether a rank beyond 32 oversmooths no more than a tenth less than 32."""
+    reference = standing_for(evidence.family, MOST)
+    found = []
+    for member in beyond(evidence.family, MOST):
+        for metric in MAIN:
+            a, b = evidence.score(metric, member), evidence.score(metric, reference)
+            name = f"{LABELS[metric]}, {member} against {reference}"
+            found.append(evidence.compare(a, b, name, -TOLERANCE * b.scale))
+    if not found:
+        raise Missing(f"no model stands for a rank beyond {MOST}")
+    return found
+
+
+def metrics_agree(evidence: Evidence) -> list[Comparison]:
+    """Ask of each pair of members whether NSMD, TV and KL order them as TTO does."""
+    found = []
+    for a, b in _pairs(evidence):
+        by_metric = {
+            metric: evidence.compare(
+                evidence.score(metric, a), evidence.score(metric, b), f"{LABELS[metric]} beside TTO, {a} and {b}"
+            )
+            for metric in MAIN
+        }
+        found += [agree(by_metric["tto"], by_metric[metric]) for metric in MAIN[1:]]
+    return found
+
+
+def all_oversmooth(evidence: Evidence) -> list[Comparison]:
+    """Compare the NSMD of every member with 0: only there can a model be spikier than the truth."""
+    return _each_member(evidence, lambda m: evidence.compare(evidence.score("nsmd", m), constant(0), f"NSMD, {m}"))
+
+
+def loss_correlates(evidence: Evidence) -> list[Comparison]:
+    """Correlate loss and oversmoothing over all models of the family, with Fisher's interval."""
+    models = each(evidence.family)
+    if len(models) < ENOUGH_TO_CORRELATE:
+        raise Missing(f"a correlation takes {ENOUGH_TO_CORRELATE} models, the family has {len(models)}")
+    losses = [evidence.loss(model).mean for model in models]
+    found = []
+    for metric in MAIN:
+        r = float(np.corrcoef(losses, [evidence.score(metric, model).mean for model in models])[0, 1])
+        r = min(max(r, -ALMOST_ONE), ALMOST_ONE)  # Fisher's transform of 1 is infinite
+        reach = scipy.stats.norm.ppf(0.975) / math.sqrt(len(models) - 3) if evidence.chance else 0.0
+        low, high = math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+        found.append(Comparison(f"{LABELS[metric]} and loss", r, low, high, STRONG, n=len(models)))
+    return found
+
+
+def tbat_falls(evidence: Evidence) -> list[Comparison]:
+    """Compare the TBAT of each rank with that of the next."""
+    return _falls(evidence, ("tbat",), neighbours(evidence.family))
+
+
+def tbat_is_zero_at_full_rank(evidence: Evidence) -> list[Comparison]:
+    """Ask whether the TBAT of each full-rank model is 0."""
+    found = []
+    for model in full_rank(evidence.family).alone():
+        value = evidence.score("tbat", model)
+        found.append(Comparison(f"TBAT, {model}", value.mean, value.mean, value.mean, n=value.n, exactly=True))
+    return found
+
+
+def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
+    """Compare the NSMD at the ten rarest bytes with that at the ten most frequent, in the two models of Figure 4.2."""
+    found = []
+    for model in each(list(lowest_and_best(evidence))):
+        scores = evidence.by_byte(model.models[0])
+        order = by_frequency(scores)
+        rare, frequent = (
+            Value((sums.mean,), model.trainings, sums=(sums,))
+            for sums in (of_bytes(scores, order[-EXTREMES:]), of_bytes(scores, order[:EXTREMES]))
+        )
+        found.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
+    return found
+
+
+def lowest_rank_is_worse_at_nearly_every_byte(evidence: Evidence) -> list[Comparison]:
+    """Count at how many bytes the lowest rank has the higher mean NSMD than the best model, seed by seed."""
+    lowest, best = lowest_and_best(evidence)
+    found = []
+    for a, b in zip(lowest.alone(), best.alone(), strict=True):
+        scores = evidence.by_byte(a.models[0]), evidence.by_byte(b.models[0])
+        chance = evidence.chance
+        if chance is None:
+            raise Missing("no chance is known")
+        share, low, high = share_higher(*scores, chance.run_to_run["scores"], chance.resamples, chance.seed)
+        name = f"share of {len(scores[0])} bytes, {a} against {b}"
+        found.append(Comparison(name, share, low, high, NEARLY_ALL, n=len(scores[0])))
+    return found
+
+
+def lowest_rank_never_predicts_the_rarest(evidence: Evidence) -> list[Comparison]:
+    """Count how often the lowest rank predicts one of the ten rarest bytes."""
+    found = []
+    for model in _lowest(evidence):
+        predicted, rarest = evidence.predicted(model.models[0]), _rarest(evidence, model.models[0])
+        times = float(predicted[rarest].sum())
+        name = f"times that {model} predicts one of the {len(rarest)} rarest bytes"
+        found.append(Comparison(name, times, times, times, n=int(predicted.sum()), exactly=True))
+    return found
+
+
+def lowest_rank_cannot_predict_the_rarest(evidence: Evidence) -> list[Comparison]:
+    """Count the ten rarest bytes that the lowest rank could predict from some hidden state."""
+    found = []
+    for model in _lowest(evidence):
+        rarest = _rarest(evidence, model.models[0])
+        able = float(len(set(rarest) - evidence.never_argmaxable(model.models[0])))
+        name = f"argmaxable among the {len(rarest)} rarest bytes, {model}"
+        found.append(Comparison(name, able, able, able, n=len(rarest), exactly=True))
+    return found
+
+
+def unargmaxable_bytes_fall(evidence: Evidence) -> list[Comparison]:
+    """Compare their number at each rank with the next, as long as there are any; at full rank there are none."""
+    found = []
+    for a, b in neighbours(evidence.family):
+        first, second = evidence.unargmaxable(a), evidence.unargmaxable(b)
+        if first.mean or second.mean:
+            found.append(evidence.compare(first, second, f"unargmaxable bytes, {a} against {b}"))
+    full = full_rank(evidence.family)
+    left = evidence.unargmaxable(full).mean
+    return [*found, Comparison(f"unargmaxable bytes, {full}", left, left, left, exactly=True)]
+
+
+def all_are_smoother_than_the_truth(evidence: Evidence) -> list[Comparison]:
+    """Ask whether the truth has less entropy than every member."""
+    name = "entropy of the model less that of the truth (bits)"
+    return _each_member(
+        evidence,
+        lambda m: evidence.compare(constant(0), evidence.score("entropy_difference", m), f"{name}, {m}"),
+    )
+
+
+def entropy_nears_the_truths(evidence: Evidence) -> list[Comparison]:
+    """Compare the entropy difference of each rank up to 32 with that of the next."""
+    return [
+        evidence.compare(
+            evidence.score("entropy_difference", b),
+            evidence.score("entropy_difference", a),
+            f"{LABELS['entropy_difference']}, {b} against {a}",
+        )
+        for a, b in neighbours(up_to(evidence.family, MOST), f"up to {MOST}")
+    ]
+
+
+def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
+    """Compare the seconds of TBAT by linear programs with those of each other metric, in powers of ten."""
+    found = []
+    for member in evidence.family:
+        for metric in MAIN:
+            ratio = math.log10(evidence.cost("tbat", member) / evidence.cost(metric, member))
+            name = f"powers of ten from {LABELS[metric].split()[0]} to TBAT, {member}"
+            found.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
+    if not found:
+        raise Missing("no model of the family has a rank")
+    return found
+
+
+def _falls(evidence: Evidence, metrics: Sequence[str], pairs: Sequence[tuple[Member, Member]]) -> list[Comparison]:
+    return [
+        evidence.compare(evidence.score(metric, a), evidence.score(metric, b), f"{LABELS[metric]}, {a} against {b}")
+        for metric in metrics
+        for a, b in pairs
+    ]
+
+
+def _pairs(evidence: Evidence) -> list[tuple[Member, Member]]:
+    if len(evidence.family) < 2:
+        raise Missing("it takes two ranks")
+    return list(combinations(evidence.family, 2))
+
+
+def _each_member(evidence: Evidence, comparison: Callable[[Member], Comparison]) -> list[Comparison]:
+    if not evidence.family:
+        raise Missing("no model of the family has a rank")
+    return [comparison(member) for member in evidence.family]
+
+
+def _lowest(evidence: Evidence) -> list[Member]:
+    if not evidence.family:
+        raise Missing("no model of the family has a rank")
+    return evidence.family[0].alone()
+
+
+def _rarest(evidence: Evidence, model: str) -> list[int]:
+    return by_frequency(evidence.by_byte(model))[-EXTREMES:]

@@ -1,0 +1,96 @@
+"""The thesis's printed means, put to the same tests as a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.argmaxability.table import read_published_sets
+from oversmoothing.claims.bytes import ScoresByByte
+from oversmoothing.claims.comparison import Missing, Value
+from oversmoothing.claims.evidence import HUMAN, Evidence
+from oversmoothing.claims.members import Member
+from oversmoothing.ranks.table import read_published_ranks
+from oversmoothing.tables import read_published
+from oversmoothing.text_quality.measures import MEASURES
+
+BOTH = "mean"  # truth of a mean over both, in Tables 6.1 and F.1
+TABLES = ("3_1", "5_3", "6_1", "6_2", "6_3", "7_1", "7_2", "7_3", "b", "e_7", "e_8", "f_1", "i_1")
+NO_FIGURES = "the thesis shows it in a figure and prints no number"
+
+
+class Published(Evidence):
+    """The thesis's tables.
+
+    Parameters
+    ----------
+    files : mapping of str to path
+        By table: each of `TABLES`.
+    """
+
+    def __init__(self, files: Mapping[str, str | Path]) -> None:
+        losses = pd.read_csv(files["3_1"], dtype={"model": str})
+        names = list(dict.fromkeys(losses.model))
+        ranks = sorted(int(name) for name in names if name.isdigit())
+        self.family = [Member(f"rank {rank}", (str(rank),), (), rank, rank) for rank in ranks]
+        self.truths = [Member(name, (name,), ()) for name in names if not name.isdigit()]
+        svd = read_published([files["7_1"], files["7_2"]])
+        cut = sorted(int(name) for name in svd.model.unique())
+        self.truncations = [Member(f"SVD rank {rank}", (str(rank),), (), rank, rank) for rank in cut]
+        self._losses = losses.set_index(["model", "metric"])["mean"]
+        pooled = read_published([files["6_1"], files["f_1"]])
+        alone = read_published([files["e_7"], files["e_8"]])
+        scores = pd.concat([pooled[pooled.truth == BOTH], alone])
+        self._scores = scores.set_index(["model", "metric", "decoding"])["mean"]
+        self._svd = svd.groupby(["model", "metric"])["mean"].mean()  # over both truths
+        quality = read_published([files[name] for name in ("5_3", "6_2", "6_3")]).fillna({"decoding": ""})
+        self._quality = quality.drop_duplicates(["model", "metric", "decoding"]).set_index(
+            ["model", "metric", "decoding"]
+        )["mean"]
+        self._ranks = read_published_ranks(files["7_3"]).set_index(["model", "representation"])["mean"]
+        self._costs = pd.read_csv(files["i_1"], dtype={"model": str}).set_index(["model", "metric"])["mean"]
+        self._sets = read_published_sets(files["b"])
+
+    def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        if member in self.truncations:
+            return _cell(self._svd, member, metric)
+        return _cell(self._scores, member, metric, decoding)
+
+    def loss(self, member: Member) -> Value:
+        return _cell(self._losses, member, "validation_loss")
+
+    def accuracy(self, member: Member) -> Value:
+        return _cell(self._losses, member, "accuracy")
+
+    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
+        if member is HUMAN:
+            printed = float(self._quality["Human", metric, ""])
+        else:
+            printed = _cell(self._quality, member, metric, decoding).mean
+        return Value((printed / MEASURES[metric].published_factor,))
+
+    def unargmaxable(self, member: Member) -> Value:
+        return Value((float(self._sets.loc[member.models[0], "count"]),))
+
+    def effective_rank(self, representation: str, member: Member) -> Value:
+        return _cell(self._ranks, member, representation)
+
+    def cost(self, metric: str, member: Member) -> float:
+        return _cell(self._costs, member, metric).mean
+
+    def by_byte(self, model: str) -> ScoresByByte:
+        raise Missing(NO_FIGURES)
+
+    def predicted(self, model: str) -> np.ndarray:
+        raise Missing(NO_FIGURES)
+
+    def never_argmaxable(self, model: str) -> set[int]:
+        return set(self._sets.loc[model, "bytes"])
+
+
+def _cell(cells: pd.Series, member: Member, *key: str) -> Value:
+    name = (member.models[0], *key)
+    if name not in cells.index or pd.isna(cells[name]):
+        raise Missing(f"the thesis prints no {' '.join(key)} of {member}")
+    return Value((float(cells[name]),))

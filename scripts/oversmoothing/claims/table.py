@@ -1,0 +1,202 @@
+"""From verdicts to the table of claims: CSV, Markdown and LaTeX."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.claims.claims import Claim
+from oversmoothing.claims.evidence import Evidence
+from oversmoothing.claims.members import Member
+from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
+from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+
+CHAPTERS = {
+    "3": "Chapter 3: the models",
+    "4": "Chapter 4: oversmoothing",
+    "5": "Chapter 5: samples",
+    "6": "Chapter 6: decodings",
+    "7": "Chapter 7: truncated heads and effective ranks",
+    "B": "Appendix B: unargmaxable bytes",
+    "F": "Appendix F: entropy",
+    "I": "Appendix I: cost",
+}
+HOW = "How each claim is tested"
+COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
+KINDS = {
+    "losses": "losses and accuracies",
+    "scores": "scores",
+    "samples": "metrics of samples",
+    "heads": "ranks and numbers of bytes",
+}
+
+
+def claims_table(claims: Sequence[Claim], run: Evidence, published: Evidence) -> pd.DataFrame:
+    """Test every claim on a run and on the printed means.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim. ``verdict`` is of the run; ``effect``, ``low`` and ``high`` are its weakest comparison's,
+        to be held against ``bound`` after widening by ``run_to_run`` on both sides (infinite where even the expected
+        sign is open); ``n`` its positions or samples; ``held`` and ``against`` count among the ``comparisons``. The
+        columns ``published_...`` are the same of the printed means. ``note`` says what is missing.
+    """
+    rows = []
+    for claim in claims:
+        own = judge_claim(claim.test, run)
+        printed = judge_claim(claim.test, published, NOT_PRINTED)
+        rows.append(
+            {
+                "id": claim.id,
+                "chapter": claim.chapter,
+                "place": claim.place,
+                "statement": claim.statement,
+                "test": claim.how,
+                **_cells(own),
+                **{f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE},
+            }
+        )
+    whole = ["n", "comparisons", "held", "against", "published_comparisons", "published_held", "published_against"]
+    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+
+
+OURS_ALONE = ("low", "high", "run_to_run", "n")
+
+
+def write_pages(
+    table: pd.DataFrame,
+    paths: Sequence[str | Path],
+    title: str,
+    run_to_run: Mapping[str, float],
+    family: Sequence[Member],
+) -> None:
+    """Write the table to be read: a section per chapter, a row per claim, and the tests in words at the end.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `claims_table` gives it.
+    paths : paths
+        Each .md or .html.
+    title : str
+    run_to_run : mapping
+        As `Chance` has it.
+    family : sequence of Member
+        Of the run.
+    """
+    sections = [(CHAPTERS[chapter], _wide(part, _plain)) for chapter, part in table.groupby("chapter", sort=False)]
+    sections.append((HOW, pd.DataFrame({"claim": table.id, "test": table.test})))
+    write_page(paths, f"{title} {_counts(table)}", sections, _legend(run_to_run, family))
+
+
+def write_latex(
+    table: pd.DataFrame, path: str | Path, title: str, run_to_run: Mapping[str, float], family: Sequence[Member]
+) -> None:
+    """Write the same as LaTeX tables, one per chapter; the tests in words stand in the Markdown."""
+    tables = [
+        (_wide(part, latex_text), f"{title} {CHAPTERS[chapter]}. {_legend(run_to_run, family)}")
+        for chapter, part in table.groupby("chapter", sort=False)
+    ]
+    widths = (0.26, 0.08, 0.08, 0.14, 0.14, 0.14)
+    layout = "".join(f"p{{{width}\\linewidth}}" for width in widths)
+    write_latex_tables(path, tables, layout, "\\scriptsize\\raggedright\n")
+
+
+def _cells(verdict: Verdict) -> dict[str, Any]:
+    weakest = verdict.weakest
+    return {
+        "verdict": verdict.verdict,
+        "effect": weakest.effect if weakest else None,
+        "low": weakest.low if weakest and weakest.low != weakest.high else None,
+        "high": weakest.high if weakest and weakest.low != weakest.high else None,
+        "bound": weakest.bound if weakest else None,
+        "run_to_run": weakest.margin if weakest else None,
+        "n": weakest.n if weakest else None,
+        "weakest": weakest.name if weakest else None,
+        "comparisons": verdict.comparisons,
+        "held": verdict.held,
+        "against": verdict.against,
+        "note": verdict.note,
+    }
+
+
+def _wide(part: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
+    rows = []
+    for row in part.to_dict("records"):
+        rows.append(
+            {
+                "claim": escape(f"{row['statement']} ({row['place']}; {row['id']})"),
+                "this run": escape(_verdict(row, "")),
+                "printed means": escape(_verdict(row, "published_")),
+                "effect": escape(_effect(row)),
+                "weakest comparison": escape(row["weakest"] if pd.notna(row["weakest"]) else row["note"]),
+                "printed effect": escape(_printed(row)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _verdict(row: Mapping[str, Any], whose: str) -> str:
+    verdict, comparisons = row[f"{whose}verdict"], row[f"{whose}comparisons"]
+    return verdict if not comparisons else f"{verdict} ({row[f'{whose}held']} of {comparisons})"
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """Set the run's effect with its interval, how far another training may move it, and a bound that is not 0."""
+    if pd.isna(row["effect"]):
+        return "-"
+    interval = "" if pd.isna(row["low"]) else f" [{number(row['low'])}, {number(row['high'])}]"
+    parts = [f"{number(row['effect'])}{interval}"]
+    if math.isinf(row["run_to_run"]):
+        parts.append("but the order to agree with is not clear")
+    elif row["run_to_run"]:
+        parts.append(f"± {number(row['run_to_run'])} from run to run")
+    if row["bound"]:
+        parts.append(f"against {number(row['bound'])}")
+    return ", ".join(parts)
+
+
+def _printed(row: Mapping[str, Any]) -> str:
+    if pd.isna(row["published_effect"]):
+        return row["published_note"]
+    return f"{number(row['published_effect'])} ({row['published_weakest']})"
+
+
+def _counts(table: pd.DataFrame) -> str:
+    sentences = []
+    for column, whose in (("verdict", "In this run"), ("published_verdict", "on the thesis's printed means")):
+        counts = table[column].value_counts()
+        parts = [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
+        sentences.append(f"{whose} {', '.join(parts)}")
+    return f"{'; '.join(sentences)}."
+
+
+def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
+    shares = ", ".join(f"{100 * run_to_run[kind]:g} % for {name}" for kind, name in KINDS.items())
+    parts = [
+        "Each claim is one or several comparisons: a difference, or another number, that it expects above 0 (or above "
+        "the bound named; or equal to 0). A claim holds if all of them come out so. It does not hold if one is "
+        "clearly the other way round, its whole interval beyond the bound. Else this run cannot tell. In brackets: "
+        "how many of the comparisons hold",
+        "Effect: that of the weakest comparison, the one that decides, with the 95 % interval over windows (a "
+        "bootstrap over whole windows, the same draws on both sides)",
+        "Two trainings differ by chance even at one rank, which no bootstrap over windows sees. So where two trained "
+        "models are compared, the interval first widens on both sides: with one seed by a share of the larger value "
+        f"({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval of their mean difference",
+        "Printed means: the same comparisons on the thesis's printed means alone, so without intervals; the "
+        "bracket after the printed effect names the weakest of them. Equal at the printed precision: cannot tell. "
+        "Byte TV, which the thesis prints at half its value, is doubled",
+    ]
+    parts += [
+        f"{member.name.capitalize()} stands for the thesis's {member.role}"
+        for member in family
+        if member.role != member.rank
+    ]
+    return ". ".join(parts) + "."

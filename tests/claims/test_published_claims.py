@@ -1,0 +1,68 @@
+"""What the thesis's prose says, held against its own tables."""
+
+from pathlib import Path
+
+import pytest
+
+from oversmoothing.claims.claims import CLAIMS
+from oversmoothing.claims.published import TABLES, Published
+from oversmoothing.claims.verdict import judge_claim
+
+FOLDER = Path(__file__).resolve().parents[2] / "resources/published"
+NOT_PRINTED = {
+    "rare-bytes-oversmoothed-more",
+    "lowest-rank-worse-at-every-byte",
+    "lowest-rank-never-predicts-the-rarest",
+    "lowest-rank-cannot-predict-the-rarest",
+}
+CONTRADICTED = {
+    # claim: comparisons against it, of how many, and the clearest
+    "metrics-agree": (2, 63, "KL (nats) beside TTO, rank 32 and rank 128"),
+    "rank-12-only-looks-human": (1, 8, "MAUVE, rank 128 against rank 12"),
+    "no-decoding-lifts-under-tto": (38, 84, "TTO, rank 128 greedy against rank 32 pure"),
+    "no-decoding-lifts-under-nsmd": (46, 84, "NSMD, rank 128 greedy against rank 32 pure"),
+    "only-nucleus-improves-tv": (1, 15, "TV, greedy against pure, rank 4"),
+    "decodings-write-shorter-words": (4, 28, "Word length, pure against greedy, rank 128"),
+    "greedy-farthest-in-bytes": (1, 28, "Byte TV, top-p against pure, rank 8"),
+}
+
+
+@pytest.fixture(scope="module")
+def published():
+    return Published({name: FOLDER / f"table_{name}.csv" for name in TABLES})
+
+
+@pytest.fixture(scope="module")
+def verdicts(published):
+    return {claim.id: judge_claim(claim.test, published, "not printed") for claim in CLAIMS}
+
+
+def test_there_are_enough_claims_each_with_its_own_name_and_place():
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) >= 40
+    assert {claim.chapter for claim in CLAIMS} == {"3", "4", "5", "6", "7", "B", "F", "I"}
+    assert sum(claim.place.startswith(("5", "6.2")) for claim in CLAIMS) >= 6
+
+
+def test_all_else_holds(verdicts):
+    assert {name for name, verdict in verdicts.items() if verdict.verdict == "does not hold"} == set(CONTRADICTED)
+    assert {name for name, verdict in verdicts.items() if verdict.verdict == "not printed"} == NOT_PRINTED
+    assert not [name for name, verdict in verdicts.items() if verdict.verdict == "cannot tell"]
+
+
+@pytest.mark.parametrize("name", CONTRADICTED)
+def test_prose_that_the_tables_contradict(verdicts, name):
+    verdict = verdicts[name]
+    assert (verdict.against, verdict.comparisons, verdict.weakest.name) == CONTRADICTED[name]
+
+
+def test_the_contradictions_are_those_that_one_can_read_off(verdicts):
+    assert verdicts["only-nucleus-improves-tv"].weakest.effect == pytest.approx(0.429 - 0.457)
+    assert verdicts["decodings-write-shorter-words"].weakest.effect == pytest.approx(4.855 - 9.030)
+    assert verdicts["greedy-farthest-in-bytes"].weakest.effect == pytest.approx(2 * (0.020 - 0.031))
+    assert verdicts["rank-12-only-looks-human"].weakest.effect == pytest.approx(0.902 - 0.914)
+    assert verdicts["falls-up-to-32"].weakest.effect == pytest.approx(0.170 - 0.158)
+    assert verdicts["svd-worse-than-learned"].weakest.effect == pytest.approx((0.433 + 0.275) / 2 - 0.226)
+
+
+def test_a_claim_that_the_thesis_prints_nothing_of_says_so(verdicts):
+    assert verdicts["rare-bytes-oversmoothed-more"].note == "the thesis shows it in a figure and prints no number"

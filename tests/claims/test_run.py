@@ -1,0 +1,176 @@
+"""A hand-made run: what its files say, and what is said where they lack something."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oversmoothing.claims import evidence as module
+from oversmoothing.claims import models
+from oversmoothing.claims.claims import CLAIMS
+from oversmoothing.claims.comparison import Chance, Missing, constant
+from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.members import members
+from oversmoothing.claims.published import Published
+from oversmoothing.claims.table import claims_table, write_latex, write_pages
+from oversmoothing.claims.verdict import judge_claim
+from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.store.parquet import open_writer
+
+CHANCE = Chance(300, 0, {"losses": 0.02, "scores": 0.1, "samples": 0.2, "heads": 0.1})
+WINDOWS, SCORED = 20, 25
+LEVELS = {4: 1.0, 8: 0.6, 288: 0.58}
+
+
+def facts(ranks=(4, 8, 288), seeds=(1,)):
+    return [
+        {
+            "model": f"bn{rank}-s{seed}",
+            "kind": "family",
+            "rank": rank,
+            "role": {288: 512}.get(rank, rank),
+            "training": f"bn{rank}-s{seed}",
+        }
+        for seed in seeds
+        for rank in ranks
+    ]
+
+
+def write_scores(folder, metric, model, level, decodings=("pure", "greedy")):
+    """Write scores that share what is hard about each window."""
+    hard = np.random.default_rng(0).normal(0, 0.2, WINDOWS)
+    draw = np.random.default_rng(len(model))
+    path = folder / metric / f"{model}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    with open_writer(path, SCORES, {}) as writer:
+        rows = ScoreRows(writer)
+        for window in range(WINDOWS):
+            for truth in ("one", "other"):
+                for factor, decoding in enumerate(decodings, start=1):
+                    values = (level + hard[window] + draw.normal(0, 0.05, SCORED)) / factor
+                    rows.add(window, truth, decoding, values.astype(np.float32))
+        rows.flush()
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return {
+        (metric, row["model"]): write_scores(tmp_path, metric, row["model"], LEVELS[row["rank"]])
+        for metric in models.MAIN
+        for row in facts(seeds=(1, 2))
+    }
+
+
+def run(files, **changes):
+    return Run(files, facts(**changes), ["pure", "greedy"], CHANCE)
+
+
+def test_the_mean_is_over_all_positions_truths_and_seeds(files):
+    value = run(files, seeds=(1, 2)).score("tto", members(facts(seeds=(1, 2)), "family")[0])
+    tables = [pd.read_parquet(files["tto", f"bn4-s{seed}"]).query("decoding == 'pure'") for seed in (1, 2)]
+    assert value.means == pytest.approx([table.value.mean() for table in tables])
+    assert value.n == 2 * 2 * WINDOWS * SCORED
+    assert value.trainings == ("bn4-s1", "bn4-s2")
+
+
+def test_a_fall_that_is_clear_holds_and_the_row_names_its_weakest_comparison(files):
+    verdict = judge_claim(models.falls_up_to_32, run(files))
+    assert (verdict.verdict, verdict.held, verdict.comparisons) == ("holds", 4, 4)
+    assert verdict.weakest.name.endswith("rank 4 against rank 8")
+    assert verdict.weakest.effect == pytest.approx(0.4, abs=0.02)
+    assert verdict.weakest.high - verdict.weakest.low < 0.05
+
+
+def test_ranks_close_together_cannot_be_told_with_one_seed(files):
+    pairs = [(4, 8), (8, 288)]
+    evidence = run(files)
+    found = models.metrics_agree(evidence)
+    undecided = {c.name.partition(", ")[2] for c in found if c.outcome == 1}
+    assert undecided == {"rank 8 and rank 288"}
+    assert len(found) == 3 * (len(pairs) + 1)
+    assert all(np.isinf(c.margin) for c in found if c.outcome == 1)
+
+
+def test_a_number_beside_zero_has_its_interval_over_windows(files):
+    evidence = run(files)
+    member = evidence.family[0]
+    found = evidence.compare(evidence.score("nsmd", member), constant(0), "")
+    table = pd.read_parquet(files["nsmd", "bn4-s1"]).query("decoding == 'pure'")
+    means = table.groupby("window").value.mean().to_numpy()
+    draws = np.random.default_rng(5).integers(0, WINDOWS, (3000, WINDOWS))
+    assert (found.low, found.high) == pytest.approx(np.quantile(means[draws].mean(axis=1), [0.025, 0.975]), abs=0.02)
+
+
+def test_each_file_is_read_once(files, monkeypatch):
+    read = []
+    original = module.sum_scores
+    monkeypatch.setattr(module, "sum_scores", lambda path, *rest: read.append(path) or original(path, *rest))
+    evidence = run(files)
+    models.falls_up_to_32(evidence)
+    models.metrics_agree(evidence)
+    assert len(read) == len(set(read)) == 4 * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim", "note"),
+    [
+        ({}, "tbat-falls", "there is no tbat of bn4-s1"),
+        ({}, "no-fall-beyond-32", "no model stands for the thesis's rank 32"),
+        ({}, "temperature-lowest-under-tv", "temperature is not among the `decodings`"),
+        ({}, "svd-monotone", "it takes two ranks in `svd_ranks`"),
+        ({"ranks": (4, 8)}, "tbat-zero-at-full-rank", "full rank"),
+        ({"ranks": (4,)}, "falls-up-to-32", "it takes two ranks up to 32"),
+        ({"ranks": (4,)}, "lowest-rank-worse-at-every-byte", "it takes two ranks"),
+        ({"ranks": ()}, "order-under-kl", "no model of the family has a rank"),
+    ],
+)
+def test_what_a_claim_lacks_stands_in_its_note(files, changes, claim, note):
+    test = next(known.test for known in CLAIMS if known.id == claim)
+    verdict = judge_claim(test, run(files, **changes))
+    assert verdict.verdict == "cannot tell"
+    assert note in verdict.note
+
+
+@pytest.mark.parametrize("ranks", [(), (4,), (288,), (4, 8, 288)])
+def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks, tmp_path):
+    evidence = run({}, ranks=ranks) if ranks else run(files, ranks=())
+    published = published_tables()
+    table = claims_table(CLAIMS, evidence, published)
+    assert list(table.id) == [claim.id for claim in CLAIMS]
+    assert (table.verdict == "cannot tell").all()
+    assert table.note.notna().all()
+    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
+    write_latex(table, tmp_path / "t.tex", "Claims.", CHANCE.run_to_run, evidence.family)
+    for name in ("t.md", "t.tex"):
+        text = (tmp_path / name).read_text()
+        assert "nan" not in text.split()
+        assert "cannot tell" in text
+
+
+def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_path):
+    evidence = run(files)
+    table = claims_table(CLAIMS, evidence, published_tables())
+    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
+    text = (tmp_path / "t.md").read_text()
+    assert "Rank 288 stands for the thesis's 512" in text
+    assert "2 % for losses and accuracies, 10 % for scores" in text
+    row = next(line for line in text.splitlines() if "falls-up-to-32)" in line)
+    assert "holds (4 of 4)" in row
+    assert "holds (16 of 16)" in row
+    assert "0.012 (TV, rank 16 against rank 32)" in row
+    undecided = next(line for line in text.splitlines() if "metrics-agree)" in line)
+    assert "but the order to agree with is not clear" in undecided
+
+
+def published_tables():
+    folder = Path(__file__).resolve().parents[2] / "resources/published"
+    return Published({path.stem.removeprefix("table_"): path for path in folder.glob("*.csv")})
+
+
+def test_a_checkpoint_without_rank_is_in_no_claim():
+    rows = [*facts(), {"model": "mine", "kind": "family", "rank": None, "role": 32, "training": "mine"}]
+    assert [str(member) for member in members(rows, "family")] == ["rank 4", "rank 8", "rank 288"]
+    with pytest.raises(Missing, match="windows"):
+        run({("nsmd", "bn4-s1"): "x"}).by_byte("bn4-s1")
