@@ -51,7 +51,7 @@ def main(job: "Snakemake") -> None:
     with tempfile.TemporaryDirectory(dir=folder) as made:
         for name, table in settings["tables"].items():
             try:
-                told = render(name, table, list(trainings), trainings, states, results, Path(made))
+                told = render(name, table, models, trainings, states, results, Path(made))
             except UserError as error:  # a file that is damaged, or was deleted a moment ago to be made again
                 told = f"not made: {error}"
             lines.append(f"- {name}: {told}")
@@ -83,17 +83,18 @@ def summary(snakefile: str, config: Any) -> str:
 def render(
     name: str,
     table: dict[str, Any],
-    models: list[str],
+    models: list[dict[str, Any]],
     trainings: dict[str, str],
     states: dict[str, str],
     results: str,
     folder: Path,
 ) -> str:
     """Write one table from what is finished of it; say what is missing."""
-    part = part_of(table["input"], models, states, results)
+    part = part_of(table["input"], list(trainings), states, results)
     if part.lacking:
         return f"waits for {', '.join(part.lacking)}"
-    truths = [truth["model"] for truth in table["settings"].get("truths", []) if truth["model"] in models]
+    against = "scores" in table["input"] and table["settings"]["truths"]
+    truths = [model["model"] for model in models if model["kind"] == "truth"] if against else []
     line = missing_line(part, truths, trainings, states, results)
     if part.empty:
         return f"nothing yet. {line}"

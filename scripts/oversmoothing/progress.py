@@ -135,7 +135,7 @@ def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
     """Count, by folder, the results that are there but would be made again, tables and figures aside."""
     paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
     folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
-    return {folder: folders.count(folder) for folder in folders if folder not in ("tables", "figures")}
+    return {folder: folders.count(folder) for folder in sorted(folders) if folder not in ("tables", "figures")}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
