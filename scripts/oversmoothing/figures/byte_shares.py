@@ -17,7 +17,7 @@ BYTES = 256
 TEXT: dict[str, Any] = {"color": "0.82"}
 NAMES_PER_LINE = 40  # of an axis as wide as a page
 MARKERS = "os^v<>PX"
-MANY = 6  # models beside each other
+MANY = 4  # models beside each other
 
 Looks = Mapping[str, Mapping[str, Any]]
 
@@ -110,8 +110,9 @@ def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> 
 def draw_legend(figure: Figure, axes: Axes, title: str) -> None:
     """Put the legend of `draw_overall` below the figure."""
     handles, labels = axes.get_legend_handles_labels()
+    columns = math.ceil(len(labels) / math.ceil(len(labels) / 6))
     look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
-    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=6, **look)
+    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=columns, **look)
 
 
 def _beyond(used: Sequence[int]) -> int:
