@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from tqdm import tqdm
 
-from oversmoothing.device import choose_device
+from oversmoothing.device import choose_device, choose_precision
+from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -24,14 +25,17 @@ def main(job: "Snakemake") -> None:
     """Read the windows and the samples (human texts: windows too); write the quality of each set."""
     settings = job.params.settings
     torch.set_num_threads(settings["threads"])
-    model = load_language_model(job.params.language_model or job.input.language_model, choose_device(job.params.device))
+    device = choose_device(job.params.device)
+    precision = choose_precision(settings["precision"], device)
+    read_by = job.input.language_model
+    model = load_language_model(asset_folder(read_by) if job.params.language_model else read_by, device)
     human = read_samples(job.input.windows, "scored")
-    human_readings = read_with(model, human, settings["batch"])
+    human_readings = read_with(model, human, settings["batch"], precision)
     rows = {}
     sets = list(zip(settings["sets"], job.input.samples, strict=True))
     for name, path in tqdm(sets, desc="quality", unit="set", disable=None):
         samples = read_samples(path, settings["column"])
-        readings = read_with(model, samples, settings["batch"])
+        readings = read_with(model, samples, settings["batch"], precision)
         try:
             rows[name] = quality(samples, readings, human, human_readings, settings["resamples"], settings["seed"])
         except UserError as error:

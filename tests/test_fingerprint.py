@@ -143,7 +143,10 @@ def test_every_rule_carries_the_fingerprint_of_its_own_script():
     for path in Path(SCRIPTS.parent, "workflow", "rules").glob("*.smk"):
         text = path.read_text()
         for rule in text.split("\nrule ")[1:]:
+            if rule.startswith("assets:"):  # names what `fetch` makes, and runs nothing
+                continue
             script = rule.split('"../../scripts/')[1].split('"')[0]
-            assert f'code=fingerprint("{script}")' in rule, (path.name, rule.splitlines()[0])
+            compared = "code=" if script != "fetch.py" else "code=lambda wildcards, output: "
+            assert f'{compared}fingerprint("{script}")' in rule, (path.name, rule.splitlines()[0])
             assert "conda:" in rule
             assert "log:" in rule

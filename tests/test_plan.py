@@ -8,7 +8,7 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
-from check import DECODINGS, check
+from check import DECODINGS, check, check_files
 from oversmoothing.decoding import PARAMETERS, decoder
 from oversmoothing.metrics import METRICS
 
@@ -48,6 +48,42 @@ def test_thesis_scale():
     training = models["bn512-s1337"].settings["training"]
     assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
     assert all(not row["differs"] or row["differs"] == ["data"] for row in plan.table_rows(config, "family"))
+
+
+def test_truths_from_the_hub_are_assets():
+    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    assert plan.assets(config) == {
+        "EvaByte--EvaByte@main": {"repository": "EvaByte/EvaByte", "revision": "main"},
+        "openai-community--gpt2-large@main": {"repository": "openai-community/gpt2-large", "revision": "main"},
+    }
+    evabyte = plan.models(config)["evabyte"]
+    assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", None, None)
+    wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "batch": 16, "precision": "bf16"}
+    assert evabyte.hub == wanted
+    assert plan.sampling_settings(config, [], evabyte)["batch"] == 16
+    assert plan.sampling_settings(config, [])["batch"] == 100
+    rows = {row["model"]: row["differs"] for row in plan.table_rows(config, "truth")}
+    assert rows["evabyte"] == rows["gpt-300m"] == ["data"]  # the corpus is a file of the user's
+    assert plan.pooled_truths(config)["differs"] == ["data"]
+
+
+def test_another_truth_in_evabytes_place_differs(tmp_path):
+    other = {"name": "other", "published_as": "EvaByte", "hub": "o/n", "layout": "causal_lm", "byte_offset": 3}
+    config = default(truths=[other], quality={"language_model": "gpt2@v1"})
+    check(config)
+    assert plan.table_rows(config, "truth")[0]["differs"] == ["data", "truth"]
+    assert plan.models(config)["other"].hub == {
+        "asset": "o--n@main",
+        "layout": "causal_lm",
+        "byte_offset": 3,
+        "bos": None,
+    }
+    assert plan.assets(config)["gpt2@v1"] == {"repository": "gpt2", "revision": "v1"}
+    folder = default(truths=[{**other, "hub": str(tmp_path)}])
+    (asset,) = plan.assets(folder).values()
+    assert asset == {"folder": str(tmp_path)}
+    with pytest.raises(plan.ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
+        check_files(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
 
 
 def test_models_by_name():
@@ -92,7 +128,7 @@ def test_metrics_are_those_of_the_library():
     ("changes", "message"),
     [
         ({"metrics": {"tua": 0.9}}, "metrics: unknown key 'tua'; did you mean 'tau'?"),
-        ({"colour": 1}, "top level: unknown key 'colour'; known keys: checkpoints"),
+        ({"colour": 1}, "top level: unknown key 'colour'; known keys: assets, checkpoints"),
         ({"model": {"width": 16.5}}, "model.width: 16.5 is not of type 'integer'"),
         ({"model": {"width": "wide"}}, "model.width: 'wide' is not of type 'integer'"),
         ({"training": {"learning_rate": "1e-3"}}, r"training.learning_rate: .1e-3. is text, .*write 0.001"),
@@ -114,8 +150,16 @@ def test_metrics_are_those_of_the_library():
         ({"windows": {"scored": 500}}, "windows: prompt \\+ scored is 556 bytes, longer than the block of bn4-s1337"),
         ({"truths": [{"name": "t", "model": {"block": 128}}]}, "longer than the block of t, 128"),
         ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
-        ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`"),
+        ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`, or `hub`"),
         ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
+        ({"truths": [{"name": "t", "hub": "o/n", "path": "x", "layout": "evabyte"}]}, "truths.0: t must have either"),
+        ({"truths": [{"name": "t", "hub": "o/n"}]}, "truths.0: t: `layout` .* goes with `hub`"),
+        ({"truths": [{"name": "t", "hub": "o/n", "layout": "llama"}]}, "truths.0.layout: 'llama' is not one of"),
+        ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "bos": 1}]},
+            "truths.0: t: `bos` goes with `layout: causal_lm`; EvaByte's are known",
+        ),
         ({"truths": [{"name": "t", "model": {"rank": 400}}]}, "t: rank 400 is above"),
         ({"model": {"heads": 5}}, "model.width 288 is not a multiple of model.heads 5"),
         ({"model": {"positions": "rotray"}}, "model.positions: 'rotray' is not one of"),

@@ -2,7 +2,6 @@
 
 import difflib
 import math
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, matching_files, models
+from plan import ConfigError, as_folder, matching_files, models
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
@@ -56,11 +55,12 @@ def check_files(config: Mapping[str, Any]) -> None:
     for pattern in config["corpus"]["paths"] if config["corpus"]["source"] == "files" else ():
         if not matching_files([pattern]):
             raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
-    name = config["quality"]["language_model"] or ""
-    path = Path(os.path.expanduser(name))  # noqa: PTH111 (Path's own raises where there is no such user)
-    is_path = path.is_absolute() or len(path.parts) > 2 or name.startswith((".", "~"))  # a hub name has two parts
-    if is_path and not path.is_dir():
-        raise ConfigError(f"quality.language_model: no folder {name} (searched in {Path.cwd()})")
+    named = {"quality.language_model": config["quality"]["language_model"] or ""}
+    named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
+    for key, name in named.items():
+        folder = as_folder(name) if name else None
+        if folder and not folder.is_dir():
+            raise ConfigError(f"{key}: no folder {name} (searched in {Path.cwd()})")
 
 
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
@@ -97,8 +97,17 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         if set(entry) - {"published_as"} not in ({"rank"}, {"name", "path"}):
             yield f"family.{i}: {dict(entry)} must have either `rank`, or `name` and `path`"
     for i, entry in enumerate(config["truths"]):
-        if ("path" in entry) == ("model" in entry) or ("path" in entry and "training" in entry):
-            yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`"
+        kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
+        if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):
+            yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`, or `hub`"
+            continue
+        if ("layout" in entry) != ("hub" in entry):
+            yield f"truths.{i}: {entry['name']}: `layout` (evabyte or causal_lm) goes with `hub`"
+        for key in ("revision", "batch", "precision", "byte_offset", "bos"):
+            if key in entry and "hub" not in entry:
+                yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
+            elif key in ("byte_offset", "bos") and key in entry and entry["layout"] == "evabyte":
+                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's are known"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             wanted = (DECODINGS | SAMPLED_ONLY)[entry["name"]]

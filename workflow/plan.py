@@ -5,6 +5,7 @@ Pure Python and quick to import, because every job of a cluster run parses the w
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
 TAU = 0.9
 DELTA = math.log(1 / 0.8)
+EVABYTE = "EvaByte--EvaByte@"  # the asset, whatever its revision
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 
 # Bytes of what a config may ask the hub for. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 TEXT_PER_PARQUET = 1.5
-LANGUAGE_MODELS = {"gpt2": 500_000_000, "gpt2-large": 3_100_000_000}  # float32
+MODELS_ON_THE_HUB = {"openai-community/gpt2-large": 3_100_000_000, "EvaByte/EvaByte": 13_000_000_000}
 
 
 class ConfigError(WorkflowError):
@@ -50,6 +52,8 @@ class Model:
         What training depends on: ``model``, ``training``, ``seed``. None for what is not trained here.
     path : str or None
         The user's checkpoint.
+    hub : dict or None
+        A truth from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
     source : str or None
         For "svd": the model whose head is truncated.
     published_as : str or None
@@ -64,6 +68,7 @@ class Model:
     path: str | None = None
     source: str | None = None
     published_as: str | None = None
+    hub: dict[str, Any] | None = None
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -100,7 +105,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
     for truth in config["truths"]:
         seed = truth.get("seed", config["seeds"][0])
         trained = None
-        if "path" not in truth:
+        if "model" in truth:
             trained = _training_settings(config, truth["model"], truth.get("training", {}), seed)
         rank = trained["model"]["rank"] if trained else None
         found.append(
@@ -112,6 +117,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
                 trained,
                 path=truth.get("path"),
                 published_as=_published(truth),
+                hub=_from_hub(truth) if "hub" in truth else None,
             )
         )
     names = [model.name for model in found]
@@ -119,6 +125,51 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         if names.count(name) > 1:
             raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
     return {model.name: model for model in found}
+
+
+def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """List by name what is to be fetched: ``repository`` and ``revision``, or the user's ``folder``."""
+    wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
+    if config["quality"]["language_model"]:
+        wanted.append(language_model(config))
+    return {
+        asset(source, revision): settings(
+            **(
+                {"folder": str(as_folder(source))}
+                if as_folder(source)
+                else {"repository": source, "revision": revision}
+            )
+        )
+        for source, revision in wanted
+    }
+
+
+def asset(source: str, revision: str) -> str:
+    """Name the manifest of a model on the hub, or in a folder."""
+    name = f"folder-{source}" if as_folder(source) else f"{source}@{revision}"
+    return re.sub(r"[^\w.@-]+", "--", name)
+
+
+def asset_files(source: Mapping[str, str]) -> list[str]:
+    """List the files of the user's folder, so that Snakemake sees a change in one of them; none for the hub."""
+    folder = Path(source.get("folder", ""))
+    if "folder" not in source or not folder.is_dir():
+        return []
+    return sorted(str(path) for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".txt", ".model"))
+
+
+def language_model(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Split ``quality.language_model`` into the name on the hub, or the folder, and the revision."""
+    name = config["quality"]["language_model"]
+    source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
+    return source, revision or "main"
+
+
+def as_folder(source: str) -> Path | None:
+    """Return the folder that a name means; None for a name on the hub, which has at most two parts."""
+    path = Path(os.path.expanduser(source))  # noqa: PTH111 (Path's own raises where there is no such user)
+    is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
+    return path if is_path or path.is_dir() else None
 
 
 def corpus_files(config: Mapping[str, Any]) -> list[str]:
@@ -164,11 +215,6 @@ def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return settings(**fetched, column=corpus["column"])
 
 
-def hub_assets(config: Mapping[str, Any]) -> list[str]:
-    """List the manifests of all that a config needs from the hub."""
-    return [fetched_corpus(config)] if config["corpus"]["source"] == "fineweb" else []
-
-
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
     """Return how many bytes each split must have for training and windows to be possible at all."""
     blocks = [model.settings["model"]["block"] for model in models(config).values() if model.settings]
@@ -193,16 +239,19 @@ def training_memory(model: Model) -> int:
     return 3000 + 32 * weights // 10**6
 
 
-def sampling_settings(config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Give what samples under some decodings depend on."""
+def sampling_settings(
+    config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]], model: Model | None = None
+) -> dict[str, Any]:
+    """Give what samples under some decodings depend on; with a truth from the hub, what that one has of its own."""
     inference = config["inference"]
-    return settings(
-        decodings=list(decodings),
-        batch=config["samples"]["batch"],
-        seed=config["samples"]["seed"],
-        precision=inference["precision"],
-        threads=inference["threads"],
-    )
+    chosen = {
+        "decodings": list(decodings),
+        "batch": config["samples"]["batch"],
+        "seed": config["samples"]["seed"],
+        "precision": inference["precision"],
+        "threads": inference["threads"],
+    }
+    return settings(**chosen | (model.hub or {} if model else {}))
 
 
 def sampling_memory(config: Mapping[str, Any], model: Model) -> int:
@@ -229,8 +278,11 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             text += budget or round(TEXT_PER_PARQUET * sum(shards.values()))
     elif corpus["source"] == "files":
         text = sum(Path(path).stat().st_size for path in corpus_files(config))
-    if reader := config["quality"]["language_model"]:
-        fetched |= {name: size for name, size in LANGUAGE_MODELS.items() if name == reader.partition("@")[0]}
+    fetched |= {
+        source["repository"]: MODELS_ON_THE_HUB.get(source["repository"], 0)
+        for source in assets(config).values()
+        if "repository" in source
+    }
     return settings(
         models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
         truths=names(known, "truth"),
@@ -238,7 +290,11 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         corpus=text,
         positions=config["windows"]["count"] * config["windows"]["scored"],
         decodings=len(config["decodings"]),
-        memory=max([8000, *(training_memory(model) for model in known.values() if model.settings)]),
+        memory=max(
+            8000,
+            *(training_memory(model) for model in known.values() if model.settings),
+            *(foreign_memory(config) for model in known.values() if model.hub),
+        ),
     )
 
 
@@ -246,6 +302,11 @@ def samplings(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """Name, for each model, the decodings whose samples are judged: all, and for truncated heads pure (Table H.1)."""
     decodings = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in models(config).values()}
+
+
+def foreign_memory(config: Mapping[str, Any]) -> int:
+    """Return the memory in MB for a truth from the hub: EvaByte's 6.5 billion numbers, on a CPU in float32."""
+    return 20_000 if gpus(config) else 32_000
 
 
 def gpus(config: Mapping[str, Any]) -> int:
@@ -272,6 +333,8 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
             trained = known[model.source or model.name].settings
             own = trained["model"] if trained else {}
             alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
+            if model.hub:
+                alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
             differs = {
                 "data": config["corpus"]["source"] != "fineweb",
                 "scale": kind != "truth" and not alike,
@@ -331,6 +394,14 @@ def _training_settings(
         training={**config["training"], **training},
         seed=seed,
     )
+
+
+def _from_hub(truth: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: truth[key] for key in ("batch", "precision") if key in truth}
+    bytes_ = (
+        {} if truth["layout"] == "evabyte" else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
+    )
+    return settings(asset=asset(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own)
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

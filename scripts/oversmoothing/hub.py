@@ -155,10 +155,19 @@ def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> 
     return [file for file in found if any(_matches(file.path, pattern) for pattern in patterns)]
 
 
-def take_stock(folder: str | Path, patterns: Sequence[str]) -> dict[str, Any]:
-    """Make the manifest of a folder that the user brings: ``folder`` and ``files``."""
+def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
+    """Make the manifest of a folder that the user brings: ``folder`` and ``files``.
+
+    Raises
+    ------
+    UserError
+        If a pattern of `needed` matches no file.
+    """
     folder = Path(folder)
     paths = sorted(path for path in _files_in(folder) if any(_matches(path, pattern) for pattern in patterns))
+    for pattern in needed:
+        if not any(_matches(path, pattern) for path in paths):
+            raise UserError(f"{folder}: it has no file {pattern} (searched in {Path.cwd()})")
     files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
     return {"folder": str(folder), "files": files}
 

@@ -8,17 +8,17 @@ import torch
 
 from oversmoothing.device import autocast
 from oversmoothing.logits import WindowStates
-from oversmoothing.model import GPT
+from oversmoothing.predictor import Predictor
 
 
 @torch.inference_mode()
-def run_windows(model: GPT, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
+def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
     """Run a model over evaluation windows, `batch` of them per forward pass.
 
     Parameters
     ----------
-    model : GPT
-        In evaluation mode, on its device.
+    model : Predictor
+        A GPT or a truth from elsewhere, in evaluation mode, on its device.
     windows : pyarrow.Table
         Columns ``window``, ``prompt``, ``scored`` (binary); all windows are equally long.
     batch : int

@@ -140,3 +140,17 @@ def test_text_that_spells_a_mark_is_text(folder):
     plain = read(model, ["x<|endoftext|>y"], 1).perplexity
     assert plain == pytest.approx(read(model, ["x<|endoftext|>y", "another"], 2).perplexity[0], rel=1e-4)
     assert model.tokenizer.eos_token_id not in _tokens(model.tokenizer, "x<|endoftext|>y")
+
+
+def test_bf16_rounds_the_blocks_and_not_the_logits(language_model):
+    """With its head in bf16, logits near 100 would be off by a quarter of a nat."""
+    seen = []
+    hook = language_model.model.get_output_embeddings().register_forward_hook(
+        lambda _, inputs, output: seen.append((inputs[0].dtype, output.dtype))
+    )
+    exact, rounded = read(language_model, TEXTS, 3), read(language_model, TEXTS, 3, "bf16")
+    hook.remove()
+    assert {dtype for _, dtype in seen} == {torch.float32}
+    assert (rounded.perplexity != exact.perplexity).any()
+    np.testing.assert_allclose(rounded.perplexity, exact.perplexity, rtol=0.02)
+    np.testing.assert_allclose(rounded.features, exact.features, atol=0.05)

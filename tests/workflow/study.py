@@ -22,8 +22,9 @@ class Study:
     folder: Path
 
     def command(self, *targets, config=TINY, options=()):
-        """Give the command that builds targets (the main table) under a config."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", config, *options]
+        """Give the command that builds targets (the main table) under a config, or several laid over each other."""
+        configs = [config] if isinstance(config, str) else config
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, *options]
         return [*command, "--", *(targets or (TABLE,))]
 
     def snakemake(self, *targets, config=TINY, options=(), check=True):

@@ -24,6 +24,8 @@ TRUTHS = [truth["name"] for truth in config["truths"]]
 ENVIRONMENT = "../../envs/environment.yaml"
 GPUS = plan.gpus(config)
 SAMPLED = plan.samplings(config)
+OWN = [model for model in MODELS.values() if model.kind != "svd" and not model.hub]
+FOREIGN = [model for model in MODELS.values() if model.hub]
 
 
 resource_scopes:

@@ -15,7 +15,7 @@ rule logits:
     log:
         f"{RESULTS}/logs/logits/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        model=one_of(OWN),
     conda:
         ENVIRONMENT
     threads: config["inference"]["threads"]

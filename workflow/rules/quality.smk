@@ -7,7 +7,9 @@ tables/sample_quality.{csv,md,tex} (Tables 5.3, 6.2, 6.3 and H.1).
 """
 
 LANGUAGE_MODEL = (
-    [] if config["quality"]["language_model"] else f"{RESULTS}/language_model"
+    MANIFEST_OF.format(asset=plan.asset(*plan.language_model(config)))
+    if config["quality"]["language_model"]
+    else f"{RESULTS}/language_model"
 )
 
 

@@ -20,7 +20,7 @@ rule sample:
     log:
         f"{RESULTS}/logs/sample/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        model=one_of(OWN),
     conda:
         ENVIRONMENT
     threads: config["inference"]["threads"]
@@ -43,7 +43,7 @@ use rule sample as sample_extra with:
     log:
         f"{RESULTS}/logs/sample_extra/{{model}}-{{decoding}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        model=one_of(OWN),
         decoding="|".join(EXTRA) or "(?!)",
     params:
         settings=lambda wildcards: plan.sampling_settings(

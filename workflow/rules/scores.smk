@@ -47,7 +47,7 @@ rule tbat:
     log:
         f"{RESULTS}/logs/tbat/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        model=one_of(OWN),
     conda:
         ENVIRONMENT
     threads: 8
@@ -75,7 +75,7 @@ rule tbat_approximation:
     log:
         f"{RESULTS}/logs/tbat_approximation/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind != "svd"),
+        model=one_of(OWN),
     conda:
         ENVIRONMENT
     threads: 8

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
-from oversmoothing.sampling.cache import NOT_FINITE, Cache
+from oversmoothing.predictor import Predictor
+from oversmoothing.sampling.cache import NOT_FINITE, remember
 
 
 def beam_width(settings: Mapping[str, Any]) -> int:
@@ -23,7 +23,7 @@ def beam_width(settings: Mapping[str, Any]) -> int:
 
 @torch.inference_mode()
 def beam_search(
-    model: GPT,
+    model: Predictor,
     prompts: Tensor,
     length: int,
     width: int,
@@ -37,7 +37,7 @@ def beam_search(
 
     Parameters
     ----------
-    model : GPT
+    model : Predictor
         In evaluation mode.
     prompts : int64 tensor, shape (n, time)
     length : int
@@ -66,7 +66,7 @@ def beam_search(
     n, time = prompts.shape
     v = model.config.vocabulary
     first = torch.arange(n, device=prompts.device)[:, None] * width
-    cache = Cache(model, n * width, time + length - 1, precision)
+    cache = remember(model, n * width, time + length - 1, precision)
     logits = cache.feed(prompts.repeat_interleave(width, dim=0))
     texts = prompts.new_empty((n, width, length))
     # At first all texts of a beam are the same; only one of them may grow.

@@ -9,8 +9,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from oversmoothing.model import GPT, Attention, Block, rotate
+from oversmoothing.predictor import Foreign, Predictor, Remembering
 
 NOT_FINITE = "the model's logits are not all finite numbers; its weights are damaged, or its training diverged"
+
+
+def remember(model: Predictor, n: int, length: int, precision: str) -> Remembering:
+    """Begin n texts of up to `length` tokens (see `Cache`); a model that is no GPT brings its own memory."""
+    if isinstance(model, GPT):
+        return Cache(model, n, length, precision)
+    return cast(Foreign, model).cache(length)
 
 
 class Cache:

@@ -12,9 +12,9 @@ from torch import Tensor
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
+from oversmoothing.predictor import Predictor
 from oversmoothing.sampling.beam import beam_search, beam_width
-from oversmoothing.sampling.cache import NOT_FINITE, Cache
+from oversmoothing.sampling.cache import NOT_FINITE, remember
 from oversmoothing.sampling.draws import choose, draws_for
 from oversmoothing.sampling.mirostat import Mirostat
 
@@ -38,7 +38,7 @@ FEWEST = 25
 
 
 def generate(
-    model: GPT,
+    model: Predictor,
     windows: Sequence[int],
     prompts: Sequence[bytes],
     length: int,
@@ -52,7 +52,7 @@ def generate(
 
     Parameters
     ----------
-    model : GPT
+    model : Predictor
         Over bytes, in evaluation mode, on its device.
     windows : sequence of int
         The identity of each prompt, on which its random numbers depend (`draws.uniforms`).
@@ -103,13 +103,18 @@ def generate(
 
 @torch.inference_mode()
 def sample(
-    model: GPT, prompts: Tensor, draws: Tensor, step: Step, precision: str = "float32", progress: Progress | None = None
+    model: Predictor,
+    prompts: Tensor,
+    draws: Tensor,
+    step: Step,
+    precision: str = "float32",
+    progress: Progress | None = None,
 ) -> Tensor:
     """Continue prompts of one length token by token.
 
     Parameters
     ----------
-    model : GPT
+    model : Predictor
         In evaluation mode.
     prompts : int64 tensor, shape (n, time)
     draws : float64 tensor, shape (length, n)
@@ -129,7 +134,7 @@ def sample(
         If the logits are not finite at some step.
     """
     length, n = draws.shape
-    cache = Cache(model, n, prompts.shape[1] + length - 1, precision)
+    cache = remember(model, n, prompts.shape[1] + length - 1, precision)
     texts = prompts.new_empty((length, n))
     finite = torch.ones((), dtype=torch.bool, device=prompts.device)
     state = None
@@ -144,7 +149,7 @@ def sample(
     return texts.T
 
 
-def stepper(decoding: Mapping[str, Any], model: GPT) -> Step:
+def stepper(decoding: Mapping[str, Any], model: Predictor) -> Step:
     """Build the step of a decoding.
 
     Raises
@@ -191,7 +196,7 @@ def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Itera
         start += n
 
 
-def _at_a_time(model: GPT, batch: int, length: int) -> int:
+def _at_a_time(model: Predictor, batch: int, length: int) -> int:
     """Return how many texts of `length` to run over at a time."""
     if model.head.weight.device.type != "cpu":
         return batch

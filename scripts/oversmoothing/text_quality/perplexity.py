@@ -5,7 +5,6 @@ a model is never run.
 """
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
+from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 
 KEY = "quality.language_model"
@@ -57,14 +57,13 @@ class Readings:
     features: np.ndarray
 
 
-def load_language_model(name: str | Path, device: torch.device | str = "cpu") -> LanguageModel:
-    """Load a causal language model and its tokenizer.
+def load_language_model(folder: str | Path, device: torch.device | str = "cpu") -> LanguageModel:
+    """Load a causal language model and its tokenizer; nothing is fetched.
 
     Parameters
     ----------
-    name : str or Path
-        A folder in the Hugging Face format, or a name on the hub, which is fetched unless it is at hand; a revision
-        may follow after an "@".
+    folder : str or Path
+        In the Hugging Face format.
     device : torch.device or str
 
     Raises
@@ -72,17 +71,14 @@ def load_language_model(name: str | Path, device: torch.device | str = "cpu") ->
     UserError
         If there is no such model, or it has no safetensors, no tokenizer or brings code of its own.
     """
-    disable_progress_bar()  # of loading a file; a download keeps its own
-    folder = Path(os.path.expanduser(name))  # noqa: PTH111 (Path's own raises where there is no such user)
-    local = folder.is_dir()
-    if not local and (folder.is_absolute() or len(folder.parts) > 2 or str(name).startswith((".", "~"))):
-        raise UserError(f"{KEY}: {name}: no such folder (searched from {Path.cwd()})")
-    source, _, revision = (str(folder), "", "") if local else str(name).partition("@")
-    options = {"local_files_only": local, "trust_remote_code": False} | ({"revision": revision} if revision else {})
+    disable_progress_bar()
+    if not Path(folder).is_dir():
+        raise UserError(f"{KEY}: {folder}: no such folder (searched from {Path.cwd()})")
+    options = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
         loaded: Any = AutoModelForCausalLM.from_pretrained(
-            source, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
+            str(folder), use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
         )
         model, report = loaded
         # transformers would draw at random what is missing, and read every text as empty without a vocabulary.
@@ -92,9 +88,9 @@ def load_language_model(name: str | Path, device: torch.device | str = "cpu") ->
             raise ValueError("its tokenizer finds no token in a text")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        where = "" if local else f"; it is no folder in {Path.cwd()} either"
-        raise UserError(f"{KEY}: {name}: no complete causal language model ({reason}){where}") from error
+        raise UserError(f"{KEY}: {folder}: no complete causal language model ({reason})") from error
     torch.nn.Module.to(model, device)
+    _keep_in_float32(model.get_output_embeddings())
     return LanguageModel(model.eval(), tokenizer, getattr(model.config, "max_position_embeddings", None))
 
 
@@ -105,9 +101,10 @@ def is_gpt2_large(model: LanguageModel) -> bool:
 
 
 @torch.inference_mode()
-def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
-    """Read each text by itself: the first token has no context and is not scored (thesis 5.2).
+def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str = "float32") -> Readings:
+    """Read each text by itself, once for both perplexity and features (thesis 5.2).
 
+    The first token has no context and is not scored.
     Texts of like length share a batch. They are padded behind their last token, where a causal model cannot see it,
     so no padding token is needed.
 
@@ -117,6 +114,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
     texts : sequence of str
     batch : int
         Texts per forward pass.
+    precision : {"bf16", "float32"}
+        Of the blocks; the head is float32 always.
 
     Raises
     ------
@@ -135,7 +134,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
     for rows in _batches(tokens, batch):
         ids, mask = _padded([tokens[row] for row in rows], model.model.device)
         # Not the batch's loss, which transformers would give: each text's own.
-        output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
+        with autocast(model.model.device, precision):
+            output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
         if not output.logits[mask.bool()].isfinite().all():
             raise UserError(f"{KEY}: its logits are not all finite numbers; its weights are damaged")
         losses = cross_entropy(output.logits[:, :-1].float().transpose(1, 2), ids[:, 1:], reduction="none")
@@ -145,6 +145,17 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int) -> Readings:
         last = output.hidden_states[-1][torch.arange(len(rows)), scored]
         features[rows] = last.float().cpu().numpy()
     return Readings(perplexity, features)
+
+
+def _keep_in_float32(head: Any) -> None:
+    """Let a head multiply in float32 whatever the precision around it: logits near -100 lose half a nat in bf16."""
+    plain = head.forward
+
+    def forward(hidden: Tensor) -> Tensor:
+        with torch.autocast(hidden.device.type, enabled=False):
+            return plain(hidden.float())
+
+    head.forward = forward
 
 
 def _tokens(tokenizer: Any, text: str) -> list[int]:

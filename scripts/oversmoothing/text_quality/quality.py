@@ -53,9 +53,9 @@ def read_samples(path: str | Path, continuation: str = "continuation") -> Sample
     return Samples(table["window"].to_numpy(), table["prompt"].to_pylist(), table[continuation].to_pylist())
 
 
-def read_with(model: LanguageModel, samples: Samples, batch: int) -> Readings:
+def read_with(model: LanguageModel, samples: Samples, batch: int, precision: str = "float32") -> Readings:
     """Let a language model read the continuations alone."""
-    return read(model, [decode(text) for text in samples.continuations], batch)
+    return read(model, [decode(text) for text in samples.continuations], batch, precision)
 
 
 def quality(

@@ -1,0 +1,30 @@
+"""Fetch a model from the hub, or take stock of a folder that holds one: a manifest of its files."""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, Repository, fetch, take_stock
+from oversmoothing.jobs import run
+from oversmoothing.store.atomic import write_json
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Fetch into the folder beside the manifest; write the manifest once all files are there."""
+    source = job.params.settings
+    if "folder" in source:
+        manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS)
+    else:
+        folder = Path(job.output[0]).with_suffix("")
+        manifest = fetch(Repository(source["repository"], source["revision"]), MODEL_FILES, folder, MODEL_NEEDS)
+    write_json(job.output[0], manifest)
+    logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

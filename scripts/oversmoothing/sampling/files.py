@@ -1,0 +1,70 @@
+"""The files of samples: one for each decoding, written as the texts are finished."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from oversmoothing.jobs import UserError
+from oversmoothing.predictor import Predictor
+from oversmoothing.sampling.generate import SAMPLES, generate
+from oversmoothing.store.parquet import open_writer, read_table
+from oversmoothing.store.provenance import provenance
+
+logger = logging.getLogger(__name__)
+
+
+def write_samples(
+    model: Predictor, windows: str | Path, paths: Sequence[str], settings: Mapping[str, Any], facts: Mapping[str, Any]
+) -> None:
+    """Let a model continue the prompt of every window, by as many bytes as the window scores.
+
+    Parameters
+    ----------
+    model : Predictor
+        In evaluation mode, on its device.
+    windows : path
+        The file of windows.
+    paths : sequence of str
+        One file to write for each of the decodings.
+    settings : mapping
+        ``decodings``, ``seed``, ``batch`` (see `generate`).
+    facts : mapping
+        To record in the files; ``model``, ``precision`` and ``device`` among them.
+
+    Raises
+    ------
+    UserError
+        If the windows score different numbers of bytes, and as `generate`.
+    """
+    if model.head.weight.device.type == "cuda":
+        # A running sum has no deterministic kernel; in float64 its rounding decides one byte in about 10**13.
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    columns = read_table(windows, ["window", "prompt", "scored"]).to_pydict()
+    lengths = {len(scored) for scored in columns["scored"]}
+    if len(lengths) != 1:
+        raise UserError(f"{windows}: windows score {sorted(lengths)} bytes; samples have one length")
+    (length,) = lengths
+    name, precision, decodings = facts["model"], facts["precision"], settings["decodings"]
+    n = len(columns["window"])
+    logger.info("%s: %d samples of %d bytes on %s in %s", name, n, length, facts["device"], precision)
+    total = len(decodings) * n * length
+    with tqdm(desc=name, total=total, unit="B", unit_scale=True, disable=None) as progress:
+        for decoding, path in zip(decodings, paths, strict=True):
+            made_by = provenance({**settings, "decodings": [decoding]}, **facts)
+            with open_writer(path, SAMPLES, made_by) as writer:
+                for rows in generate(
+                    model,
+                    columns["window"],
+                    columns["prompt"],
+                    length,
+                    decoding,
+                    settings["seed"],
+                    settings["batch"],
+                    precision,
+                    progress.update,
+                ):
+                    writer.write_batch(rows)

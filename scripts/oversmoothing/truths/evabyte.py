@@ -1,0 +1,121 @@
+"""EvaByte (Zheng et al. 2025) without its own code: inside its attention window it is a Llama.
+
+EvaByte attends exactly within a window of 2048 ids; only beyond it do its compressed chunks act. So up to that length
+its weights, put into the Llama of transformers, give its own logits: RMSNorm weights are stored less 1, the parameters
+of the chunks are dropped, and of the heads, which predict several bytes ahead, the first is kept.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+from transformers import LlamaConfig, LlamaModel
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+from oversmoothing.jobs import UserError
+from oversmoothing.truths.byte_model import ByteModel
+from oversmoothing.truths.shards import read_json, read_tensors, shapes, tensor_files
+
+BYTE_OFFSET = 64
+HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
+OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
+# What the Llama here cannot be; a checkpoint that says otherwise is another model.
+FIXED = {
+    "rope_scaling": None,
+    "hidden_act": "silu",
+    "attention_bias": False,
+    "tie_word_embeddings": False,
+}
+SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "rms_norm_eps",
+)
+
+
+def load_evabyte(folder: str | Path, name: str, device: torch.device, precision: str) -> ByteModel:
+    """Load EvaByte from its folder, tensor by tensor.
+
+    Parameters
+    ----------
+    folder : path
+        ``config.json`` and safetensors in EvaByte's own layout.
+    name : str
+        For messages.
+    device : torch.device
+    precision : {"bf16", "float32"}
+        Of the blocks' matrices, as they lie in memory. Embedding, norms and head are float32 always, and so is the
+        residual stream between them under `oversmoothing.device.autocast`, as in EvaByte's own code.
+
+    Raises
+    ------
+    UserError
+        If the folder holds another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
+    """
+    folder = Path(folder)
+    config = _read_config(folder)
+    llama = LlamaConfig(
+        **{key: config[key] for key in SIZES},
+        max_position_embeddings=config["window_size"],
+        rope_parameters={"rope_type": "default", "rope_theta": float(config["rope_theta"])},
+        attention_bias=False,
+    )
+    with torch.device("meta"):
+        trunk = LlamaModel(llama)
+    files = _tensors(folder, trunk, config)
+    offset = float(bool(config["norm_add_unit_offset"]))
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    head = None
+    read = read_tensors(files, rows={HEAD: config["vocab_size"]})
+    for key, tensor in tqdm(read, desc=f"{name}: loading", total=len(files), unit="tensor", disable=None):
+        is_matrix = tensor.dim() == 2 and key not in (HEAD, EMBEDDING)
+        tensor = tensor.to(device, dtype if is_matrix else torch.float32)
+        if key == HEAD:
+            head = tensor
+            continue
+        tensor = tensor if tensor.dim() == 2 else tensor + offset
+        trunk.load_state_dict({key.removeprefix("model."): tensor}, assign=True, strict=False)
+    trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are in no file
+    trunk.requires_grad_(False).eval()
+    assert head is not None
+    return ByteModel(name, trunk, head, None, BYTE_OFFSET, config["bos_token_id"], config["window_size"])
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    config = read_json(path)
+    if config.get("model_type") != "evabyte":
+        raise UserError(
+            f"{path}: its model_type is {config.get('model_type')!r}, not 'evabyte'; for another architecture write "
+            "`layout: causal_lm`"
+        )
+    wanted = (*SIZES, "window_size", "num_pred_heads", "rope_theta", "norm_add_unit_offset", "bos_token_id")
+    for key in wanted:
+        if key not in config:
+            raise UserError(f"{path}: it has no {key}; this is not a config of EvaByte")
+    for key, value in FIXED.items():
+        if config.get(key, value) != value:
+            raise UserError(f"{path}: {key} is {config[key]!r}; only EvaByte's own, {value!r}, can be read as a Llama")
+    return config
+
+
+def _tensors(folder: Path, trunk: LlamaModel, config: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the file of each tensor to read, once all are seen to be there in the right shape, and no others."""
+    expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
+    expected[HEAD] = (config["num_pred_heads"] * config["vocab_size"], config["hidden_size"])
+    files = {key: file for key, file in tensor_files(folder).items() if not OF_CHUNKS.fullmatch(key)}
+    if missing := sorted(set(expected) - set(files)):
+        raise UserError(f"{folder}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
+    if unknown := sorted(set(files) - set(expected)):
+        raise UserError(f"{folder}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
+    for key, shape in shapes(files).items():
+        if shape != expected[key]:
+            raise UserError(f"{folder}: tensor {key} has the shape {shape}, but config.json makes it {expected[key]}")
+    return files

@@ -1,0 +1,136 @@
+"""Small models with random weights in the layouts of the hub, and EvaByte's forward pass in plain NumPy."""
+
+import json
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+EVABYTE = {
+    "architectures": ["EvaByteForCausalLM"],
+    "model_type": "evabyte",
+    "attention_bias": False,
+    "bos_token_id": 1,
+    "hidden_act": "silu",
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "norm_add_unit_offset": True,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+    "num_key_value_heads": 2,
+    "num_pred_heads": 3,
+    "rms_norm_eps": 1e-5,
+    "rope_scaling": None,
+    "rope_theta": 100000.0,
+    "tie_word_embeddings": False,
+    "vocab_size": 320,
+    "window_size": 128,
+}
+
+
+def evabyte_tensors(config=EVABYTE, seed=0):
+    """Draw the tensors of an EvaByte under its own names."""
+    draw = torch.Generator().manual_seed(seed)
+    d, m, v = config["hidden_size"], config["intermediate_size"], config["vocab_size"]
+
+    def matrix(*shape):
+        return torch.randn(shape, generator=draw) * 2 / np.sqrt(shape[-1])
+
+    def norm():
+        return torch.randn(d, generator=draw) * 0.2
+
+    tensors = {"lm_head.weight": matrix(config["num_pred_heads"] * v, d), "model.embed_tokens.weight": matrix(v, d)}
+    tensors["model.norm.weight"] = norm()
+    for i in range(config["num_hidden_layers"]):
+        layer = f"model.layers.{i}."
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            tensors[f"{layer}{name}.weight"] = norm()
+        for name in "qkvo":
+            tensors[f"{layer}self_attn.{name}_proj.weight"] = matrix(d, d)
+        for name in ("adaptive_phi", "adaptive_mu_k"):
+            tensors[f"{layer}self_attn.{name}"] = matrix(1, 2, 1, 1, d // 2)
+        tensors[f"{layer}mlp.gate_proj.weight"] = matrix(m, d)
+        tensors[f"{layer}mlp.up_proj.weight"] = matrix(m, d)
+        tensors[f"{layer}mlp.down_proj.weight"] = matrix(d, m)
+    return tensors
+
+
+def write_evabyte(folder, config=EVABYTE, tensors=None, shards=1):
+    """Write an EvaByte as the hub has it, in one file or in several with an index; return its tensors."""
+    tensors = evabyte_tensors(config) if tensors is None else tensors
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    if shards == 1:
+        save_file(tensors, folder / "model.safetensors")
+        return tensors
+    names = sorted(tensors)
+    files = {
+        name: f"model-{i * shards // len(names) + 1:05}-of-{shards:05}.safetensors" for i, name in enumerate(names)
+    }
+    for file in set(files.values()):
+        save_file({name: tensors[name] for name in names if files[name] == file}, folder / file)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": files}))
+    return tensors
+
+
+def evabyte_logits(tensors, ids, config=EVABYTE):
+    """Compute the logits (time, vocabulary) of ids (time,) as EvaByte's paper and config describe it, in float64."""
+    w = {name: tensor.double().numpy() for name, tensor in tensors.items()}
+    heads, size = config["num_attention_heads"], config["hidden_size"] // config["num_attention_heads"]
+    time = len(ids)
+
+    def normed(x, name):
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + config["rms_norm_eps"]) * (1 + w[name])
+
+    frequencies = config["rope_theta"] ** (-np.arange(0, size, 2) / size)
+    turn = np.exp(1j * np.arange(time)[:, None] * frequencies)  # a rotation is a product of complex numbers
+
+    def split(x, rotated):
+        x = x.reshape(time, heads, size).transpose(1, 0, 2)
+        if not rotated:
+            return x
+        z = (x[..., : size // 2] + 1j * x[..., size // 2 :]) * turn
+        return np.concatenate([z.real, z.imag], -1)
+
+    x = w["model.embed_tokens.weight"][ids]
+    for i in range(config["num_hidden_layers"]):
+        layer = f"model.layers.{i}."
+        h = normed(x, f"{layer}input_layernorm.weight")
+        q, k, v = (split(h @ w[f"{layer}self_attn.{name}_proj.weight"].T, name != "v") for name in "qkv")
+        scores = q @ k.transpose(0, 2, 1) / np.sqrt(size)
+        scores[:, np.triu(np.ones((time, time), bool), 1)] = -np.inf
+        p = np.exp(scores - scores.max(-1, keepdims=True))
+        mixed = (p / p.sum(-1, keepdims=True)) @ v
+        x = x + mixed.transpose(1, 0, 2).reshape(time, -1) @ w[f"{layer}self_attn.o_proj.weight"].T
+        h = normed(x, f"{layer}post_attention_layernorm.weight")
+        gate = h @ w[f"{layer}mlp.gate_proj.weight"].T
+        x = (
+            x
+            + (gate / (1 + np.exp(-gate)) * (h @ w[f"{layer}mlp.up_proj.weight"].T))
+            @ w[f"{layer}mlp.down_proj.weight"].T
+        )
+    return normed(x, "model.norm.weight") @ w["lm_head.weight"][: config["vocab_size"]].T
+
+
+def write_gpt2(folder, vocabulary=300, tokenizer=True):
+    """Write a GPT-2 with random weights, and a byte-level tokenizer, as the hub has them."""
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=vocabulary, n_positions=96, n_embd=16, n_layer=1, n_head=2)
+    model = GPT2LMHeadModel(config).eval()
+    torch.nn.init.normal_(model.transformer.wte.weight, std=0.5)
+    model.save_pretrained(folder)
+    if tokenizer:
+        own = Tokenizer(models.BPE())
+        own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        own.decoder = decoders.ByteLevel()
+        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+        own.train_from_iterator(["some text"], trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False))
+        PreTrainedTokenizerFast(tokenizer_object=own).save_pretrained(folder)
+    return model
+
+
+def files_of(folder):
+    """Return a folder's files, as `local_hub.Repo` serves them."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}

@@ -1,0 +1,105 @@
+"""Byte-level models of the Auto classes, against transformers itself, and models that cannot be a truth."""
+
+import json
+
+import pytest
+import torch
+from hub_models import write_gpt2
+from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
+
+from oversmoothing.jobs import UserError
+from oversmoothing.sampling.generate import generate
+from oversmoothing.truths.causal_lm import load_causal_lm
+
+CPU = torch.device("cpu")
+SHAPE = {
+    "vocab_size": 270,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+}
+TOKENS = torch.arange(0, 250, 7)[None]
+
+
+def load(folder, byte_offset=3, bos=1, precision="float32"):
+    return load_causal_lm(folder, "own", byte_offset, bos, CPU, precision)
+
+
+@pytest.mark.parametrize(("byte_offset", "bos"), [(3, 1), (3, None), (0, None), (14, 269)])
+def test_a_byte_offset_model(tmp_path, byte_offset, bos):
+    torch.manual_seed(0)
+    reference = LlamaForCausalLM(LlamaConfig(**SHAPE)).eval()
+    reference.save_pretrained(tmp_path)
+    model = load(tmp_path, byte_offset, bos)
+    ids = TOKENS + byte_offset
+    ids = ids if bos is None else torch.cat([torch.tensor([[bos]]), ids], dim=1)
+    with torch.inference_mode():
+        expected = reference(input_ids=ids).logits[:, -TOKENS.shape[1] :]
+        post = model.hidden(TOKENS)[1]
+        logits = model.logits(post)
+        mass = model.special_mass(post)
+    torch.testing.assert_close(logits, expected[..., byte_offset : byte_offset + 256], atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        mass, 1 - expected.softmax(-1)[..., byte_offset : byte_offset + 256].sum(-1), atol=1e-5, rtol=0
+    )
+    assert model.config.block == 64 - (bos is not None)
+
+
+def test_samples_follow_the_argmax(tmp_path):
+    reference = write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
+    model = load(tmp_path, 0, None)
+    (rows,) = generate(model, [0], [b"Once upon"], 30, {"name": "greedy"}, 1, 1)
+    text = rows["continuation"][0].as_py()
+    assert model.special_mass(model.hidden(TOKENS)[1]).max() == 0  # there are no special ids
+    ids = torch.tensor([list(b"Once upon" + text)])
+    with torch.inference_mode():
+        logits = reference(input_ids=ids).logits[0, 8:-1]
+    best = logits.topk(2).values
+    clear = best[:, 0] - best[:, 1] > 1e-4
+    assert clear.sum() > 20
+    assert torch.equal(torch.tensor(list(text))[clear], logits.argmax(-1)[clear])
+
+
+def test_in_bf16_the_head_stays_float32(tmp_path):
+    write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
+    model = load(tmp_path, 0, None, "bf16")
+    assert model.trunk.wte.weight.dtype == torch.bfloat16
+    assert model.head.weight.dtype == torch.float32
+
+
+def test_ids_that_leave_no_room_for_bytes(tmp_path):
+    LlamaForCausalLM(LlamaConfig(**SHAPE)).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="own: byte_offset 15 leaves no room for 256 bytes among its 270 ids"):
+        load(tmp_path, 15)
+    with pytest.raises(UserError, match="own: bos 270 is none of its 270 ids"):
+        load(tmp_path, 3, 270)
+
+
+def test_logits_that_are_scaled_behind_the_head(tmp_path):
+    torch.manual_seed(0)
+    CohereForCausalLM(CohereConfig(**SHAPE, logit_scale=0.0625)).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="own: its logits are not its head times its last hidden state"):
+        load(tmp_path)
+
+
+def test_code_that_comes_with_a_model_is_not_run(tmp_path):
+    write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "unheard", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "own.py").write_text("raise SystemExit('ran')")
+    with pytest.raises(UserError, match=r"own: .*no complete causal language model that needs no code"):
+        load(tmp_path, 0, None)
+
+
+def test_weights_that_are_pickled_or_missing(tmp_path):
+    model = write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="no complete causal language model"):
+        load(tmp_path, 0, None)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(UserError, match="no complete causal language model"):
+        load(tmp_path, 0, None)

@@ -1,0 +1,174 @@
+"""EvaByte as a Llama, against its forward pass in plain NumPy, and checkpoints that are none."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hub_models import EVABYTE, evabyte_logits, evabyte_tensors, write_evabyte
+from safetensors.torch import save_file
+
+from oversmoothing.device import autocast
+from oversmoothing.jobs import UserError
+from oversmoothing.sampling.generate import generate
+from oversmoothing.truths.evabyte import load_evabyte
+
+CPU = torch.device("cpu")
+TEXT = np.random.default_rng(0).integers(0, 256, 60)
+IDS = np.concatenate([[1], 64 + TEXT])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "evabyte"
+    write_evabyte(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return load_evabyte(folder, "evabyte", CPU, "float32")
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Logits (60, 320) after each byte."""
+    return evabyte_logits(evabyte_tensors(), IDS)[1:]
+
+
+def bytes_in():
+    return torch.from_numpy(TEXT)[None]
+
+
+@torch.inference_mode()
+def test_logits_are_those_of_a_plain_forward_pass(model, expected):
+    pre, post = model.hidden(bytes_in())
+    assert pre is post
+    assert post.shape == (1, 60, 32)
+    logits = model.logits(post)[0].numpy()
+    assert expected.std() > 0.5
+    np.testing.assert_allclose(logits, expected[:, 64:], atol=1e-3)
+
+
+@torch.inference_mode()
+def test_the_mass_of_the_special_ids_is_taken_before_they_are_left_out(model, expected):
+    p = np.exp(expected - expected.max(-1, keepdims=True))
+    p /= p.sum(-1, keepdims=True)
+    mass = model.special_mass(model.hidden(bytes_in())[1])[0].numpy()
+    np.testing.assert_allclose(mass, p[:, :64].sum(-1), atol=1e-5)
+    assert 0.01 < mass.mean() < 0.9
+
+
+def test_shards_are_as_good_as_one_file(model, tmp_path):
+    write_evabyte(tmp_path, shards=3)
+    assert len(list(tmp_path.glob("*.safetensors"))) == 3
+    other = load_evabyte(tmp_path, "evabyte", CPU, "float32")
+    with torch.inference_mode():
+        assert torch.equal(other.hidden(bytes_in())[1], model.hidden(bytes_in())[1])
+
+
+@torch.inference_mode()
+def test_matrices_in_bf16_leave_the_rest_in_float32(folder, model, expected):
+    half = load_evabyte(folder, "evabyte", CPU, "bf16")
+    dtypes = {name: tensor.dtype for name, tensor in half.trunk.state_dict().items()}
+    assert {dtype for name, dtype in dtypes.items() if "proj" in name} == {torch.bfloat16}
+    assert {dtype for name, dtype in dtypes.items() if "proj" not in name} == {torch.float32}
+    with autocast(CPU, "bf16"):
+        post = half.hidden(bytes_in())[1]
+        error = half.logits(post)[0].numpy() - expected[:, 64:]
+        cache = half.cache(60)
+        cache.feed(bytes_in())
+    assert post.dtype == torch.float32
+    assert half.logits(post).dtype == torch.float32
+    assert 0 < np.sqrt((error**2).mean()) < 0.03 * expected.std()
+    assert cache.memory.layers[0].keys.dtype == torch.bfloat16
+
+
+@torch.inference_mode()
+def test_remembering_changes_no_logits(model):
+    tokens = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (3, 40)))
+    plain = model.logits(model.hidden(tokens)[1])
+    cache = model.cache(40)
+    torch.testing.assert_close(cache.feed(tokens[:, :9]), plain[:, 8], atol=1e-4, rtol=0)
+    for j in range(9, 20):
+        torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), plain[:, j], atol=1e-4, rtol=0)
+    rows = torch.tensor([2, 2, 0])
+    cache.reorder(rows, 9)
+    other = model.logits(model.hidden(torch.cat([tokens[rows, :20], tokens[:, 20:21]], 1))[1])
+    torch.testing.assert_close(cache.feed(tokens[:, 20:21]), other[:, -1], atol=1e-4, rtol=0)
+
+
+def test_greedy_samples_are_the_argmax_and_beam_of_one_is_greedy(model):
+    prompts = [b"Once upon a", b"There was a"]
+    texts = {}
+    for decoding in ({"name": "greedy"}, {"name": "beam", "width": 1}):
+        (rows,) = generate(model, [0, 1], prompts, 20, decoding, 1, 4)
+        texts[decoding["name"]] = rows["continuation"].to_pylist()
+    assert texts["greedy"] == texts["beam"]
+    with torch.inference_mode():
+        for prompt, text in zip(prompts, texts["greedy"], strict=True):
+            logits = model.logits(model.hidden(torch.tensor([list(prompt + text)]))[1])[0, len(prompt) - 1 : -1]
+            best = logits.topk(2).values
+            clear = best[:, 0] - best[:, 1] > 1e-3
+            assert clear.sum() > 10
+            assert torch.equal(torch.tensor(list(text))[clear], logits.argmax(-1)[clear])
+
+
+def test_contexts_beyond_the_window_are_refused(model):
+    assert model.config.block == 127  # 128 ids, of which BOS is one
+    assert model.hidden(torch.zeros((1, 127), dtype=torch.int64))[1].shape == (1, 127, 32)
+    with pytest.raises(UserError, match="evabyte: a context of 128 bytes is longer than the 127 that it attends to"):
+        model.hidden(torch.zeros((1, 128), dtype=torch.int64))
+    with pytest.raises(UserError, match="do not fit into the model's block of 127"):
+        list(generate(model, [0], [b"x" * 100], 28, {"name": "pure"}, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_type": "llama"}, r"model_type is 'llama', not 'evabyte'; .* `layout: causal_lm`"),
+        ({"rope_scaling": {"type": "linear"}}, "rope_scaling is"),
+        ({"hidden_act": "gelu"}, "hidden_act is 'gelu'; only EvaByte's own, 'silu'"),
+        ({"num_hidden_layers": 3}, r"tensor model\.layers\.2\.\S+ is missing \(9 in all\)"),
+        ({"num_hidden_layers": 1}, r"tensor model\.layers\.1\.\S+ is none of EvaByte's \(9 in all\)"),
+        ({"num_pred_heads": 4}, r"lm_head\.weight has the shape \(960, 32\), but config\.json makes it \(1280, 32\)"),
+        ({"intermediate_size": 64}, r"down_proj\.weight has the shape \(32, 48\)"),
+    ],
+)
+def test_other_architectures_are_refused(tmp_path, change, message):
+    write_evabyte(tmp_path, {**EVABYTE, **change}, evabyte_tensors())
+    with pytest.raises(UserError, match=message):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+
+
+def test_a_config_without_a_key(tmp_path):
+    write_evabyte(tmp_path, {key: value for key, value in EVABYTE.items() if key != "window_size"}, evabyte_tensors())
+    with pytest.raises(UserError, match="it has no window_size; this is not a config of EvaByte"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+
+
+def test_damaged_files_are_named(tmp_path):
+    write_evabyte(tmp_path, shards=2)
+    second = tmp_path / "model-00002-of-00002.safetensors"
+    whole = second.read_bytes()
+    second.write_bytes(whole[:-100])
+    with pytest.raises(UserError, match=r"model-00002-of-00002\.safetensors: not a complete safetensors file"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+    second.unlink()
+    with pytest.raises(UserError, match=r"model-00002-of-00002\.safetensors: no such file"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+    save_file({"other": torch.zeros(1)}, second)
+    with pytest.raises(UserError, match=r"it has no tensor .* which the index places there"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({}))
+    with pytest.raises(UserError, match="it has no weight_map"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+
+
+def test_weights_that_are_no_numbers(tmp_path):
+    tensors = evabyte_tensors()
+    tensors["model.norm.weight"][0] = float("nan")
+    write_evabyte(tmp_path, tensors=tensors)
+    model = load_evabyte(tmp_path, "evabyte", CPU, "float32")
+    with torch.inference_mode(), pytest.raises(UserError, match="its logits are not all finite numbers"):
+        model.special_mass(model.hidden(bytes_in())[1])

@@ -1,0 +1,177 @@
+"""The thesis's own config, with only sizes lowered, from a hub on this machine: fetched once, then computed offline."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hub_models import EVABYTE, files_of, write_evabyte, write_gpt2
+from local_hub import Repo, local_hub
+from study import ROOT, copy_project
+
+from oversmoothing.store.parquet import read_table, vectors
+
+THESIS = yaml.safe_load((ROOT / "config/thesis.yaml").read_text())
+SIZES = {
+    "windows": {"count": 6, "prompt": 8, "scored": 24},
+    "model": {"layers": 1, "heads": 2, "width": 16, "block": 32},
+    "family": [{"rank": 4}, {"rank": 16, "published_as": 512}],
+    "svd_ranks": [4],
+    "truths": [
+        {**truth, "model": {"layers": 1, "width": 24, "heads": 3}} if "model" in truth else truth
+        for truth in THESIS["truths"]
+    ],
+    "training": {"batch": 2, "accumulation": 2, "max_steps": 16, "warmup_steps": 2, "evaluation_interval": 8}
+    | {"evaluation_batches": 2, "threads": 1},
+    "inference": {"threads": 1},
+    "quality": {"resamples": 2, "threads": 1},
+    "metrics": {"tbat": {"approximations": [4]}},
+    "costs": {"positions": 1},
+    "statistics": {"resamples": 100},
+}
+READER = THESIS["quality"]["language_model"]
+CORPUS = {"corpus": {"source": "files", "paths": ["text.jsonl"]}}
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(scope="module")
+def repos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("repos")
+    write_evabyte(folder / "evabyte", {**EVABYTE, "window_size": 64}, shards=2)
+    write_gpt2(folder / "gpt2")
+    (folder / "gpt2/modeling_own.py").write_text("raise SystemExit('ran')")
+    return {"EvaByte/EvaByte": Repo(files_of(folder / "evabyte")), READER: Repo(files_of(folder / "gpt2"))}
+
+
+class Thesis:
+    """The thesis's study at toy size."""
+
+    results, config = "results/thesis", ("config/thesis.yaml", "sizes.yaml")
+
+    def __init__(self, study):
+        self.study, self.folder = study, study.folder
+        (study.folder / "sizes.yaml").write_text(yaml.safe_dump({**SIZES, **CORPUS}))
+
+    def run(self, *targets, **more):
+        return self.study.snakemake(*targets, config=self.config, **more)
+
+    def planned(self, *targets):
+        return self.study.planned(*targets, config=self.config)
+
+    def read(self, path, columns=None):
+        return read_table(self.folder / self.results / path, columns)
+
+
+@pytest.fixture(scope="module")
+def thesis(tmp_path_factory, repos):
+    """Everything that follows from EvaByte, computed with the hub out of reach once `assets` has run."""
+    thesis = Thesis(copy_project(tmp_path_factory.mktemp("thesis")))
+    with pytest.MonkeyPatch.context() as patch, local_hub(repos) as hub:
+        patch.setenv("HF_HOME", str(thesis.folder / "home"))
+        patch.setenv("HF_ENDPOINT", hub.address)
+        thesis.run("assets")
+        patch.setenv("HF_ENDPOINT", NOWHERE)
+        tables = ("decodings", "losses", "sample_quality")  # those of TBAT ask no truth and take longer
+        thesis.run(*(f"results/thesis/tables/{table}.csv" for table in tables))
+        yield thesis
+
+
+def test_the_manifests_name_commits_and_nothing_but_data_was_fetched(thesis, repos):
+    for name, repo in repos.items():
+        manifest = json.loads((thesis.folder / f"assets/{name.replace('/', '--')}@main.json").read_text())
+        assert (manifest["repository"], manifest["revision"], manifest["commit"]) == (name, "main", repo.commit)
+        fetched = {path.name for path in (thesis.folder / f"assets/{name.replace('/', '--')}@main").glob("*.*")}
+        assert fetched - {".cache"} == set(manifest["files"])
+        assert all(path.endswith((".json", ".safetensors")) for path in manifest["files"])
+
+
+def test_every_table_has_evabyte_beside_the_truth_trained_here(thesis):
+    table = pd.read_csv(thesis.folder / "results/thesis/tables/decodings.csv")
+    assert {"evabyte", "gpt-300m"} <= set(table.truth.dropna())
+    losses = pd.read_csv(thesis.folder / "results/thesis/tables/losses.csv")
+    assert "evabyte" in set(losses.model)
+    quality = pd.read_csv(thesis.folder / "results/thesis/tables/sample_quality.csv")
+    assert set(quality[quality.metric == "perplexity"].model) >= {"evabyte", "bn4-s1337"}
+
+
+def test_its_logits_are_those_of_the_bytes_and_say_what_was_left_out(thesis):
+    path = "logits/evabyte.parquet"
+    rows = thesis.read(path)
+    assert len(rows) == 6 * 24
+    assert vectors(rows["logits"].combine_chunks()).shape == (144, 256)
+    mass = rows["special_mass"].to_numpy()
+    file = pq.ParquetFile(thesis.folder / thesis.results / path)
+    facts = file.metadata.metadata
+    assert float(facts[b"special_mass_mean"]) == pytest.approx(mass.mean(), rel=1e-4)
+    assert float(facts[b"special_mass_max"]) == pytest.approx(mass.max(), rel=1e-4)
+    assert "BYTE_STREAM_SPLIT" in file.metadata.row_group(0).column(3).encodings
+    log = (thesis.folder / "results/thesis/logs/hub_logits/evabyte.log").read_text()
+    assert log.count("ids that are no byte have a mass of") == 7
+    hidden = thesis.read("hidden/evabyte.parquet")
+    assert hidden["pre"].equals(hidden["post"])
+
+
+def test_it_writes_samples_under_every_decoding(thesis):
+    for decoding in ("pure", "greedy", "top-k", "top-p", "temperature"):
+        rows = thesis.read(f"samples/evabyte/{decoding}.parquet")
+        assert [len(text) for text in rows["continuation"].to_pylist()] == [24] * 6
+    logits = vectors(thesis.read("logits/evabyte.parquet")["logits"].combine_chunks())[::24]
+    greedy = thesis.read("samples/evabyte/greedy.parquet")["continuation"].to_pylist()
+    best = np.sort(logits, axis=1)
+    clear = best[:, -1] - best[:, -2] > 0.1 * logits.std()  # bf16
+    assert clear.any()
+    assert [text[0] for text, sure in zip(greedy, clear, strict=True) if sure] == logits.argmax(1)[clear].tolist()
+
+
+def test_a_second_run_does_nothing_offline(thesis):
+    assert thesis.planned("results/thesis/tables/sample_quality.csv") == {}
+
+
+def test_a_change_of_the_adapter_redoes_the_truth_alone(thesis):
+    back = thesis.study.edit("scripts/oversmoothing/truths/evabyte.py", "BYTE_OFFSET = 64", "BYTE_OFFSET = 32 + 32")
+    try:
+        planned = thesis.planned("results/thesis/tables/decodings.csv")
+    finally:
+        back()
+    assert planned == {"hub_logits": 1, "score": 2, "decodings_table": 1}
+
+
+def test_a_fetched_file_that_is_gone_is_named(thesis, tmp_path):
+    shard = next((thesis.folder / "assets/EvaByte--EvaByte@main").glob("model-00001*"))
+    shard.rename(tmp_path / "kept")
+    shutil.move(thesis.folder / "results/thesis/logits/evabyte.parquet", tmp_path / "logits.parquet")
+    try:
+        output = thesis.run("results/thesis/logits/evabyte.parquet", check=False)
+    finally:
+        shutil.move(tmp_path / "kept", shard)
+        shutil.move(tmp_path / "logits.parquet", thesis.folder / "results/thesis/logits/evabyte.parquet")
+    assert f"{shard.relative_to(thesis.folder)} is missing; delete assets/EvaByte--EvaByte@main.json and run" in output
+    assert "Traceback" not in output
+
+
+def test_without_the_network_nothing_is_fetched_and_the_error_says_so(thesis, tmp_path):
+    (tmp_path / "elsewhere.yaml").write_text(yaml.safe_dump({"assets": str(tmp_path / "assets")}))
+    output = thesis.study.snakemake(
+        "assets", config=(*thesis.config, str(tmp_path / "elsewhere.yaml")), check=False, options=["--keep-going"]
+    )
+    assert "model EvaByte/EvaByte@main: the hub cannot be reached" in output
+    assert "run `snakemake assets` where the network is" in output
+    assert "Traceback" not in output
+
+
+def test_a_truth_from_a_folder_needs_no_hub(thesis, tmp_path):
+    write_evabyte(tmp_path / "own")
+    text = yaml.safe_dump(
+        {"truths": [{"name": "own", "hub": str(tmp_path / "own"), "layout": "evabyte"}], "assets": str(tmp_path / "a")}
+    )
+    (tmp_path / "own.yaml").write_text(text)
+    config = (*thesis.config, str(tmp_path / "own.yaml"))
+    thesis.study.snakemake("results/thesis/logits/own.parquet", config=config)
+    assert len(thesis.read("logits/own.parquet")) == 144
+    assert thesis.study.planned("results/thesis/logits/own.parquet", config=config) == {}
+    write_evabyte(tmp_path / "own", {**EVABYTE, "window_size": 16})
+    output = thesis.study.snakemake("results/thesis/logits/own.parquet", config=config, check=False)
+    assert "own: a context of 31 bytes is longer than the 15 that it attends to exactly" in output
