@@ -30,7 +30,7 @@ TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "bloc
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 TEXT_PER_PARQUET = 1.5
-LANGUAGE_MODELS = {"gpt2": 500_000_000, "gpt2-large": 3_100_000_000}  # float32
+MODELS_ON_THE_HUB = {"openai-community/gpt2-large": 3_100_000_000, "EvaByte/EvaByte": 13_000_000_000}
 
 DAY = 1440  # minutes
 
@@ -223,11 +223,6 @@ def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return settings(**fetched, column=corpus["column"])
 
 
-def hub_assets(config: Mapping[str, Any]) -> list[str]:
-    """List the manifests of all that a config needs from the hub."""
-    return [fetched_corpus(config)] if config["corpus"]["source"] == "fineweb" else []
-
-
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
     """Return how many bytes each split must have for training and windows to be possible at all."""
     blocks = [model.settings["model"]["block"] for model in models(config).values() if model.settings]
@@ -326,8 +321,11 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             text += budget or round(TEXT_PER_PARQUET * sum(shards.values()))
     elif corpus["source"] == "files":
         text = sum(Path(path).stat().st_size for path in corpus_files(config))
-    if reader := config["quality"]["language_model"]:
-        fetched |= {name: size for name, size in LANGUAGE_MODELS.items() if name == reader.partition("@")[0]}
+    fetched |= {
+        source["repository"]: MODELS_ON_THE_HUB.get(source["repository"], 0)
+        for source in assets(config).values()
+        if "repository" in source
+    }
     return settings(
         models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
         truths=names(known, "truth"),
@@ -335,7 +333,11 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         corpus=text,
         positions=config["windows"]["count"] * config["windows"]["scored"],
         decodings=len(config["decodings"]),
-        memory=max([8000, *(training_memory(model) for model in known.values() if model.settings)]),
+        memory=max(
+            8000,
+            *(training_memory(model) for model in known.values() if model.settings),
+            *(foreign_memory(config) for model in known.values() if model.hub),
+        ),
     )
 
 

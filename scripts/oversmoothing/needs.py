@@ -98,8 +98,8 @@ def report(study: Mapping[str, Any]) -> str:
     ----------
     study : mapping
         ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``truths``; ``fetched``:
-        bytes by name; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``: MB of
-        the largest job.
+        bytes by name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many;
+        ``memory``: MB of the largest job.
     """
     trained = [model for model in study["models"] if model["settings"]]
     total = sum(training_flops(model["settings"]) for model in trained)
@@ -139,7 +139,8 @@ def report(study: Mapping[str, Any]) -> str:
         ),
     ]
     if study["fetched"]:
-        names = ", ".join(f"{name} {size / 1e9:.2f} GB" for name, size in study["fetched"].items())
+        sizes = {name: f"{size / 1e9:.2f} GB" if size else "of unknown size" for name, size in study["fetched"].items()}
+        names = ", ".join(f"{name} {size}" for name, size in sizes.items())
         parts.append(f"Fetched by `snakemake assets`: {names}.")
     return "\n\n".join(parts)
 

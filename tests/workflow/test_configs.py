@@ -26,6 +26,7 @@ SIZES = {
         "evaluation_batches": 2, "threads": 1,
     },
     "inference": {"batch": 4, "threads": 1},
+    "quality": {"language_model": None},
     "statistics": {"resamples": 100},
 }  # fmt: skip
 

@@ -1,10 +1,10 @@
 """What comes from the Hugging Face hub: `snakemake assets` fetches it where the network is; all else runs offline.
 
 Needs: the network, or the folder that the config names in the place of a hub name.
-Makes: {assets}/{asset}.json, a manifest of commit, files and checksums, beside the folder of the files themselves;
-fetched/corpus.json in the results, the same of the shards where `corpus.source` is fineweb.
+Makes: {assets}/{asset}.json for a model, fetched/corpus.json for the shards of a corpus: a manifest of commit, files
+and checksums.
 
-The files are no outputs, so that what has arrived outlives a failed job.
+The files are no outputs, so that what has arrived outlives a failed job, and another shard costs only itself.
 """
 
 ASSETS = plan.assets(config)
@@ -43,7 +43,7 @@ rule fetch_corpus:
     params:
         settings=plan.fetch_settings(config),
         folder=lambda wildcards, output: plan.corpus_folder(config),
-        code=fingerprint("fetch_corpus.py"),
+        code=lambda wildcards, output: fingerprint("fetch_corpus.py"),
     script:
         "../../scripts/fetch_corpus.py"
 
@@ -51,5 +51,5 @@ rule fetch_corpus:
 rule assets:
     input:
         expand(MANIFEST_OF, asset=ASSETS),
-        plan.hub_assets(config),
+        plan.fetched_corpus(config) if config["corpus"]["source"] == "fineweb" else [],
     localrule: True
