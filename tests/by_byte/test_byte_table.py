@@ -152,7 +152,9 @@ def test_both_ends_have_ten(tmp_path):
 
 
 def test_script(paths, tmp_path):
-    output = SimpleNamespace(csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", latex=tmp_path / "t.tex")
+    output = SimpleNamespace(
+        csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", html=tmp_path / "t.html", latex=tmp_path / "t.tex"
+    )
     settings = {"models": MODELS, "resamples": 200, "seed": 0}
     script.main(SimpleNamespace(input=paths, output=output, params=SimpleNamespace(settings=settings)))
     table = byte_table(read_sums(paths), MODELS, 200, 0)

@@ -138,7 +138,7 @@ def test_from_corpus_to_quality(corpus, tmp_path):
             {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1},
         )
     )
-    options = {"batch": 2, "threads": 1, "resamples": 2, "seed": 1}
+    options = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1}
     out = tmp_path / "human_quality.parquet"
     human = options | {"sets": ["first", "second"], "column": "scored"}
     script.main(job({"windows": windows, "samples": [windows, second]}, [out], human, language_model=str(model)))
@@ -173,7 +173,15 @@ def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
     paths = [tmp_path / "five.parquet", tmp_path / "six.parquet"]
     for path, count in zip(paths, (5, 6), strict=True):
         draw_windows.main(job(inputs, [path], {"count": count, "prompt": 10, "scored": 40, "seed": 3}))
-    settings = {"batch": 2, "threads": 1, "resamples": 2, "seed": 1, "sets": ["pure"], "column": "scored"}
+    settings = {
+        "batch": 2,
+        "precision": "float32",
+        "threads": 1,
+        "resamples": 2,
+        "seed": 1,
+        "sets": ["pure"],
+        "column": "scored",
+    }
     with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
         script.main(
             job(

@@ -27,6 +27,7 @@ SIZES = {
     },
     "inference": {"batch": 4, "threads": 1},
     "quality": {"language_model": None},
+    "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},
 }  # fmt: skip
 

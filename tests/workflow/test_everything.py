@@ -2,17 +2,21 @@
 
 import json
 import re
+import shutil
 
 import matplotlib.image
 import pandas as pd
 import pytest
-from study import ROOT
+from study import ROOT, Study
 
 
 @pytest.fixture(scope="module")
-def everything(study):
-    study.snakemake("all")
-    return study
+def everything(study, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("everything") / "study"
+    shutil.copytree(study.folder, folder)
+    everything = Study(folder)
+    everything.snakemake("all")
+    return everything
 
 
 def listed():

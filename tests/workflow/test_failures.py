@@ -129,7 +129,7 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
     command = copy.command(WEIGHTS, config="killed.yaml")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 600
     while not resume.exists():
         assert process.poll() is None
         assert time.monotonic() < limit

@@ -29,6 +29,7 @@ SIZES = {
     "inference": {"threads": 1},
     "quality": {"resamples": 2, "threads": 1},
     "metrics": {"tbat": {"approximations": [4]}},
+    "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "costs": {"positions": 1},
     "statistics": {"resamples": 100},
 }

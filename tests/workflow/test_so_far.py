@@ -81,7 +81,7 @@ def test_beside_a_run_that_holds_the_lock(copy, truth_again):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     run = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
     try:
-        limit = time.monotonic() + 120
+        limit = time.monotonic() + 600
         while not resume.exists():
             assert run.poll() is None
             assert time.monotonic() < limit
