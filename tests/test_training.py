@@ -182,7 +182,7 @@ def start(folder, settings, precision):
 
 
 def wait_for(path, process, mtime=0):
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 300
     while not (path.exists() and path.stat().st_mtime_ns > mtime):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < limit
