@@ -141,7 +141,8 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     options = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1}
     out = tmp_path / "human_quality.parquet"
     human = options | {"sets": ["first", "second"], "column": "scored"}
-    script.main(job({"windows": windows, "samples": [windows, second]}, [out], human, language_model=str(model)))
+    read = {"windows": windows, "samples": [windows, second], "language_model": model}
+    script.main(job(read, [out], human, language_model=None))
     table = read_table(out)
     assert table.schema.remove_metadata().equals(QUALITY)
     assert table.schema.metadata[b"gpt2_large"] == b"False"
@@ -185,9 +186,9 @@ def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
     with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
         script.main(
             job(
-                {"windows": paths[0], "samples": paths[1:]},
+                {"windows": paths[0], "samples": paths[1:], "language_model": folder},
                 [tmp_path / "out.parquet"],
                 settings,
-                language_model=str(folder),
+                language_model=None,
             )
         )
