@@ -229,7 +229,7 @@ rule tbat_approximation_table:
             f"{RESULTS}/tables/tbat_approximation.html",
             caption="../report/tbat_approximation.rst",
             category="4 Oversmoothing",
-            labels={"result": "beyond the thesis: TBAT with approximated heads"},
+            labels={"result": "Beyond the thesis: TBAT with approximated heads"},
         ),
         latex=f"{RESULTS}/tables/tbat_approximation.tex",
     log:
