@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from oversmoothing.claims import evidence as module
@@ -16,7 +17,7 @@ from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import claims_table, write_latex, write_pages
 from oversmoothing.claims.verdict import judge_claim
 from oversmoothing.scores import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.parquet import open_writer, write_table
 
 CHANCE = Chance(300, 0, {"losses": 0.02, "scores": 0.1, "samples": 0.2, "heads": 0.1})
 WINDOWS, SCORED = 20, 25
@@ -167,6 +168,19 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_pat
 def published_tables():
     folder = Path(__file__).resolve().parents[2] / "resources/published"
     return Published({path.stem.removeprefix("table_"): path for path in folder.glob("*.csv")})
+
+
+def test_the_rarest_and_the_most_frequent_must_not_be_the_same_bytes(files, tmp_path):
+    texts = [bytes(range(97, 97 + 19)) + b"aaaaaa"] * WINDOWS
+    write_table(tmp_path / "few.parquet", pa.table({"window": range(WINDOWS), "scored": texts}), {})
+    verdict = judge_claim(
+        models.rare_bytes_are_oversmoothed_more, run({**files, ("windows", ""): tmp_path / "few.parquet"})
+    )
+    assert verdict.note == "only 19 different bytes stand in the windows; it takes 20"
+    texts = [bytes(range(97, 97 + 20)) + b"aaaaa"] * WINDOWS
+    write_table(tmp_path / "enough.parquet", pa.table({"window": range(WINDOWS), "scored": texts}), {})
+    evidence = run({**files, ("windows", ""): tmp_path / "enough.parquet"})
+    assert judge_claim(models.rare_bytes_are_oversmoothed_more, evidence).comparisons == 2
 
 
 def test_a_checkpoint_without_rank_is_in_no_claim():

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import scipy.stats
 
-from oversmoothing.claims.bytes import by_frequency, of_bytes, share_higher
+from oversmoothing.claims.bytes import ScoresByByte, by_frequency, of_bytes, share_higher
 from oversmoothing.claims.choose import (
     MODERATE,
     MOST,
@@ -150,7 +150,7 @@ def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
     found = []
     for model in each(list(lowest_and_best(evidence))):
         scores = evidence.by_byte(model.models[0])
-        order = by_frequency(scores)
+        order = _in_order(scores)
         rare, frequent = (
             Value((sums.mean,), model.trainings, sums=(sums,))
             for sums in (of_bytes(scores, order[-EXTREMES:]), of_bytes(scores, order[:EXTREMES]))
@@ -269,4 +269,11 @@ def _lowest(evidence: Evidence) -> list[Member]:
 
 
 def _rarest(evidence: Evidence, model: str) -> list[int]:
-    return by_frequency(evidence.by_byte(model))[-EXTREMES:]
+    return _in_order(evidence.by_byte(model))[-EXTREMES:]
+
+
+def _in_order(scores: ScoresByByte) -> list[int]:
+    order = by_frequency(scores)
+    if len(order) < 2 * EXTREMES:
+        raise Missing(f"only {len(order)} different bytes stand in the windows; it takes {2 * EXTREMES}")
+    return order
