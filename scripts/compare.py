@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         compared = compare(options.a, options.b, options.table)
         print(markdown(compared, settings_differences(options.a, options.b), options.a, options.b))
         if options.csv:
-            write_csv(pd.concat([table.assign(table=name) for name, table in compared.items()]), options.csv)
+            write_csv(pd.concat(compared, names=["table"]).reset_index("table"), options.csv)
             print(f"\nWrote {options.csv}")
     except UserError as error:
         print(f"Error: {error}", file=sys.stderr)
