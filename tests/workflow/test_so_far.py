@@ -44,6 +44,13 @@ def delete(study, model):
 
 
 @pytest.fixture
+def copy(copy):
+    """A study without the human texts' quality, which other tests may have built."""
+    (copy.folder / "results/human_quality.parquet").unlink(missing_ok=True)
+    return copy
+
+
+@pytest.fixture
 def truth_again(copy):
     """A config under which the truth is trained anew, for long."""
     text = (copy.folder / "tests/config/tiny.yaml").read_text()
