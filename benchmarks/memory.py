@@ -175,6 +175,16 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             page("metric_cost"),
             {"settings": bat | {"positions": 1, "seed": 1337, "tau": 0.9, "models": [MODEL]}},
         ),
+        "by_byte": (
+            {"logits": logits, "nsmd": f"{folder}/scores/nsmd/model.parquet"},
+            {"bytes": f"{folder}/bytes/model.parquet"},
+            {},
+        ),
+        "bytes_table": (
+            {"bytes": f"{folder}/bytes/model.parquet"},
+            page("bytes"),
+            {"settings": BOOTSTRAP | {"models": [MODEL | {"kind": "family"}]}},
+        ),
         "samples_table": (
             {"windows": windows, "samples": samples},
             page("samples"),
