@@ -47,7 +47,7 @@ def test_thesis_scale():
     assert (shape["positions"], shape["dropout"]) == ("learned", 0.1)
     training = models["bn512-s1337"].settings["training"]
     assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
-    assert all(not row["differs"] or row["differs"] == ["data"] for row in plan.table_rows(config, "family"))
+    assert all(not row["differs"] for row in plan.table_rows(config, "family"))
 
 
 def test_truths_from_the_hub_are_assets():
@@ -63,8 +63,9 @@ def test_truths_from_the_hub_are_assets():
     assert plan.sampling_settings(config, [], evabyte)["batch"] == 16
     assert plan.sampling_settings(config, [])["batch"] == 100
     rows = {row["model"]: row["differs"] for row in plan.table_rows(config, "truth")}
-    assert rows["evabyte"] == rows["gpt-300m"] == []
-    assert plan.pooled_truths(config)["differs"] == []
+    assert rows["evabyte"] == rows["gpt-300m"] == plan.pooled_truths(config)["differs"] == []
+    config["corpus"]["fineweb"]["repository"] = "HuggingFaceFW/fineweb-edu"
+    assert plan.pooled_truths(config)["differs"] == ["data"]
 
 
 def test_another_truth_in_evabytes_place_differs(tmp_path):

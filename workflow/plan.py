@@ -379,7 +379,7 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
             if model.hub:
                 alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
             differs = {
-                "data": config["corpus"]["source"] != "fineweb",
+                "data": not _is_fineweb(config["corpus"]),
                 "scale": kind != "truth" and not alike,
                 "truth": kind == "truth" and not alike,
                 "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
@@ -529,6 +529,11 @@ def _from_hub(truth: Mapping[str, Any]) -> dict[str, Any]:
         {} if truth["layout"] == "evabyte" else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
     )
     return settings(asset=asset(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own)
+
+
+def _is_fineweb(corpus: Mapping[str, Any]) -> bool:
+    """Say whether the text is the thesis's: FineWeb from the hub, or a folder of that name."""
+    return corpus["source"] == "fineweb" and Path(corpus["fineweb"]["repository"]).name == "fineweb"
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:
