@@ -93,8 +93,8 @@ def _legend(table: pd.DataFrame) -> str:
         "alike. Under each number of dimensions d: the W-error, the Frobenius norm of what no matrix of rank d can say "
         "of it, as a share of the whole, ↓ lower is better. Effective rank: exp of the entropy of the singular values "
         "as shares of their sum",
-        "A long context is rarely seen twice, and then looks as if one token alone could follow: the fewer tokens there "
-        "are for each context, the more is noise of sampling, so compare texts of like size",
+        "A long context is rarely seen twice, and then looks as if one token alone could follow: the fewer tokens "
+        "there are for each context, the more is noise of sampling, so compare texts of like size",
         "A head of d dimensions gives logits of rank d, and a matrix of probabilities may have more: the W-error says "
         "how much structure there is, and is no bound on the loss",
         f"Godey et al. (2024) see small models saturate below {THRESHOLD:,} dimensions. Bytes cannot test this: with "
