@@ -55,6 +55,10 @@ def check_files(config: Mapping[str, Any]) -> None:
     for pattern in config["corpus"]["paths"] if config["corpus"]["source"] == "files" else ():
         if not matching_files([pattern]):
             raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
+    for i, corpus in enumerate(config["language"]["corpora"]):
+        for pattern in corpus["paths"]:
+            if not matching_files([pattern]):
+                raise ConfigError(f"language.corpora.{i}.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
     named = {"quality.language_model": config["quality"]["language_model"] or ""}
     named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
     for key, name in named.items():
@@ -130,6 +134,10 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             if set(entry) != {"name", *wanted}:
                 have = ", ".join(sorted(set(entry) - {"name"})) or "none"
                 yield f"{where}.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+    texts = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]
+    for name in texts:
+        if texts.count(name) > 1:
+            yield f"language.corpora: {name} stands twice, or is a split of the corpus; give it another name"
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
         yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":

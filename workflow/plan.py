@@ -192,6 +192,21 @@ def matching_files(patterns: Iterable[str]) -> list[str]:
     return sorted({path for pattern in patterns for path in _files(pattern)})
 
 
+def language_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give what the spectrum of a text depends on: a split of the corpus, or files that `language.corpora` names."""
+    language = config["language"]
+    chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes")}
+    if files is None:
+        return settings(**chosen)
+    own = {"paths": files["paths"], "column": files.get("column", "text"), "separator": config["corpus"]["separator"]}
+    return settings(**chosen, **own)
+
+
+def ranks(config: Mapping[str, Any]) -> list[int]:
+    """List the ranks of the family, lowest first."""
+    return sorted({member["rank"] for member in config["family"] if "rank" in member})
+
+
 def fetched_corpus(config: Mapping[str, Any]) -> str:
     """Name the manifest of the shards that were fetched; each config has its own, the shards they share."""
     return f"{config['results'].rstrip('/')}/fetched/corpus.json"

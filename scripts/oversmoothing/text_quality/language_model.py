@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -20,41 +19,12 @@ from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
+from oversmoothing.text_quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
 
-END = "<|endoftext|>"
 MOST_BYTES = 1 << 24  # of text read: more than the few steps of a small model see
-PIECE = 1 << 16  # characters tokenised at once
 OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95)}
 CLIP = 1.0
-
-
-def train_tokenizer(text: str, vocabulary: int) -> PreTrainedTokenizerFast:
-    """Train byte-level byte-pair encoding, in which every text has tokens, at most one per byte.
-
-    Parameters
-    ----------
-    text : str
-    vocabulary : int
-        Tokens; at least 257, for all bytes and the end of a text.
-    """
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[END],
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(_pieces(text), trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END)
-
-
-def tokenise(tokenizer: PreTrainedTokenizerFast, text: str) -> np.ndarray:
-    """Turn a text into tokens, int64 (tokens,)."""
-    encoded = tokenizer.backend_tokenizer.encode_batch(list(_pieces(text)))
-    return np.concatenate([np.array(piece.ids, np.int64) for piece in encoded])
 
 
 def train_language_model(
@@ -86,13 +56,14 @@ def train_language_model(
         If the text has fewer tokens than one sequence.
     """
     text = data[:MOST_BYTES].tobytes().decode("utf-8", errors="ignore")
-    tokenizer = train_tokenizer(text, settings["vocabulary"])
-    tokens, block = tokenise(tokenizer, text), settings["block"]
+    pairs = train_tokenizer(text, settings["vocabulary"])
+    tokens, block = tokenise(pairs, text).astype(np.int64), settings["block"]
     if len(tokens) <= block:
         raise UserError(
             f"language_model.block: the training split has {len(tokens)} tokens, too few for one sequence of {block}: "
             "lower it, or give a larger corpus"
         )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=pairs, bos_token=END, eos_token=END)
     torch.manual_seed(seed)
     model = GPT2LMHeadModel(_config(settings, tokenizer)).train()
     torch.nn.Module.to(model, device)
@@ -136,11 +107,6 @@ def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> 
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), PIECE):
-        yield text[start : start + PIECE]
 
 
 @contextmanager

@@ -1,0 +1,34 @@
+"""Beyond the thesis: what heads of the family's ranks must lose of the language, and its effective rank."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.jobs import run
+from oversmoothing.language.table import dimensionality_table, write_latex, write_pages
+from oversmoothing.layout import write_csv
+from oversmoothing.store.parquet import read_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "How many dimensions the language has: W-error of n-gram matrices, by dimensions of the head."
+
+
+def main(job: "Snakemake") -> None:
+    """Read sizes and spectra of every text; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    sizes, spectra = (
+        pd.concat(
+            read_table(path).to_pandas().assign(text=text) for text, path in zip(settings["texts"], paths, strict=True)
+        )
+        for paths in (job.input.sizes, job.input.spectra)
+    )
+    table = dimensionality_table(sizes, spectra, settings["ranks"])
+    write_csv(table, job.output.csv)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,43 @@
+"""How many dimensions the language of a text has: singular values of its n-gram matrices (Godey et al. 2024)."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer
+
+from oversmoothing.corpus.files import Files
+from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.jobs import run
+from oversmoothing.language.measure import measure, read_beginning
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.text_quality.tokenizer import tokenise
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the beginning of a split, or of the user's files; write singular values and sizes."""
+    settings, name = job.params.settings, job.wildcards.text
+    if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
+        manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+        verify(job.input.text, manifest["splits"][name])
+        data = read_split(job.input.text)[: settings["bytes"]]
+    else:
+        files = Files(settings["paths"], settings["column"])
+        data = read_beginning(files, settings["separator"], settings["bytes"])
+    texts = {"byte": (data, 256)}
+    if job.input.tokenizer:
+        tokenizer = Tokenizer.from_file(job.input.tokenizer[0])
+        tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
+        texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
+    spectra, sizes = measure(texts, settings["contexts"], settings["singular_values"])
+    made_by = provenance(settings, text=name)
+    write_table(job.output.spectra, spectra, made_by)
+    write_table(job.output.sizes, sizes, made_by)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

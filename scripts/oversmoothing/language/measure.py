@@ -1,0 +1,93 @@
+"""How many dimensions the language of a text has, for each kind of token and each length of context."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.corpus.files import Files
+from oversmoothing.language.ngrams import conditional_rows, count_contexts, count_ngrams
+from oversmoothing.language.spectrum import spectrum, w_error
+from oversmoothing.ranks.spectrum import effective_rank
+
+SPECTRA = pa.schema(
+    [
+        ("token", pa.string()),  # byte or byte pair
+        ("context", pa.int32()),  # tokens
+        ("d", pa.int32()),  # dimensions, from 1
+        ("singular_value", pa.float64()),  # the d-th largest
+        ("w_error", pa.float64()),  # what is left without the d largest
+    ]
+)
+SIZES = pa.schema(
+    [
+        ("token", pa.string()),
+        ("context", pa.int32()),
+        ("v", pa.int32()),  # size of the vocabulary
+        ("tokens", pa.int64()),  # of the text
+        ("contexts", pa.int64()),  # different ones: rows of the matrix
+        ("effective_rank", pa.float64()),  # null where not all singular values are known
+    ]
+)
+
+
+def measure(
+    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int
+) -> tuple[pa.Table, pa.Table]:
+    """Measure the n-gram matrices of one text.
+
+    Parameters
+    ----------
+    texts : mapping
+        From the kind of token to the text in these tokens, int (t,), and the size of their vocabulary.
+    contexts : sequence of int
+        Lengths of the context in tokens.
+    largest : int
+        Singular values to find where the vocabulary is too large for all of them.
+
+    Returns
+    -------
+    spectra : pyarrow.Table
+        Of schema `SPECTRA`.
+    sizes : pyarrow.Table
+        Of schema `SIZES`.
+
+    Raises
+    ------
+    UserError
+        If the text is too short for a context.
+    """
+    spectra, sizes = [], []
+    for token, (tokens, v) in texts.items():
+        for context in contexts:
+            keys, counts = count_ngrams(tokens, context + 1, v)
+            found = spectrum(conditional_rows(keys, counts, v), v, largest)
+            k = len(found.values)
+            columns = [[token] * k, [context] * k, np.arange(1, k + 1), found.values, w_error(found)[1:]]
+            spectra.append(pa.table(columns, schema=SPECTRA))
+            sizes.append(
+                {
+                    "token": token,
+                    "context": context,
+                    "v": v,
+                    "tokens": len(tokens),
+                    "contexts": count_contexts(keys, v),
+                    "effective_rank": effective_rank(found.values) if found.complete else None,
+                }
+            )
+    return pa.concat_tables(spectra), pa.Table.from_pylist(sizes, schema=SIZES)
+
+
+def read_beginning(files: Files, separator: str, most: int) -> np.ndarray:
+    """Join the documents of files, no more of them than `most` bytes hold.
+
+    Returns
+    -------
+    uint8 array, shape (at most `most`,)
+    """
+    joined, between = bytearray(), separator.encode()
+    for document in files:
+        joined += (between if joined else b"") + document.text.encode()
+        if len(joined) >= most:
+            break
+    return np.frombuffer(bytes(joined[:most]), np.uint8)

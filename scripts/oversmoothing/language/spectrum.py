@@ -1,0 +1,85 @@
+"""Singular values of an n-gram matrix, and what a head of d dimensions must lose of it: the W-error."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from scipy.sparse import csr_array, vstack
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+EXACT = 4096  # tokens up to which all singular values are found: the Gram matrix takes 134 MB then
+
+
+class Spectrum(NamedTuple):
+    """Singular values of a matrix W.
+
+    Attributes
+    ----------
+    values : float64 array, shape (k,)
+        The largest k, largest first.
+    rest : float
+        Sum of the squares of those that are not among them.
+    complete : bool
+        Whether `values` are all.
+    """
+
+    values: np.ndarray
+    rest: float
+    complete: bool
+
+
+def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXACT) -> Spectrum:
+    """Find the singular values of a matrix W given in blocks of rows.
+
+    Parameters
+    ----------
+    blocks : iterable of csr_array, shape (rows, v)
+        As `ngrams.conditional_rows` yields them.
+    v : int
+        Columns. Up to `exact` of them all v singular values come from the Gram matrix W^T W, to which each block adds
+        its part; above, only the largest ones, by Lanczos iterations on W, whose non-zeros are all in memory then.
+    largest : int
+        How many are found above `exact`; at most v - 1 are.
+    exact : int
+
+    Returns
+    -------
+    Spectrum
+        What of it is below the roundoff of W^T W is zero.
+    """
+    if v <= exact:
+        gram = np.zeros((v, v))
+        for block in blocks:
+            gram += (block.T @ block).toarray()
+        return Spectrum(_roots(eigvalsh(gram, overwrite_a=True, check_finite=False)), 0.0, True)
+    matrix = vstack(list(blocks), format="csr")
+    gram_map = LinearOperator((v, v), matvec=lambda x: matrix.T @ (matrix @ x), dtype=np.float64)
+    # W has no negative entry, so that a start of ones is never orthogonal to the first singular vector.
+    values = _roots(eigsh(gram_map, min(largest, v - 1), v0=np.ones(v), return_eigenvectors=False))
+    rest = float(matrix.data @ matrix.data - values @ values)
+    return Spectrum(values, max(rest, 0.0), False)
+
+
+def w_error(found: Spectrum) -> np.ndarray:
+    """Return ||sigma_{d+1:}||_2 / ||W||_F for d = 0, 1, ..., k: what no matrix of rank d can say of W.
+
+    Returns
+    -------
+    float64 array, shape (k + 1,)
+        From 1 at d = 0, never rising; the last is 0 where the spectrum is complete.
+
+    References
+    ----------
+    N. Godey, E. de la Clergerie, B. Sagot, "Why do small language models underperform?", 2024; C. Eckart and G. Young,
+    "The approximation of one matrix by another of lower rank", Psychometrika 1936.
+    """
+    squares = np.append(found.values**2, found.rest)
+    left = np.cumsum(squares[::-1])[::-1]  # from the smallest on, so that nothing small is lost in a difference
+    return np.sqrt(left / left[0])
+
+
+def _roots(squares: np.ndarray) -> np.ndarray:
+    squares = np.sort(squares)[::-1]
+    noise = len(squares) * np.finfo(np.float64).eps * squares[0]
+    return np.sqrt(np.where(squares > noise, squares, 0.0))

@@ -1,0 +1,65 @@
+"""From a text to the table and the figure that people read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oversmoothing.corpus.files import Files
+from oversmoothing.figures.language_spectrum import language_spectrum_figure
+from oversmoothing.language.measure import SIZES, measure, read_beginning
+from oversmoothing.language.table import dimensionality_table, write_latex, write_pages
+
+
+@pytest.fixture
+def tables():
+    tokens = np.random.default_rng(0).choice(40, 2000).astype(np.uint8)
+    spectra, sizes = measure({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], largest=8)
+    assert sizes.schema == SIZES
+    return spectra.to_pandas().assign(text="prose"), sizes.to_pandas().assign(text="prose")
+
+
+def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [288, 4])
+    assert list(table.dimensions[:3]) == [4, 288, 1000]
+    own = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
+    line = spectra[(spectra.token == "byte") & (spectra.context == 2)]
+    assert own.w_error[4] == line.w_error[line.d == 4].item()
+    assert own.w_error[288] == own.w_error[1000] == 0
+
+
+def test_what_was_not_computed_is_no_number(tables):
+    """Of a large vocabulary only the largest singular values are known, so there is no effective rank."""
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4]).query("token == 'byte pair'")
+    assert table.effective_rank.isna().all()
+    assert table.set_index("dimensions").w_error.loc[1000].isna().all()
+    assert table.set_index("dimensions").w_error.loc[4].between(0, 1).all()
+
+
+def test_pages_say_what_bytes_cannot_test(tables, tmp_path):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4])
+    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.")
+    write_latex(table, tmp_path / "t.tex", "Title.")
+    text = (tmp_path / "t.md").read_text()
+    assert "Bytes cannot test this" in text
+    assert "Of byte pairs, of which there are 5,000" in text
+    assert "nan" not in text + (tmp_path / "t.tex").read_text()
+
+
+def test_the_figure_has_a_line_for_each_text_and_context(tables):
+    spectra, _ = tables
+    figure = language_spectrum_figure({"a": spectra, "b": spectra}, [4, 288])
+    of_bytes = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 256]
+    assert len(figure.axes) == 2
+    assert len(of_bytes) == 4
+    assert pd.unique(np.array([line.get_linestyle() for line in of_bytes])).size == 2
+
+
+def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):
+    for i, text in enumerate(["Zürich", "two", "three"]):
+        (tmp_path / f"{i}.txt").write_text(text, encoding="utf-8")
+    files = Files([str(tmp_path / "*.txt")])
+    assert read_beginning(files, "\n", 1000).tobytes() == "Zürich\ntwo\nthree".encode()
+    assert read_beginning(files, "\n", 9).tobytes() == "Zürich\ntwo".encode()[:9]
