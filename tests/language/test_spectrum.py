@@ -67,3 +67,5 @@ def test_the_rank_of_a_synthetic_language_is_recovered(rank, exact):
     noise = np.sqrt((1 / seen[seen > 0]).sum()) / np.linalg.norm(mixtures @ topics)
     assert errors[rank] < noise
     assert errors[rank - 1] > 2 * noise
+    # Tails of singular values move by ||W - AB||_F at most, and so does the norm that they are a share of.
+    np.testing.assert_allclose(errors, direct_error(mixtures @ topics)[: len(errors)], atol=2 * noise)

@@ -1,6 +1,7 @@
 """What a head of d dimensions must lose of a language, as a figure: W-error against d."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -11,7 +12,7 @@ from matplotlib.lines import Line2D
 from oversmoothing.figures.style import style
 
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
-DASHES = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
+DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
 MARKERS = "os^Dv"
 
 
