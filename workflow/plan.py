@@ -470,6 +470,15 @@ def described(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
     ]
 
 
+def followed(models: Mapping[str, Model]) -> list[Model]:
+    """List the members of the family whose training keeps snapshots: neither truths nor the user's checkpoints."""
+    return [
+        model
+        for model in models.values()
+        if model.kind == "family" and model.settings and model.settings["training"]["snapshots"]
+    ]
+
+
 def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
     """Name the models of some kinds, kind after kind, each in the config's order."""
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]

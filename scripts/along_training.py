@@ -1,0 +1,45 @@
+"""What one model is like along its training: loss, head, hidden states and oversmoothing at each snapshot."""
+
+import logging
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from tqdm import tqdm
+
+from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.dynamics.measure import MEASURES, measure, snapshots
+from oversmoothing.jobs import UserError, run
+from oversmoothing.store.parquet import read_table, write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.weights import load_model
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read snapshots, windows and the truths' logits; write one row per step and measure."""
+    settings = job.params.settings
+    device = choose_device(job.params.device)
+    precision = choose_precision(settings["precision"], device)
+    make_deterministic(device, settings["threads"])
+    windows = read_table(job.input.windows, ["window", "prompt", "scored"]).slice(0, settings["windows"])
+    truths = dict(zip(settings["truths"], job.input.truths, strict=True))
+    kept = snapshots(job.input.snapshots, job.input.weights)
+    logger.info("%d snapshots over %d windows on %s in %s", len(kept), len(windows), device, precision)
+    rows = []
+    for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):
+        model = load_model(path, device)
+        try:
+            own = measure(model, windows, truths, settings["tau"], settings["batch"], precision)
+            rows += [{"step": step, **row} for row in own]
+        except ValueError as error:
+            raise UserError(f"{path}: {error}; train the model again") from error
+    made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
+    write_table(job.output[0], pa.Table.from_pylist(rows, schema=MEASURES), made_by)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,150 @@
+"""What one snapshot of a model is like: loss, head, hidden states, and oversmoothing against the truths."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.inference import run_windows
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import KEYS, WindowStates, window_keys
+from oversmoothing.metrics import score, softmax
+from oversmoothing.model import GPT
+from oversmoothing.ranks.spectrum import effective_rank
+from oversmoothing.store.parquet import read_groups, vectors
+from oversmoothing.weights import load_metadata
+
+MEASURES = pa.schema(
+    [
+        ("step", pa.int32()),
+        ("measure", pa.string()),
+        ("layer", pa.int32()),  # from 1, the first block's output; null where a measure has none
+        ("truth", pa.string()),  # null where a measure has none
+        ("value", pa.float64()),
+        ("n", pa.int32()),  # scored bytes that it is over; of the head, its singular values
+    ]
+)
+METRICS = ("tto", "nsmd", "tv", "kl")
+
+
+def snapshots(folder: str | Path, weights: str | Path) -> dict[int, Path]:
+    """List the weights that a training kept, by step: the snapshots, and those that it ended with.
+
+    Raises
+    ------
+    UserError
+        If there is no snapshot, or a file's metadata has no step.
+    """
+    kept = sorted(Path(folder).glob("*.safetensors"))
+    if not kept:
+        raise UserError(f"{folder}: no snapshots; train the model again with `training.snapshots: true`")
+    found = {}
+    for path in [*kept, Path(weights)]:
+        step = load_metadata(path).get("step", "")
+        if not step.isdigit():
+            raise UserError(f"{path}: no step in its metadata; train the model again")
+        found[int(step)] = path
+    return dict(sorted(found.items()))
+
+
+def measure(
+    model: GPT, windows: pa.Table, truths: Mapping[str, str | Path], tau: float, batch: int, precision: str
+) -> Iterator[dict[str, object]]:
+    """Measure a model over windows, one after the other; nothing is kept but sums.
+
+    Parameters
+    ----------
+    model : GPT
+        In evaluation mode, on its device.
+    windows : pyarrow.Table
+        As `run_windows` takes them; the first ones of those that the truths were run over.
+    truths : mapping of name to path
+        Of logits.
+    tau : float
+        Mass of the truth's nucleus.
+    batch, precision
+        As `run_windows` takes them.
+
+    Yields
+    ------
+    dict
+        Rows of `MEASURES` without ``step``: ``loss`` (nats per byte), ``singular_entropy`` (nats) and
+        ``effective_rank`` of the head, ``anisotropy`` of each block's output, ``head_input_anisotropy`` of what
+        enters the head, and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding.
+
+    Raises
+    ------
+    UserError
+        If a truth was run over other windows or has another vocabulary; it names the file.
+    ValueError
+        If weights or hidden states are not finite.
+    """
+    head = model.head.weight.detach().float().cpu().numpy()
+    entered, loss, count = Directions(), 0.0, 0
+    sums = {name: np.zeros(len(METRICS)) for name in truths}
+    groups = {name: read_groups(path, [*(key for key, _ in KEYS), "logits"]) for name, path in truths.items()}
+    with _watch(model, len(windows["prompt"][0].as_py())) as layers:
+        for state in run_windows(model, windows, batch, precision):
+            own = softmax(state.logits)
+            loss -= float(np.log(softmax(state.logits.astype(np.float64))[_target(state)]).sum())
+            count += len(state.target)
+            entered.add(state.post)
+            for name, path in truths.items():
+                truth = _beside(state, next(groups[name], None), path)
+                sums[name] += score(own, softmax(truth), [lambda p: p], METRICS, tau)[0].sum(axis=1, dtype=np.float64)
+    yield _row("loss", loss / count, count)
+    yield _row("singular_entropy", singular_entropy(head), min(head.shape))
+    yield _row("effective_rank", effective_rank(head), min(head.shape))
+    for layer, directions in enumerate(layers, 1):
+        yield _row("anisotropy", directions.anisotropy(), directions.count, layer=layer)
+    yield _row("head_input_anisotropy", entered.anisotropy(), entered.count)
+    for name, own_sums in sums.items():
+        for metric, total in zip(METRICS, own_sums, strict=True):
+            yield _row(metric, total / count, count, truth=name)
+
+
+@contextmanager
+def _watch(model: GPT, prompt: int) -> Iterator[list[Directions]]:
+    """Add up the directions of every block's output at the positions that predict a scored byte, while it runs."""
+    layers = [Directions() for _ in model.blocks]
+
+    def watcher(directions: Directions):
+        def add(block: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
+            directions.add(output[:, prompt - 1 :].float().flatten(0, 1).cpu().numpy())
+
+        return add
+
+    handles = [
+        block.register_forward_hook(watcher(directions)) for block, directions in zip(model.blocks, layers, strict=True)
+    ]
+    try:
+        yield layers
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(len(state.target)), state.target
+
+
+def _beside(state: WindowStates, group: pa.RecordBatch | None, path: str | Path) -> np.ndarray:
+    """Give a truth's logits of the same window."""
+    keys = zip(KEYS, window_keys(state.window, state.target), strict=True)
+    if group is None or any(not group[name].equals(own) for (name, _), own in keys):
+        raise UserError(f"{path}: other windows than those of the config; delete it and run again")
+    logits = vectors(group["logits"])
+    if logits.shape != state.logits.shape:
+        raise UserError(
+            f"{path}: a vocabulary of {logits.shape[1]}, but the model has {state.logits.shape[1]}; "
+            "model and truth must share their tokens"
+        )
+    return logits
+
+
+def _row(name: str, value: float, n: int, layer: int | None = None, truth: str | None = None) -> dict[str, object]:
+    return {"measure": name, "layer": layer, "truth": truth, "value": float(value), "n": n}

@@ -1,0 +1,21 @@
+"""TTO against loss at every kept step of every model, to see whether ranks of equal loss leak alike."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.figures.along_training import oversmoothing_against_loss_figure
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import run
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the table along training; write the figure as PNG and SVG."""
+    write_figure(oversmoothing_against_loss_figure(pd.read_csv(job.input[0])), job.output)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,217 @@
+"""Along training: geometry against direct computation, measures against stored logits, and what people read."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import along_training as script
+import along_training_table as table_script
+from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
+from oversmoothing.figures.along_training import along_training_figure, oversmoothing_against_loss_figure
+from oversmoothing.inference import run_windows
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema
+from oversmoothing.metrics import softmax, tto
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.store.parquet import open_writer, read_table, write_table
+from oversmoothing.weights import save_model
+
+STEPS = (0, 1, 4)
+SHAPE = GPTConfig(layers=2, heads=2, width=16, block=32, rank=4)
+WINDOWS = pa.table(
+    {"window": pa.array([3, 5, 8], pa.int32()), "prompt": [b"abcd"] * 3, "scored": [b"efghijk", b"lmnopqr", b"1234567"]}
+)
+
+
+def model(seed, config=SHAPE):
+    """A GPT whose weights are large enough that its distributions differ."""
+    gpt = GPT(config, seed).eval()
+    with torch.no_grad():
+        for parameter in gpt.parameters():
+            parameter *= 5 if parameter.dim() >= 2 else 1
+    return gpt
+
+
+def save(path, gpt, step):
+    save_model(path, gpt.config, gpt.state_dict(), {"step": str(step)})
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A training's snapshots at steps 0 and 1, its final weights at 4, and a truth's logits."""
+    (tmp_path / "snapshots").mkdir()
+    for step in STEPS[:-1]:
+        save(tmp_path / f"snapshots/{step:08d}.safetensors", model(step), step)
+    save(tmp_path / "weights.safetensors", model(4), 4)
+    write_table(tmp_path / "windows.parquet", WINDOWS, {})
+    with open_writer(tmp_path / "truth.parquet", logits_schema(256), {}) as writer:
+        for state in run_windows(model(99), WINDOWS, 3):
+            writer.write_batch(state.logits_batch())
+    return SimpleNamespace(
+        input=SimpleNamespace(
+            windows=tmp_path / "windows.parquet",
+            weights=tmp_path / "weights.safetensors",
+            snapshots=tmp_path / "snapshots",
+            truths=[tmp_path / "truth.parquet"],
+        ),
+        output=[tmp_path / "out.parquet"],
+        wildcards=SimpleNamespace(model="bn4-s1"),
+        params=SimpleNamespace(
+            settings={"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
+            device="cpu",
+        ),
+    )
+
+
+@settings(deadline=None)
+@given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 1000))
+def test_closed_form_anisotropy_is_the_mean_over_pairs(n, d, seed):
+    states = np.random.default_rng(seed).normal(0.5, 1, (n, d))
+    pairs = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in itertools.combinations(states, 2)]
+    directions = Directions()
+    for block in np.array_split(states, 3):
+        directions.add(block)
+    assert directions.anisotropy() == pytest.approx(np.mean(pairs), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([[1, 0], [5, 0], [0.1, 0]], 1),
+        ([[1, 0], [-2, 0]], -1),
+        ([[1, 0], [0, 3]], 0),
+        ([[1, 0], [0, 1], [-1, 0], [0, -1]], -1 / 3),
+        ([[1, 0], [0, 0], [1, 1]], 1 / math.sqrt(2)),  # a zero has no direction
+    ],
+)
+def test_anisotropy_by_hand(states, expected):
+    directions = Directions()
+    directions.add(np.array(states))
+    assert directions.anisotropy() == pytest.approx(expected, abs=1e-12)
+
+
+def test_anisotropy_of_nothing_is_unknown_and_of_nan_an_error():
+    directions = Directions()
+    directions.add(np.zeros((5, 3)))
+    assert math.isnan(directions.anisotropy())
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        directions.add(np.array([[1.0, np.nan]]))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 1000))
+def test_singular_entropy_is_the_divergence_from_uniform(n, m, seed):
+    matrix = np.random.default_rng(seed).normal(size=(n, m))
+    shares = np.linalg.svd(matrix, compute_uv=False)
+    shares /= shares.sum()
+    direct = sum(share * math.log(share * len(shares)) for share in shares)
+    assert singular_entropy(matrix) == pytest.approx(direct, abs=1e-9)
+
+
+def test_singular_entropy_by_hand():
+    assert singular_entropy(np.eye(7, 4)) == pytest.approx(0, abs=1e-12)
+    assert singular_entropy(np.ones((5, 8))) == pytest.approx(math.log(5))
+    assert singular_entropy(np.diag([3.0, 1.0])) == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
+    with pytest.raises(ValueError, match="zeros"):
+        singular_entropy(np.zeros((3, 3)))
+
+
+def test_each_snapshot_is_measured_as_if_all_were_kept(job):
+    script.main(job)
+    found = read_table(job.output[0]).to_pandas()
+    assert list(found.step.unique()) == list(STEPS)
+    first = WINDOWS.slice(0, 2)
+    truth = softmax(np.concatenate([state.logits for state in run_windows(model(99), first, 2)]))
+    for step in STEPS:
+        gpt, own = model(step), found[found.step == step].set_index("measure").value
+        states = list(run_windows(gpt, first, 2))
+        logits = np.concatenate([state.logits for state in states])
+        targets = np.concatenate([state.target for state in states])
+        loss = torch.nn.functional.cross_entropy(torch.from_numpy(logits), torch.from_numpy(targets).long())
+        assert own["loss"] == pytest.approx(float(loss), rel=1e-5)
+        assert own["tto"] == pytest.approx(tto(softmax(logits), truth).mean(), rel=1e-4)
+        outputs = torch.cat([state_of_last_block(gpt, row) for row in first.to_pylist()]).double()
+        cosines = torch.nn.functional.normalize(outputs) @ torch.nn.functional.normalize(outputs).T
+        n = len(outputs)
+        assert own["anisotropy"].iloc[-1] == pytest.approx(float((cosines.sum() - n) / (n * n - n)), abs=1e-5)
+        assert own["singular_entropy"] == pytest.approx(math.log(4) - math.log(own["effective_rank"]))
+    assert set(found.n[found.measure == "loss"]) == {14}
+
+
+def state_of_last_block(gpt, row):
+    """In this model what enters the bottleneck Linear is what leaves the last block."""
+    tokens = torch.tensor([list(row["prompt"] + row["scored"])])[:, :-1]
+    with torch.no_grad():
+        return gpt.hidden(tokens)[0][0, len(row["prompt"]) - 1 :]
+
+
+def test_what_is_missing_or_of_other_windows_is_named(job):
+    job.params.settings["windows"] = 3
+    write_table(job.input.windows, WINDOWS.set_column(0, "window", pa.array([3, 5, 9], pa.int32())), {})
+    with pytest.raises(UserError, match=r"truth\.parquet: other windows"):
+        script.main(job)
+    for path in job.input.snapshots.iterdir():
+        path.unlink()
+    with pytest.raises(UserError, match=r"snapshots: no snapshots; .*training\.snapshots"):
+        script.main(job)
+
+
+def test_at_rank_1_nothing_enters_the_head(job):
+    """LayerNorm of a single number is zero; the head's input has no anisotropy, and that is no error."""
+    save(job.input.weights, model(4, GPTConfig(layers=1, heads=2, width=16, block=32, rank=1)), 4)
+    script.main(job)
+    found = read_table(job.output[0]).to_pandas()
+    last = found[found.step == 4].set_index("measure")
+    assert last.n["head_input_anisotropy"] == 0
+    assert math.isnan(last.value["head_input_anisotropy"])
+
+
+def test_a_value_at_a_loss_lies_between_two_steps():
+    assert at_loss([5, 3, 2, 2.5], [0.8, 0.4, 0.2, 0.3], 2.5) == pytest.approx(0.3)
+    assert at_loss([5, 3], [0.8, 0.4], 5) == 0.8
+    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 2))
+    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 6))
+
+
+@pytest.fixture
+def table(job):
+    script.main(job)
+    measured = read_table(job.output[0]).to_pandas()
+    models = [{"model": f"bn{rank}-s1", "rank": rank, "seed": 1} for rank in (4, 8)]
+    worse = measured.assign(value=measured.value + (measured.measure == "loss"))
+    return along_training_table({"bn4-s1": worse, "bn8-s1": measured}, models)
+
+
+def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
+    assert len(table) == 2 * len(STEPS) * (3 + 2 + 1 + 4)
+    assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
+    assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
+    files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
+    files |= {"markdown": tmp_path / "t.md"}
+    models = [{"model": "bn4-s1", "rank": 4, "seed": 1}]
+    params = SimpleNamespace(settings={"models": models})
+    table_script.main(SimpleNamespace(input=job.output, output=SimpleNamespace(**files), params=params))
+    page = files["markdown"].read_text()
+    assert "Oversmoothing against `truth`" in page
+    last = steps(table, "bn8-s1", "truth").iloc[-1]
+    assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
+    assert len(pd.read_csv(files["csv"])) == len(table) / 2
+
+
+def test_figures_draw_every_model(table):
+    figure = along_training_figure(table)
+    drawn = [line for line in figure.axes[0].lines if len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2
+    assert {line.get_marker() for line in drawn} == {"o", "s"}
+    against = oversmoothing_against_loss_figure(table)
+    first = against.axes[0].lines[0]
+    assert list(first.get_xdata()) == list(steps(table, "bn4-s1")["loss"])
