@@ -19,6 +19,7 @@ from oversmoothing.dynamics.table import along_training_table, at_loss, common_l
 from oversmoothing.figures.along_training import along_training_figure, oversmoothing_against_loss_figure
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
+from oversmoothing.layout import write_csv
 from oversmoothing.logits import logits_schema
 from oversmoothing.metrics import softmax, tto
 from oversmoothing.model import GPT, GPTConfig
@@ -207,7 +208,9 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     assert len(pd.read_csv(files["csv"])) == len(table) / 2
 
 
-def test_figures_draw_every_model(table):
+def test_figures_draw_every_model_from_the_csv(table, tmp_path):
+    write_csv(table, tmp_path / "table.csv")
+    table = pd.read_csv(tmp_path / "table.csv")
     figure = along_training_figure(table)
     drawn = [line for line in figure.axes[0].lines if len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2

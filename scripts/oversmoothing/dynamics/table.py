@@ -43,7 +43,7 @@ def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataF
     Those of oversmoothing are against `truth`.
     """
     own = table[(table.model == model) & (table.truth.isna() | (table.truth == truth))]
-    column = own.measure + own.layer.map(lambda layer: "" if pd.isna(layer) else f" {layer}").astype(str)
+    column = own.measure + own.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
     return own.assign(column=column).pivot(index="step", columns="column", values="value").sort_index()
 
 
