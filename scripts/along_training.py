@@ -7,7 +7,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
-from oversmoothing.dynamics.measure import MEASURES, measure, snapshots
+from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read snapshots, windows and the truths' logits; write one row per step and measure."""
+    """Read snapshots, windows and the truths' logits; write a row per step and measure, and the head's spectra."""
     settings = job.params.settings
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
@@ -29,16 +29,18 @@ def main(job: "Snakemake") -> None:
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     kept = snapshots(job.input.snapshots, job.input.weights)
     logger.info("%d snapshots over %d windows on %s in %s", len(kept), len(windows), device, precision)
-    rows = []
+    rows, spectra = [], []
     for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):
         model = load_model(path, device)
         try:
             own = measure(model, windows, truths, settings["tau"], settings["batch"], precision)
             rows += [{"step": step, **row} for row in own]
+            spectra += [{"step": step, **row} for row in head_spectrum(model)]
         except ValueError as error:
             raise UserError(f"{path}: {error}; train the model again") from error
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
-    write_table(job.output[0], pa.Table.from_pylist(rows, schema=MEASURES), made_by)
+    write_table(job.output.measures, pa.Table.from_pylist(rows, schema=MEASURES), made_by)
+    write_table(job.output.spectra, pa.Table.from_pylist(spectra, schema=SPECTRA), made_by)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 
 import along_training as script
 import along_training_table as table_script
-from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
-from oversmoothing.figures.along_training import along_training_figure, oversmoothing_against_loss_figure
+from oversmoothing.figures.along_training import (
+    along_training_figure,
+    head_spectra_figure,
+    layers_along_training_figure,
+    oversmoothing_against_loss_figure,
+)
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
@@ -64,7 +69,7 @@ def job(tmp_path):
             snapshots=tmp_path / "snapshots",
             truths=[tmp_path / "truth.parquet"],
         ),
-        output=[tmp_path / "out.parquet"],
+        output=SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet"),
         wildcards=SimpleNamespace(model="bn4-s1"),
         params=SimpleNamespace(
             settings={"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
@@ -126,9 +131,34 @@ def test_singular_entropy_by_hand():
         singular_entropy(np.zeros((3, 3)))
 
 
+@settings(deadline=None)
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 1000))
+def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
+    states = np.random.default_rng(seed).standard_t(1.5, (n, d))
+    dimensions = Dimensions()
+    for block in np.array_split(states, 3):
+        dimensions.add(block)
+    sizes = [math.sqrt(sum(x * x for x in column) / n) for column in states.T]
+    far = np.mean(sizes) + 3 * np.std(sizes)
+    assert dimensions.outliers() == sum(size > far * (1 + 1e-12) for size in sizes)
+    assert dimensions.largest() == pytest.approx(max(sizes) ** 2 / sum(size**2 for size in sizes))
+
+
+def test_outlier_dimensions_by_hand():
+    even, one = Dimensions(), Dimensions()
+    even.add(np.ones((4, 20)))
+    assert (even.outliers(), even.largest()) == (0, 0.05)
+    one.add(np.ones((4, 20)) + 99 * np.eye(20)[7])
+    assert (one.outliers(), one.largest()) == (1, pytest.approx(10_000 / 10_019))
+    nothing = Dimensions()
+    nothing.add(np.zeros((4, 3)))
+    assert nothing.outliers() == 0
+    assert math.isnan(nothing.largest())
+
+
 def test_each_snapshot_is_measured_as_if_all_were_kept(job):
     script.main(job)
-    found = read_table(job.output[0]).to_pandas()
+    found = read_table(job.output.measures).to_pandas()
     assert list(found.step.unique()) == list(STEPS)
     first = WINDOWS.slice(0, 2)
     truth = softmax(np.concatenate([state.logits for state in run_windows(model(99), first, 2)]))
@@ -145,7 +175,18 @@ def test_each_snapshot_is_measured_as_if_all_were_kept(job):
         n = len(outputs)
         assert own["anisotropy"].iloc[-1] == pytest.approx(float((cosines.sum() - n) / (n * n - n)), abs=1e-5)
         assert own["singular_entropy"] == pytest.approx(math.log(4) - math.log(own["effective_rank"]))
+        sizes = outputs.square().mean(dim=0).sqrt()
+        assert own["largest_dimension"].iloc[-1] == pytest.approx(
+            float(sizes.max() ** 2 / sizes.square().sum()), rel=1e-4
+        )
+        assert own["outlier_dimensions"].iloc[-1] == int((sizes > sizes.mean() + 3 * sizes.std(correction=0)).sum())
     assert set(found.n[found.measure == "loss"]) == {14}
+    spectra = read_table(job.output.spectra).to_pandas()
+    for step in STEPS:
+        direct = torch.linalg.svdvals(model(step).head.weight.detach().double())
+        own = spectra[spectra.step == step]
+        assert list(own["index"]) == [1, 2, 3, 4]
+        np.testing.assert_allclose(own.singular_value, direct, rtol=1e-6)
 
 
 def state_of_last_block(gpt, row):
@@ -170,7 +211,7 @@ def test_at_rank_1_nothing_enters_the_head(job):
     """LayerNorm of a single number is zero; the head's input has no anisotropy, and that is no error."""
     save(job.input.weights, model(4, GPTConfig(layers=1, heads=2, width=16, block=32, rank=1)), 4)
     script.main(job)
-    found = read_table(job.output[0]).to_pandas()
+    found = read_table(job.output.measures).to_pandas()
     last = found[found.step == 4].set_index("measure")
     assert last.n["head_input_anisotropy"] == 0
     assert math.isnan(last.value["head_input_anisotropy"])
@@ -186,21 +227,21 @@ def test_a_value_at_a_loss_lies_between_two_steps():
 @pytest.fixture
 def table(job):
     script.main(job)
-    measured = read_table(job.output[0]).to_pandas()
+    measured = read_table(job.output.measures).to_pandas()
     models = [{"model": f"bn{rank}-s1", "rank": rank, "seed": 1} for rank in (4, 8)]
     worse = measured.assign(value=measured.value + (measured.measure == "loss"))
     return along_training_table({"bn4-s1": worse, "bn8-s1": measured}, models)
 
 
 def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
-    assert len(table) == 2 * len(STEPS) * (3 + 2 + 1 + 4)
+    assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 4)
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
     files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
     files |= {"markdown": tmp_path / "t.md"}
     models = [{"model": "bn4-s1", "rank": 4, "seed": 1}]
     params = SimpleNamespace(settings={"models": models})
-    table_script.main(SimpleNamespace(input=job.output, output=SimpleNamespace(**files), params=params))
+    table_script.main(SimpleNamespace(input=[job.output.measures], output=SimpleNamespace(**files), params=params))
     page = files["markdown"].read_text()
     assert "Oversmoothing against `truth`" in page
     last = steps(table, "bn8-s1", "truth").iloc[-1]
@@ -215,6 +256,14 @@ def test_figures_draw_every_model_from_the_csv(table, tmp_path):
     drawn = [line for line in figure.axes[0].lines if len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2
     assert {line.get_marker() for line in drawn} == {"o", "s"}
+    layers = layers_along_training_figure(table)
+    assert [axes.get_title("left") for axes in layers.axes[:2]] == ["rank 4", "rank 8"]
+    first = layers.axes[0].lines[1]
+    assert list(first.get_ydata()) == list(steps(table, "bn4-s1")["anisotropy 2"])
+    spectra = pd.DataFrame({"step": [0, 0, 4, 4], "index": [1, 2, 1, 2], "singular_value": [2.0, 1.0, 3.0, 0.5]})
+    models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8)]
+    heads = head_spectra_figure({model["model"]: spectra for model in models}, models)
+    assert [list(line.get_ydata()) for line in heads.axes[1].lines] == [[2.0, 1.0], [3.0, 0.5]]
     against = oversmoothing_against_loss_figure(table)
     first = against.axes[0].lines[0]
     assert list(first.get_xdata()) == list(steps(table, "bn4-s1")["loss"])

@@ -1,8 +1,8 @@
 """What the models are like along their training, from the snapshots that it kept (Godey et al. 2024).
 
 Needs: windows.parquet, snapshots and weights of what was trained here, the truths' logits.
-Makes: dynamics/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures/along_training.{png,svg} and
-oversmoothing_against_loss.{png,svg}.
+Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
+along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg}.
 """
 
 FOLLOWED = plan.followed(MODELS)
@@ -15,7 +15,8 @@ rule along_training:
         snapshots=f"{RESULTS}/models/{{model}}/snapshots",
         truths=expand(f"{RESULTS}/logits/{{truth}}.parquet", truth=TRUTHS),
     output:
-        f"{RESULTS}/dynamics/{{model}}.parquet",
+        measures=f"{RESULTS}/dynamics/{{model}}.parquet",
+        spectra=f"{RESULTS}/dynamics/spectra/{{model}}.parquet",
     log:
         f"{RESULTS}/logs/along_training/{{model}}.log",
     wildcard_constraints:
@@ -113,3 +114,50 @@ rule oversmoothing_against_loss_figure:
         code=fingerprint("oversmoothing_against_loss_figure.py"),
     script:
         "../../scripts/oversmoothing_against_loss_figure.py"
+
+
+rule layers_along_training_figure:
+    input:
+        f"{RESULTS}/tables/along_training.csv",
+    output:
+        f"{RESULTS}/figures/layers_along_training.png",
+        report(
+            f"{RESULTS}/figures/layers_along_training.svg",
+            caption="../report/layers_along_training.rst",
+            category="8 Saturation",
+            labels={"result": "Along training: the hidden states of every block"},
+        ),
+    log:
+        f"{RESULTS}/logs/layers_along_training_figure.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        code=fingerprint("layers_along_training_figure.py"),
+    script:
+        "../../scripts/layers_along_training_figure.py"
+
+
+rule head_spectra_figure:
+    input:
+        [f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in FOLLOWED],
+    output:
+        f"{RESULTS}/figures/head_spectra.png",
+        report(
+            f"{RESULTS}/figures/head_spectra.svg",
+            caption="../report/head_spectra.rst",
+            category="8 Saturation",
+            labels={"result": "Along training: singular values of the head"},
+        ),
+    log:
+        f"{RESULTS}/logs/head_spectra_figure.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        settings=settings(
+            models=[{"model": model.name, "rank": model.rank} for model in FOLLOWED]
+        ),
+        code=fingerprint("head_spectra_figure.py"),
+    script:
+        "../../scripts/head_spectra_figure.py"

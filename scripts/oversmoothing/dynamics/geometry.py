@@ -1,10 +1,12 @@
-"""How degenerate a head and hidden states are: singular entropy and anisotropy (Godey et al. 2024, section 4)."""
+"""How degenerate a head and hidden states are: singular entropy, anisotropy (Godey et al. 2024), outlier dimensions."""
 
 import math
 
 import numpy as np
 
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
+
+OUTLYING = 3.0  # standard deviations above the mean
 
 
 def singular_entropy(matrix: np.ndarray) -> float:
@@ -74,3 +76,35 @@ class Directions:
         if self.count < 2:
             return math.nan
         return float((np.sum(np.square(self._sum)) - self.count) / (self.count**2 - self.count))
+
+
+class Dimensions:
+    """Adds up what each dimension of representations carries, so that outlier dimensions are known without them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._squares: np.ndarray | float = 0.0
+
+    def add(self, states: np.ndarray) -> None:
+        """Add representations, shape (n, d), all finite."""
+        states = np.asarray(states, np.float64)
+        self._squares = self._squares + np.square(states).sum(axis=0)
+        self.count += len(states)
+
+    def outliers(self) -> int:
+        """Count the outlier dimensions: those whose root mean square lies far above that of the others.
+
+        Far is `OUTLYING` standard deviations over dimensions above their mean, the measure by which Kovaleva et al.
+        call weights of a LayerNorm outliers. Fewer than one dimension in ten can be one, and none of ten or fewer.
+
+        References
+        ----------
+        O. Kovaleva et al., "BERT Busters: outlier dimensions that disrupt transformers", Findings of ACL 2021.
+        """
+        sizes = np.sqrt(np.atleast_1d(self._squares) / max(self.count, 1))
+        return int((sizes > sizes.mean() + OUTLYING * sizes.std()).sum())
+
+    def largest(self) -> float:
+        """Return the share of the squared length that the largest dimension carries: from 1 / d to 1; NaN of zeros."""
+        squares = np.atleast_1d(self._squares)
+        return float(squares.max() / squares.sum()) if squares.sum() else math.nan

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import KEYS, WindowStates, window_keys
 from oversmoothing.metrics import score, softmax
 from oversmoothing.model import GPT
-from oversmoothing.ranks.spectrum import effective_rank
+from oversmoothing.ranks.spectrum import effective_rank, singular_values
 from oversmoothing.store.parquet import read_groups, vectors
 from oversmoothing.weights import load_metadata
 
@@ -28,6 +28,7 @@ MEASURES = pa.schema(
         ("n", pa.int32()),  # scored bytes that it is over; of the head, its singular values
     ]
 )
+SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_value", pa.float64())])  # index from 1
 METRICS = ("tto", "nsmd", "tv", "kl")
 
 
@@ -73,8 +74,9 @@ def measure(
     ------
     dict
         Rows of `MEASURES` without ``step``: ``loss`` (nats per byte), ``singular_entropy`` (nats) and
-        ``effective_rank`` of the head, ``anisotropy`` of each block's output, ``head_input_anisotropy`` of what
-        enters the head, and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding.
+        ``effective_rank`` of the head, of each block's output ``anisotropy``, ``outlier_dimensions`` and
+        ``largest_dimension`` (its share), ``head_input_anisotropy`` of what enters the head, and per truth ``tto``,
+        ``nsmd``, ``tv``, ``kl`` under pure decoding.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def measure(
     ValueError
         If weights or hidden states are not finite.
     """
-    head = model.head.weight.detach().float().cpu().numpy()
+    head = _head(model)
     entered, loss, count = Directions(), 0.0, 0
     sums = {name: np.zeros(len(METRICS)) for name in truths}
     groups = {name: read_groups(path, [*(key for key, _ in KEYS), "logits"]) for name, path in truths.items()}
@@ -99,33 +101,45 @@ def measure(
     yield _row("loss", loss / count, count)
     yield _row("singular_entropy", singular_entropy(head), min(head.shape))
     yield _row("effective_rank", effective_rank(head), min(head.shape))
-    for layer, directions in enumerate(layers, 1):
+    for layer, (directions, dimensions) in enumerate(layers, 1):
         yield _row("anisotropy", directions.anisotropy(), directions.count, layer=layer)
+        yield _row("outlier_dimensions", dimensions.outliers(), dimensions.count, layer=layer)
+        yield _row("largest_dimension", dimensions.largest(), dimensions.count, layer=layer)
     yield _row("head_input_anisotropy", entered.anisotropy(), entered.count)
     for name, own_sums in sums.items():
         for metric, total in zip(METRICS, own_sums, strict=True):
             yield _row(metric, total / count, count, truth=name)
 
 
-@contextmanager
-def _watch(model: GPT, prompt: int) -> Iterator[list[Directions]]:
-    """Add up the directions of every block's output at the positions that predict a scored byte, while it runs."""
-    layers = [Directions() for _ in model.blocks]
+def head_spectrum(model: GPT) -> Iterator[dict[str, object]]:
+    """Give the head's singular values, the largest first, as rows of `SPECTRA` without ``step``."""
+    for index, value in enumerate(singular_values(_head(model)), 1):
+        yield {"index": index, "singular_value": float(value)}
 
-    def watcher(directions: Directions):
+
+@contextmanager
+def _watch(model: GPT, prompt: int) -> Iterator[list[tuple[Directions, Dimensions]]]:
+    """Add up every block's output at the positions that predict a scored byte, while it runs."""
+    layers = [(Directions(), Dimensions()) for _ in model.blocks]
+
+    def watcher(sums: tuple[Directions, Dimensions]):
         def add(block: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
-            directions.add(output[:, prompt - 1 :].float().flatten(0, 1).cpu().numpy())
+            states = output[:, prompt - 1 :].float().flatten(0, 1).cpu().numpy()
+            for own in sums:
+                own.add(states)
 
         return add
 
-    handles = [
-        block.register_forward_hook(watcher(directions)) for block, directions in zip(model.blocks, layers, strict=True)
-    ]
+    handles = [block.register_forward_hook(watcher(sums)) for block, sums in zip(model.blocks, layers, strict=True)]
     try:
         yield layers
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _head(model: GPT) -> np.ndarray:
+    return model.head.weight.detach().float().cpu().numpy()
 
 
 def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:

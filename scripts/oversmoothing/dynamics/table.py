@@ -12,6 +12,7 @@ from oversmoothing.layout import latex_text, model_cells, number, write_latex_ta
 OVERSMOOTHING = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL (nats)"}
 UNITS = {"loss": "nats per byte", "singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
+UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length"}
 UNITS |= {"tto": "probability", "nsmd": "probability", "tv": "probability", "kl": "nats"}
 
 
@@ -107,6 +108,8 @@ def _sections(table: pd.DataFrame, none: str) -> list[tuple[str, pd.DataFrame]]:
     labels = {"loss": "loss ↓", "singular_entropy": "singular entropy", "effective_rank": "effective rank of W"}
     labels |= {layer: f"anisotropy, layer {layer.split()[1]}" for layer in layers}
     labels["head_input_anisotropy"] = "anisotropy, what enters the head"
+    labels[f"outlier_dimensions {last_layer(table)}"] = "outlier dimensions, last layer"
+    labels[f"largest_dimension {last_layer(table)}"] = "largest dimension, last layer"
     sections = [("Loss, head and hidden states", _wide(table, None, labels, none))]
     for truth in table.truth.dropna().unique():
         labels = {"loss": "loss ↓"} | {name: f"{label} ↓" for name, label in OVERSMOOTHING.items()}
@@ -137,7 +140,9 @@ def _legend(table: pd.DataFrame) -> str:
         f"At the last step that each training kept; the CSV has all steps. Over {count:,} evaluation bytes, under pure "
         "decoding. Loss: nats per byte. Singular entropy: how far the singular values of the head W are from equal, in "
         "nats; 0 where they are. Anisotropy: the mean cosine of all pairs of hidden states, after each block and "
-        f"where they enter the head; 1 where all point the same way. TTO at a loss of {number(common_loss(table))}: "
+        "where they enter the head; 1 where all point the same way. Outlier dimensions: those of the last block's "
+        "output whose root mean square lies three standard deviations above the mean over dimensions; largest "
+        f"dimension: its share of the squared length. TTO at a loss of {number(common_loss(table))}: "
         "where the training first comes down to the lowest loss that every model reaches, on a straight line between "
         "two kept steps. ↓ lower is better."
     )

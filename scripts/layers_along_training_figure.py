@@ -1,0 +1,21 @@
+"""Anisotropy and outlier dimensions of every block against steps, a column per rank."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.figures.along_training import layers_along_training_figure
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import run
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the table along training; write the figure as PNG and SVG."""
+    write_figure(layers_along_training_figure(pd.read_csv(job.input[0])), job.output)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)
