@@ -22,7 +22,7 @@ def default(**changes):
     return config
 
 
-@pytest.mark.parametrize("name", ["thesis.yaml", "smoke.yaml"])
+@pytest.mark.parametrize("name", ["thesis.yaml", "workstation.yaml", "widths.yaml", "smoke.yaml"])
 def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
     check(config)
@@ -119,6 +119,18 @@ def test_a_checkpoint_of_the_users_own():
     assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", None, None)
 
 
+def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():
+    config = default(family=[{"width": 64, "heads": 2}, {"width": 32, "heads": 1}], svd_ranks=[8])
+    check(config)
+    models = plan.models(config)
+    wide = models["w64-s1337"]
+    assert (wide.kind, wide.rank, wide.published_as) == ("family", 64, None)
+    shape = wide.settings["model"]
+    assert (shape["width"], shape["heads"], shape["rank"]) == (64, 2, None)
+    assert models["svd8-s1337"].source == "w64-s1337"
+    assert plan.ranks(config) == [32, 64]
+
+
 def test_settings_do_not_depend_on_the_order_of_keys():
     shuffled = dict(reversed(list(DEFAULT["model"].items())))
     one, other = plan.models(DEFAULT)["bn4-s1337"], plan.models({**DEFAULT, "model": shuffled})["bn4-s1337"]
@@ -151,8 +163,10 @@ def test_metrics_are_those_of_the_library():
         ({"family": [{"rank": 300}]}, "bn300-s1337: rank 300 is above model.width, 288"),
         ({"family": [{"rank": 4}, {"rank": 4}]}, "two models are called 'bn4-s1337'"),
         ({"family": []}, "family: "),
-        ({"family": [{"rank": 4, "name": "x"}]}, "family.0: .* must have either `rank`, or `name` and `path`"),
-        ({"family": [{"path": "x"}]}, "family.0: .* must have either `rank`, or `name` and `path`"),
+        ({"family": [{"rank": 4, "name": "x"}]}, "family.0: .* must have either `rank`, or `width` and `heads`, or"),
+        ({"family": [{"path": "x"}]}, "family.0: .* must have either `rank`, or .* or `name` and `path`"),
+        ({"family": [{"width": 32}]}, "family.0: .* must have either `rank`, or `width` and `heads`"),
+        ({"family": [{"width": 32, "heads": 5}]}, "w32-s1337: model.width 32 is not a multiple of model.heads 5"),
         ({"family": [{"rank": 4.0}]}, "family.0.rank: 4.0 is not of type 'integer'"),
         ({"seeds": [True]}, "seeds.0: True is not of type 'integer'"),
         ({"seeds": [10**30]}, "seeds.0: 1.* is greater than the maximum"),

@@ -114,8 +114,9 @@ def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
 def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check which keys stand together in the entries of lists."""
     for i, entry in enumerate(config["family"]):
-        if set(entry) - {"published_as"} not in ({"rank"}, {"name", "path"}):
-            yield f"family.{i}: {dict(entry)} must have either `rank`, or `name` and `path`"
+        keys = set(entry)
+        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys != {"width", "heads"}:
+            yield f"family.{i}: {dict(entry)} must have either `rank`, or `width` and `heads`, or `name` and `path`"
     for i, entry in enumerate(config["truths"]):
         kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):

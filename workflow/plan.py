@@ -46,7 +46,7 @@ class Model:
     Attributes
     ----------
     name : str
-        The wildcard ``{model}``: ``bn4-s1337``, ``svd4-s1337``, a truth's name, a checkpoint's name.
+        The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, a truth's name, a checkpoint's name.
     kind : {"family", "svd", "truth"}
     rank : int or None
         Of what enters the head; None where the config does not say.
@@ -87,25 +87,12 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
     """
     found: list[Model] = []
     for seed in config["seeds"]:
-        ranked = [member for member in config["family"] if "rank" in member]
-        for member in ranked:
-            rank = member["rank"]
-            found.append(
-                Model(
-                    f"bn{rank}-s{seed}",
-                    "family",
-                    rank,
-                    seed,
-                    _training_settings(config, {"rank": rank}, {}, seed),
-                    config["training"]["processes"],
-                    published_as=str(member.get("published_as", rank)),
-                )
-            )
-        if ranked:
-            full = max(member["rank"] for member in ranked)
+        trained = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
+        found += trained
+        if trained:
+            full = max(trained, key=lambda model: model.rank or 0)
             for rank in config["svd_ranks"]:
-                source = f"bn{full}-s{seed}"
-                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=source, published_as=str(rank)))
+                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=full.name, published_as=str(rank)))
     for member in config["family"]:
         if "path" in member:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
@@ -204,7 +191,7 @@ def language_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None
 
 def ranks(config: Mapping[str, Any]) -> list[int]:
     """List the ranks of the family, lowest first."""
-    return sorted({member["rank"] for member in config["family"] if "rank" in member})
+    return sorted({model.rank for model in models(config).values() if model.kind == "family" and model.rank})
 
 
 def fetched_corpus(config: Mapping[str, Any]) -> str:
@@ -526,6 +513,20 @@ def one_of(models: Iterable[Model]) -> str:
 def settings(**values: Any) -> dict[str, Any]:
     """Give what a rule depends on as one plain dict with sorted keys, which Snakemake can compare between runs."""
     return json.loads(json.dumps(values, sort_keys=True))
+
+
+def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
+    """Give a member of the family: of a rank, or of a width of its own, with no bottleneck in front of its head."""
+    if "rank" in entry:
+        name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
+        published = str(entry.get("published_as", rank))
+    else:
+        name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
+        published = None
+    trained = _training_settings(config, shape, {}, seed)
+    return Model(
+        f"{name}-s{seed}", "family", rank, seed, trained, config["training"]["processes"], published_as=published
+    )
 
 
 def _weights(model: Model) -> int:
