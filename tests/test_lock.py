@@ -69,7 +69,8 @@ def test_one_that_lives_elsewhere_is_left_alone(tmp_path):
         beats = 0
         while not ended.wait(0.05):
             beats += 1
-            (tmp_path / "owner").write_text(f"{ELSEWHERE} {beats}")
+            (tmp_path / "next").write_text(f"{ELSEWHERE} {beats}")
+            (tmp_path / "next").replace(tmp_path / "owner")  # never half written, as the real one
 
     (tmp_path / "owner").write_text(f"{ELSEWHERE} 0")
     thread = threading.Thread(target=live)

@@ -17,6 +17,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
+OF_SCORES = ("tau", "delta", "condition")  # settings of scores, which other tables do not depend on
 
 # The thesis's shapes (3.3 and its footnote), to say where a row of ours is not like the published one.
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}
@@ -360,8 +361,15 @@ def gpus(config: Mapping[str, Any]) -> int:
     return int(config["device"] == "cuda" or (config["device"] == "auto" and seen))
 
 
-def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+def table_rows(config: Mapping[str, Any], kind: str, leaving: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Say, for each model of a kind, what a table prints about it.
+
+    Parameters
+    ----------
+    config : mapping
+    kind : {"family", "svd", "truth"}
+    leaving : iterable of str
+        Differences that the table does not depend on.
 
     Returns
     -------
@@ -395,7 +403,7 @@ def table_rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
                     "rank": model.rank,
                     "seed": model.seed,
                     "published_as": model.published_as,
-                    "differs": [key for key, value in differs.items() if value],
+                    "differs": [key for key, value in differs.items() if value and key not in leaving],
                 }
             )
     return rows

@@ -40,6 +40,14 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
+def test_tau_leaves_the_tables_alone_that_have_no_score(study, tmp_path):
+    tables = [f"results/tables/{name}.csv" for name in ("losses", "argmaxability", "tbat")]
+    study.snakemake(*tables)
+    config = tmp_path / "tau.yaml"
+    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
+    assert {name: study.planned(target=name, config=str(config)) for name in tables} == dict.fromkeys(tables, {})
+
+
 def test_bytes_follow_the_scores_and_their_table_the_statistics(study, tmp_path):
     """What a truth says of bytes needs no score, so another tau leaves it as it is."""
     figure = "results/figures/argmax_frequency.png"

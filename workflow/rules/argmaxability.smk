@@ -48,7 +48,7 @@ rule argmaxability_table:
     conda:
         ENVIRONMENT
     params:
-        settings=settings(models=plan.table_rows(config, "family")),
+        settings=settings(models=plan.table_rows(config, "family", plan.OF_SCORES)),
         code=fingerprint("argmaxability_table.py"),
     script:
         "../../scripts/argmaxability_table.py"

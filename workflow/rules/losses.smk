@@ -33,8 +33,8 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
-            models=plan.table_rows(config, "family")
-            + plan.table_rows(config, "truth"),
+            models=plan.table_rows(config, "family", plan.OF_SCORES)
+            + plan.table_rows(config, "truth", plan.OF_SCORES),
         ),
         code=fingerprint("losses_table.py"),
     script:

@@ -148,9 +148,9 @@ rule quality_table:
         settings=settings(
             **config["statistics"],
             windows=config["windows"],
-            family=plan.table_rows(config, "family"),
-            truths=plan.table_rows(config, "truth"),
-            svd=plan.table_rows(config, "svd"),
+            family=plan.table_rows(config, "family", plan.OF_SCORES),
+            truths=plan.table_rows(config, "truth", plan.OF_SCORES),
+            svd=plan.table_rows(config, "svd", plan.OF_SCORES),
         ),
         code=fingerprint("quality_table.py"),
     script:

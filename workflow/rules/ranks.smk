@@ -54,7 +54,7 @@ rule effective_rank_table:
         ENVIRONMENT
     params:
         settings=settings(
-            models=plan.table_rows(config, "family"),
+            models=plan.table_rows(config, "family", plan.OF_SCORES),
             positions=config["ranks"]["positions"],
             threshold=config["ranks"]["threshold"],
         ),

@@ -72,7 +72,7 @@ use rule oversmoothing_table as tbat_table with:
             title="Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).",
             across="decoding",
             decodings=DECODED,
-            models=plan.table_rows(config, "family"),
+            models=plan.table_rows(config, "family", ["tau"]),
             truths=[],
         ),
         code=fingerprint("score_table.py"),
@@ -239,7 +239,7 @@ rule tbat_approximation_table:
         ENVIRONMENT
     params:
         settings=settings(
-            **config["statistics"], models=plan.table_rows(config, "family")
+            **config["statistics"], models=plan.table_rows(config, "family", ["tau"])
         ),
         code=fingerprint("tbat_approximation_table.py"),
     script:
