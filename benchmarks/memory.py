@@ -138,7 +138,11 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {"scores": f"{folder}/scores/tbat_approximation/model.parquet"},
             {"settings": bat | {"approximations": []}},
         ),
-        "svd_logits": ({"hidden": hidden, "weights": weights}, {"logits": f"{folder}/logits/svd.parquet"}, {"rank": 2}),
+        "head_logits": (
+            {"hidden": hidden, "weights": weights},
+            {"logits": f"{folder}/logits/svd.parquet"},
+            {"rank": 2},
+        ),
         "effective_rank": (
             {"logits": logits, "hidden": hidden, "weights": weights},
             {"ranks": f"{folder}/ranks/model.parquet", "spectra": f"{folder}/spectra/model.parquet"},

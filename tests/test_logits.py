@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+import head_logits as head_script
 import logits as logits_script
-import svd_logits as svd_script
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
@@ -83,7 +83,7 @@ def files(model, tmp_path_factory):
 
 def truncated(files, rank):
     path = files / f"svd{rank}.parquet"
-    svd_script.main(
+    head_script.main(
         SimpleNamespace(
             input=SimpleNamespace(weights=files / "weights.safetensors", hidden=files / "hidden.parquet"),
             output=[path],

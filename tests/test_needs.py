@@ -17,6 +17,7 @@ from oversmoothing.needs import (
     flops_per_byte,
     gpu_bytes,
     report,
+    retraining_flops,
     stored,
     summary,
     trained_bytes,
@@ -37,6 +38,7 @@ TRAINING = {
 MODEL = {"name": "bn4-s1", "kind": "family", "settings": {"model": SHAPE, "training": TRAINING}}
 STUDY = {
     "models": [MODEL, {"name": "svd4-s1", "kind": "svd", "settings": None}],
+    "retrained": [],
     "truths": ["truth"],
     "fetched": {"a shard": 1000},
     "corpus": 1500,
@@ -71,6 +73,19 @@ def test_a_training_by_hand():
     evaluated = 3 * 3 * 4 * 32  # at steps 0, 5 and 10
     assert training_flops(MODEL["settings"]) == flops_per_byte(SHAPE) * (2560 + evaluated // 3)
     assert gpu_bytes(MODEL["settings"]) == 16 * stored(SHAPE) + 34 * 4 * 32 * 2 * 16
+
+
+HEAD = {"rank": 2, "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
+
+
+def test_a_retrained_head_by_hand():
+    per_byte = flops_per_byte(SHAPE) // 3 + 6 * 2 * (256 + 4)  # A (256 x 2) and B (2 x 4)
+    evaluated = 4 * 3  # batches, at steps 0, 4, 8 and 10
+    assert retraining_flops(MODEL["settings"], HEAD) == (10 + evaluated) * 4 * 32 * per_byte
+    study = {**STUDY, "retrained": [{"settings": MODEL["settings"], "head": HEAD}]}
+    assert "1 heads that are retrained" in report(study)
+    assert "retrained" not in report(STUDY)
+    assert disk_bytes(study)["scores"] == 4 * 5 * 10 * 3 * 5
 
 
 def test_disk_by_hand():

@@ -98,6 +98,21 @@ def test_models_by_name():
     assert models["bn4-s1"].settings["seed"] == 1
 
 
+def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models():
+    config = default(seeds=[1, 2], svd_ranks=[4], retrained={"ranks": [8, 256]}, family=[{"rank": 4}, {"rank": 32}])
+    check(config)
+    heads = plan.retrained(config)
+    assert list(heads) == ["ab8-s1", "ab8-s2"]  # above rank 32 nothing would be imposed
+    assert heads["ab8-s2"].source == "bn32-s2"
+    assert not set(heads) & set(plan.models(config))
+    assert plan.retraining(config, heads["ab8-s1"])["rank"] == 8
+    ways = [(row["kind"], row["rank"]) for row in plan.imposed(config) if row["seed"] == 2]
+    assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8)]
+    none = default(svd_ranks=[], retrained={"ranks": []}, family=[{"name": "mine", "path": "w.safetensors"}])
+    check(none)
+    assert plan.imposed(none) == []
+
+
 def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
     family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
     shown = plan.showcased(default(seeds=[2, 1], svd_ranks=[4], family=family))
@@ -179,6 +194,8 @@ def test_metrics_are_those_of_the_library():
         ({"windows": {"scored": 500}}, "windows: prompt \\+ scored is 556 bytes, longer than the block of bn4-s1337"),
         ({"truths": [{"name": "t", "model": {"block": 128}}]}, "longer than the block of t, 128"),
         ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
+        ({"truths": [{"name": "ab4-s1", "model": {}}]}, "truths.0.name"),
+        ({"retrained": {"rank": [4]}}, "retrained: unknown key 'rank'; did you mean 'ranks'?"),
         ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`, or `hub`"),
         ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
         ({"truths": [{"name": "t", "hub": "o/n", "path": "x", "layout": "evabyte"}]}, "truths.0: t must have either"),

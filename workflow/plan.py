@@ -48,7 +48,7 @@ class Model:
     ----------
     name : str
         The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, a truth's name, a checkpoint's name.
-    kind : {"family", "svd", "truth"}
+    kind : {"family", "svd", "truth", "retrained"}
     rank : int or None
         Of what enters the head; None where the config does not say.
     seed : int or None
@@ -61,7 +61,7 @@ class Model:
     hub : dict or None
         A truth from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
     source : str or None
-        For "svd": the model whose head is truncated.
+        For "svd" and "retrained": the model whose head is truncated, or retrained.
     published_as : str or None
         The thesis's name of this model.
     """
@@ -90,8 +90,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
     for seed in config["seeds"]:
         trained = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
         found += trained
-        if trained:
-            full = max(trained, key=lambda model: model.rank or 0)
+        if full := _full(trained, seed):
             for rank in config["svd_ranks"]:
                 found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=full.name, published_as=str(rank)))
     for member in config["family"]:
@@ -121,6 +120,42 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         if names.count(name) > 1:
             raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
     return {model.name: model for model in found}
+
+
+def retrained(config: Mapping[str, Any]) -> dict[str, Model]:
+    """List by name the heads that are retrained on the family's member of highest rank, one for each seed and rank.
+
+    They are not among `models`, because they are compared with other ways to impose a rank and with nothing else. A
+    rank above the family's highest makes no head: nothing would be imposed.
+    """
+    heads = []
+    for seed in config["seeds"]:
+        full = _full(models(config).values(), seed)
+        heads += [
+            Model(f"ab{rank}-s{seed}", "retrained", rank, seed, source=full.name)
+            for rank in config["retrained"]["ranks"]
+            if full and rank <= (full.rank or 0)
+        ]
+    return {head.name: head for head in heads}
+
+
+def retraining(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
+    """Give what a retrained head depends on; the model before it runs as it did in its training."""
+    chosen = {key: value for key, value in config["retrained"].items() if key != "ranks"}
+    how = {key: config["training"][key] for key in ("precision", "threads")}
+    return settings(rank=head.rank, **chosen, **how)
+
+
+def imposed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Say of each model on which a rank was imposed, in one of three ways, what the table of them prints.
+
+    Returns
+    -------
+    list of dict
+        ``model``, ``kind`` ("family", "svd" or "retrained"), ``rank``, ``seed``; none where no rank is known.
+    """
+    known = models(config) | retrained(config)
+    return [row for row in described(known, "family", "svd", "retrained") if row["rank"] is not None]
 
 
 def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -331,6 +366,10 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     }
     return settings(
         models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
+        retrained=[
+            {"settings": known[head.source].settings, "head": retraining(config, head)}
+            for head in retrained(config).values()
+        ],
         truths=names(known, "truth"),
         fetched=fetched,
         corpus=text,
@@ -535,6 +574,12 @@ def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> M
     return Model(
         f"{name}-s{seed}", "family", rank, seed, trained, config["training"]["processes"], published_as=published
     )
+
+
+def _full(models: Iterable[Model], seed: int) -> Model | None:
+    """Give the member of the family of highest rank that is trained here; None if there is none."""
+    trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
+    return max(trained, key=lambda model: model.rank or 0, default=None)
 
 
 def _weights(model: Model) -> int:

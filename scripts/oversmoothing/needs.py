@@ -41,6 +41,18 @@ def training_flops(settings: Mapping[str, Any]) -> int:
     return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
 
 
+def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> int:
+    """Return the operations of retraining a head on a frozen model, with its evaluations.
+
+    The model runs forward only; forward and back, a head W = A B costs 6 for each of its weights.
+    """
+    shape = settings["model"]
+    evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
+    steps = head["max_steps"] + evaluations * head["evaluation_batches"]
+    own = 6 * head["rank"] * (VOCABULARY + (shape.get("rank") or shape["width"]))
+    return steps * head["batch"] * shape["block"] * (flops_per_byte(shape) // 3 + own)
+
+
 def gpu_bytes(settings: Mapping[str, Any]) -> int:
     """Estimate the GPU memory of a training: weights, gradients, two moments in float32, activations in bf16."""
     shape = settings["model"]
@@ -64,7 +76,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
         if settings["training"]["snapshots"]
     ]
     hidden = sum(settings["model"]["width"] + (settings["model"].get("rank") or 0) for settings in trained)
-    models, truths = len(study["models"]), len(study["truths"])
+    models, truths = len(study["models"]) + len(study["retrained"]), len(study["truths"])
     return {
         "from the hub": sum(study["fetched"].values()),
         "corpus": study["corpus"],
@@ -79,7 +91,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
     """Say the same in one row, as the README has it (see `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
-    total = sum(training_flops(settings) for settings in trained)
+    total = sum(training_flops(settings) for settings in trained) + _retraining(study)
     return {
         "trainings": str(len(trained)),
         "operations": f"{total:.1e}",
@@ -97,12 +109,13 @@ def report(study: Mapping[str, Any]) -> str:
     Parameters
     ----------
     study : mapping
-        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``truths``; ``fetched``:
-        bytes by name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many;
-        ``memory``: MB of the largest job.
+        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``retrained``: of each
+        retrained head its settings, ``head``, and those of its model, ``settings``; ``truths``; ``fetched``: bytes by
+        name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``:
+        MB of the largest job.
     """
     trained = [model for model in study["models"] if model["settings"]]
-    total = sum(training_flops(model["settings"]) for model in trained)
+    total = sum(training_flops(model["settings"]) for model in trained) + _retraining(study)
     costs = [
         [
             model["name"],
@@ -119,6 +132,11 @@ def report(study: Mapping[str, Any]) -> str:
         "(`training.patience` stops them sooner):",
         _table(["model", "million weights", "operations per byte", "GB of text", "operations"], costs),
     ]
+    if study["retrained"]:
+        parts.append(
+            f"Among the operations: {_retraining(study):.1e} of {len(study['retrained'])} heads that are retrained on "
+            "a frozen model."
+        )
     if trained:
         first = flops_per_byte(trained[0]["settings"]["model"])
         rates = [[f"{rate}", f"{rate * 1e12 / first:,.0f}", _hours(total / rate / 3.6e15)] for rate in TFLOPS]
@@ -143,6 +161,10 @@ def report(study: Mapping[str, Any]) -> str:
         names = ", ".join(f"{name} {size}" for name, size in sizes.items())
         parts.append(f"Fetched by `snakemake assets`: {names}.")
     return "\n\n".join(parts)
+
+
+def _retraining(study: Mapping[str, Any]) -> int:
+    return sum(retraining_flops(one["settings"], one["head"]) for one in study["retrained"])
 
 
 def _hours(hours: float) -> str:

@@ -27,6 +27,7 @@ SIZES = {
     },
     "inference": {"batch": 4, "threads": 1},
     "quality": {"language_model": None},
+    "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},
 }  # fmt: skip

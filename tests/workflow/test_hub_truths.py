@@ -28,6 +28,7 @@ SIZES = {
     | {"evaluation_batches": 2, "threads": 1},
     "inference": {"threads": 1},
     "quality": {"resamples": 2, "threads": 1},
+    "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "metrics": {"tbat": {"approximations": [4]}},
     "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "costs": {"positions": 1},

@@ -20,6 +20,7 @@ check(config)
 
 RESULTS = config["results"].rstrip("/")
 MODELS = plan.models(config)
+RETRAINED = plan.retrained(config)
 TRUTHS = [truth["name"] for truth in config["truths"]]
 ENVIRONMENT = "../../envs/environment.yaml"
 GPUS = plan.gpus(config)
@@ -34,4 +35,4 @@ resource_scopes:
 
 wildcard_constraints:
     metric="|".join(METRICS),
-    model="|".join(map(re.escape, MODELS)),
+    model="|".join(map(re.escape, [*MODELS, *RETRAINED])),

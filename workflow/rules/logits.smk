@@ -1,7 +1,8 @@
 """Every model is run over the windows once; all that follows reads these Parquet files.
 
 Needs: windows.parquet and the weights.
-Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads only logits, from stored hidden states.
+Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads only logits, from stored hidden states
+(for retrained ones too, in imposed_rank.smk).
 """
 
 
@@ -49,6 +50,6 @@ rule svd_logits:
         runtime=plan.growing(30),
     params:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
-        code=fingerprint("svd_logits.py"),
+        code=fingerprint("head_logits.py"),
     script:
-        "../../scripts/svd_logits.py"
+        "../../scripts/head_logits.py"

@@ -1,4 +1,4 @@
-"""Logits of a head truncated to a lower rank: one matrix product from stored hidden states."""
+"""Logits of another head of a model, truncated or retrained: one matrix product from stored hidden states."""
 
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model's hidden states and head; write the logits of the truncated head."""
+    """Read a model's hidden states and a head; write its logits, truncated to `params.rank` where there is one."""
     rank = job.params.rank
-    head = truncate(read_head(job.input.weights), rank).astype(np.float32)
+    head = read_head(job.input.weights)
+    if rank is not None:
+        head = truncate(head, rank).astype(np.float32)
     schema = logits_schema(len(head))
     made_by = provenance({"rank": rank}, model=job.wildcards.model, source=job.input.weights)
     with open_writer(job.output[0], schema, made_by) as writer:

@@ -1,0 +1,37 @@
+"""Three ways to impose a rank, side by side: loss, accuracy and oversmoothing over the same positions."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.imposed_rank.predictions import predictions
+from oversmoothing.imposed_rank.table import imposed_rank_table, write_latex, write_pages
+from oversmoothing.jobs import run
+from oversmoothing.layout import write_csv
+from oversmoothing.scores import summarise_scores
+from oversmoothing.statistics import summarise
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+TITLE = "Three ways to impose a rank on the LM head: learned from scratch, truncated, retrained."
+
+
+def main(job: "Snakemake") -> None:
+    """Read logits and scores of all models; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    resamples, seed = settings["resamples"], settings["seed"]
+    summaries = {}
+    for path in map(Path, job.input.logits):
+        for measure, sums in predictions(path).items():
+            summaries[path.stem, measure, None] = summarise(sums, resamples, seed)
+    for path in map(Path, job.input.scores):
+        for (truth, _), summary in summarise_scores(path, ["pure"], resamples, seed).items():
+            summaries[path.stem, path.parent.name, truth] = summary
+    table = imposed_rank_table(summaries, settings["models"])
+    write_csv(table, job.output.csv)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE)
+    write_latex(table, job.output.latex, TITLE)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

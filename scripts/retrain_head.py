@@ -1,0 +1,46 @@
+"""Train a head of lower rank on the hidden states of the full model, which stays as it is."""
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.imposed_rank.heads import HISTORY, retrain
+from oversmoothing.jobs import run
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.weights import load_model, save_tensors
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the full model and the corpus; write the factors A and B of the head, and how their loss fell."""
+    settings = job.params.settings
+    device = choose_device(job.params.device)
+    precision = choose_precision(settings["precision"], device)
+    make_deterministic(device, settings["threads"])
+    splits = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))["splits"]
+    data = {}
+    for split, path in (("train", job.input.training), ("validation", job.input.validation)):
+        verify(path, splits[split])
+        data[split] = read_split(path)
+    model = load_model(job.input.weights, device)
+    logger.info("rank %d on %s in %s", settings["rank"], device, precision)
+    head, history = retrain(model, data["train"], data["validation"], settings, precision)
+    made_by = provenance(
+        settings, model=job.wildcards.model, source=job.input.weights, precision=precision, device=device.type
+    )
+    save_tensors(job.output.weights, head, made_by)
+    write_table(job.output.history, pa.Table.from_pylist(history, schema=HISTORY), made_by)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)
