@@ -1,12 +1,16 @@
-"""The thesis's findings as claims: which of them hold in this run, and which on its own printed means."""
+"""The findings of the thesis and of Godey et al.: which hold in this run, and which on the thesis's printed means."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.claims.claims import CLAIMS
+import pandas as pd
+
+from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
+from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.table import claims_table, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
@@ -14,7 +18,7 @@ from oversmoothing.layout import write_csv
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-TITLE = "What the thesis found, and whether it holds."
+TITLE = "What the thesis and Godey et al. (2024) found, and whether it holds."
 
 
 def main(job: "Snakemake") -> None:
@@ -30,7 +34,14 @@ def main(job: "Snakemake") -> None:
     chance = Chance(settings["resamples"], settings["seed"], settings["run_to_run"])
     evidence = Run(files, settings["models"], settings["decodings"], chance)
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
-    table = claims_table(CLAIMS, evidence, published)
+    analyses = Analyses(
+        {path.stem: pd.read_csv(path) for path in map(Path, job.input.saturation)},
+        members(settings["models"], "retrained"),
+        {model: path for (what, model), path in files.items() if what == "logits"},
+        chance,
+    )
+    parts = [claims_table(CLAIMS, evidence, published), claims_table(GODEY, analyses, None)]
+    table = pd.concat(parts, ignore_index=True)
     write_csv(table, job.output.csv)
     write_pages(table, [job.output.markdown, job.output.html], TITLE, chance.run_to_run, evidence.family)
     write_latex(table, job.output.latex, TITLE, chance.run_to_run, evidence.family)

@@ -88,9 +88,9 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
     """
     found: list[Model] = []
     for seed in config["seeds"]:
-        trained = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
-        found += trained
-        if full := _full(trained, seed):
+        members = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
+        found += members
+        if full := _full(members, seed):
             for rank in config["svd_ranks"]:
                 found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=full.name, published_as=str(rank)))
     for member in config["family"]:
@@ -132,7 +132,7 @@ def retrained(config: Mapping[str, Any]) -> dict[str, Model]:
     for seed in config["seeds"]:
         full = _full(models(config).values(), seed)
         heads += [
-            Model(f"ab{rank}-s{seed}", "retrained", rank, seed, source=full.name)
+            Model(f"ab{rank}-s{seed}", "retrained", rank, seed, source=full.name, published_as=str(rank))
             for rank in config["retrained"]["ranks"]
             if full and rank <= (full.rank or 0)
         ]
@@ -367,7 +367,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     return settings(
         models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
         retrained=[
-            {"settings": known[head.source].settings, "head": retraining(config, head)}
+            {"settings": known[head.source or ""].settings, "head": retraining(config, head)}
             for head in retrained(config).values()
         ],
         truths=names(known, "truth"),
@@ -454,8 +454,8 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``model``, ``kind``, ``rank``; ``role``, the thesis's rank that it stands for (`published_as`), None if that is
-        no number; ``training``, the model whose training it comes from.
+        ``model``, ``kind``, ``rank``; ``role``, the thesis's rank that it stands for (`published_as`; a retrained head
+        has its own), None if that is no number; ``training``, the model whose training it comes from.
     """
     return [
         {
@@ -465,7 +465,7 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "role": int(model.published_as) if model.published_as and model.published_as.isdigit() else None,
             "training": model.source or model.name,
         }
-        for model in models(config).values()
+        for model in (models(config) | retrained(config)).values()
     ]
 
 

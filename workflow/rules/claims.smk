@@ -1,7 +1,7 @@
-"""The thesis's findings as claims that can fail: do they hold in this run, and on its own printed means?
+"""Findings as claims that can fail: do they hold in this run, and on the thesis's own printed means?
 
-Needs: scores, qualities, losses, logits, unargmaxable classes, effective ranks and costs; the thesis's tables
-(PUBLISHED and AGAINST_TRUTHS from tables.smk, TRAINED and PREDICTORS from losses.smk).
+Needs: scores, qualities, losses, logits, unargmaxable classes, effective ranks and costs; the tables of saturation; the
+thesis's tables (PUBLISHED and AGAINST_TRUTHS from tables.smk, TRAINED and PREDICTORS from losses.smk).
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -27,6 +27,7 @@ rule claims_table:
                 model=FAMILY,
             ),
             *[f"{RESULTS}/logits/{model.name}.parquet" for model in PREDICTORS],
+            *[f"{RESULTS}/logits/{name}.parquet" for name in RETRAINED],
         ],
         histories=[
             f"{RESULTS}/models/{model.name}/history.parquet" for model in TRAINED
@@ -34,6 +35,10 @@ rule claims_table:
         human=f"{RESULTS}/human_quality.parquet",
         windows=f"{RESULTS}/windows.parquet",
         cost=f"{RESULTS}/tables/metric_cost.csv",
+        saturation=[
+            f"{RESULTS}/tables/language_dimensionality.csv",
+            *([f"{RESULTS}/tables/along_training.csv"] if FOLLOWED else []),
+        ],
         published=expand(
             f"{PUBLISHED}/table_{{table}}.csv",
             table=[

@@ -1,11 +1,11 @@
-"""The thesis's findings as claims that can be checked, in the order in which it makes them."""
+"""The findings of the thesis and of Godey et al. (2024) as claims that can be checked, in their order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from oversmoothing.claims import decodings, models, representations, samples
+from oversmoothing.claims import decodings, models, representations, samples, saturation
 from oversmoothing.claims.comparison import Comparison
-from oversmoothing.claims.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -16,24 +16,24 @@ class Claim:
     ----------
     id : str
     place : str
-        In the thesis.
+        In the thesis, or in Godey et al.
     statement : str
-        What the thesis finds, as a statement that can fail.
+        What is found there, as a statement that can fail.
     how : str
         The test in words: what is compared with what.
     test : callable
-        From evidence to comparisons; of this run and of the printed means alike.
+        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses`.
     """
 
     id: str
     place: str
     statement: str
     how: str
-    test: Callable[[Evidence], Sequence[Comparison]]
+    test: Callable[[Any], Sequence[Comparison]]
 
     @property
     def chapter(self) -> str:
-        """Its chapter, or its appendix's letter."""
+        """Its chapter, or its appendix's letter; G for Godey et al."""
         return self.place[0]
 
 
@@ -335,5 +335,81 @@ CLAIMS = [
         "TBAT, computed as published, takes over a hundred times as long as any other metric.",
         "Powers of ten between the mean times of one position, above 2.",
         models.tbat_costs_a_hundred_times_more,
+    ),
+]
+
+GODEY = [
+    Claim(
+        "small-models-end-above-the-fit",
+        "Godey et al., 3",
+        "Small models end above the loss that a law fitted on larger models foresees; theirs by about 8 %.",
+        "The last loss of each model that the law is not fitted on, in % above it, beyond 0.",
+        saturation.small_models_end_above_the_fit,
+    ),
+    Claim(
+        "layers-are-anisotropic",
+        "Godey et al., 4.1",
+        "Almost all layers of all models are anisotropic to some extent.",
+        "Mean cosine of all pairs of hidden states that leave each block, at the end of training, above 0.",
+        saturation.layers_are_anisotropic,
+    ),
+    Claim(
+        "few-dimensions-end-anisotropic",
+        "Godey et al., 4.1",
+        "What enters the head ends more anisotropic in models with few dimensions than in those with many.",
+        "Mean cosine of all pairs at the lowest rank less that at the highest, at the end of training.",
+        saturation.few_dimensions_end_anisotropic,
+    ),
+    Claim(
+        "anisotropy-rises-at-saturation",
+        "Godey et al., 4.1",
+        "Where a small model saturates, the anisotropy of its last layer jumps up.",
+        "In each model whose loss ends above its lowest: anisotropy at the end less at the lowest loss, above a tenth "
+        "of it.",
+        saturation.anisotropy_rises_at_saturation,
+    ),
+    Claim(
+        "singular-entropy-falls",
+        "Godey et al., 4.2",
+        "As a small model trains, the singular values of its head become more alike: its singular entropy falls.",
+        "Singular entropy of the untrained head less its lowest later on, below the highest rank, above a tenth of it.",
+        saturation.singular_entropy_falls,
+    ),
+    Claim(
+        "singular-entropy-jumps-at-saturation",
+        "Godey et al., 4.2",
+        "Where a small model saturates, the singular entropy of its head jumps up.",
+        "In each model whose loss ends above its lowest: singular entropy at the end less at the lowest loss, above a "
+        "tenth of it.",
+        saturation.singular_entropy_jumps_at_saturation,
+    ),
+    Claim(
+        "constrained-heads-lose",
+        "Godey et al., 5.1",
+        "A head of constrained rank, retrained on a frozen model, loses more the lower its rank.",
+        "Loss at each rank less that at the next; paired by window.",
+        saturation.constrained_heads_lose,
+    ),
+    Claim(
+        "only-low-ranks-cost",
+        "Godey et al., 5.1",
+        "The loss starts to rise only below a certain rank of the head.",
+        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than that; paired "
+        "by window.",
+        saturation.only_low_ranks_cost,
+    ),
+    Claim(
+        "a-thousand-dimensions",
+        "Godey et al., 5.1",
+        "Below a rank of about 1,000, a head costs performance in a model of any size.",
+        "None: bytes have too small a vocabulary.",
+        saturation.a_thousand_dimensions,
+    ),
+    Claim(
+        "language-needs-more-dimensions",
+        "Godey et al., 5.2",
+        "The n-gram matrix of a language has more dimensions than the heads of small models.",
+        "W-error of the longest contexts of byte pairs at each rank of the family, and at 1,000 dimensions, above 0.1.",
+        saturation.language_needs_more,
     ),
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 VOCABULARY = 256
+NAMES = {"family": "rank", "svd": "SVD rank", "retrained": "retrained rank"}
 FULL_RANK = VOCABULARY + 1  # behind a LayerNorm a head of rank r has r - 1 free directions
 
 
@@ -19,7 +20,7 @@ class Member:
     models : tuple of str
         One per seed, in the config's order.
     trainings : tuple of str
-        Whose training each of them is: its own, or of a truncated head that of the full model.
+        Whose training each of them is: its own, or of a truncated or retrained head that of the full model.
     rank : int or None
         Of what enters the head.
     role : int or None
@@ -56,7 +57,7 @@ def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
     ----------
     models : iterable of mappings
         ``model``, ``kind``, ``rank``, ``role``, ``training`` (see the workflow's plan).
-    kind : {"family", "svd", "truth"}
+    kind : {"family", "svd", "retrained", "truth"}
 
     Returns
     -------
@@ -70,7 +71,7 @@ def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
     found = []
     for rank in sorted({model["rank"] for model in ranked}):
         alike = [model for model in ranked if model["rank"] == rank]
-        name = f"SVD rank {rank}" if kind == "svd" else f"rank {rank}"
+        name = f"{NAMES[kind]} {rank}"
         names, trainings = (tuple(model[key] for model in alike) for key in ("model", "training"))
         found.append(Member(name, names, trainings, rank, alike[0]["role"]))
     return found

@@ -1,4 +1,4 @@
-"""From verdicts to the table of claims: CSV, Markdown and LaTeX."""
+"""From verdicts to the table of claims: CSV, Markdown, HTML and LaTeX."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,10 @@ CHAPTERS = {
     "B": "Appendix B: unargmaxable bytes",
     "F": "Appendix F: entropy",
     "I": "Appendix I: cost",
+    "G": "Godey et al. (2024): saturation",
 }
 HOW = "How each claim is tested"
+FIGURES = "Godey et al. show it in figures"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 KINDS = {
     "losses": "losses and accuracies",
@@ -33,8 +35,16 @@ KINDS = {
 }
 
 
-def claims_table(claims: Sequence[Claim], run: Evidence, published: Evidence) -> pd.DataFrame:
+def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) -> pd.DataFrame:
     """Test every claim on a run and on the printed means.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    run : Evidence or saturation.Analyses
+        Whatever the claims' tests take.
+    published : Evidence or None
+        None where only figures are printed.
 
     Returns
     -------
@@ -47,7 +57,7 @@ def claims_table(claims: Sequence[Claim], run: Evidence, published: Evidence) ->
     rows = []
     for claim in claims:
         own = judge_claim(claim.test, run)
-        printed = judge_claim(claim.test, published, NOT_PRINTED)
+        printed = judge_claim(claim.test, published, NOT_PRINTED) if published else Verdict(NOT_PRINTED, note=FIGURES)
         rows.append(
             {
                 "id": claim.id,

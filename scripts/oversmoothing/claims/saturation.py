@@ -1,0 +1,209 @@
+"""Claims about saturation (Godey et al. 2024): along training, of constrained heads, of the language, of the fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from oversmoothing.claims.choose import neighbours
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
+from oversmoothing.claims.members import Member
+from oversmoothing.dynamics.table import last_layer, steps
+from oversmoothing.imposed_rank.predictions import predictions
+from oversmoothing.statistics import WindowSums
+
+THRESHOLD = 1000  # dimensions of a head below which they see models saturate
+SATURATED = 0.01  # of the loss: ending so far above its lowest is saturation
+MARKED = 0.1  # of a value: less is no fall and no jump
+SLIGHT = 0.01  # of the loss: less is no cost
+NOTICEABLE = 0.1  # W-error
+SEVERAL = 2  # members that it takes to compare
+
+
+@dataclass(frozen=True)
+class Analyses:
+    """What the claims are tested on.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        Those that there are of ``along_training``, ``language_dimensionality`` and ``saturation``.
+    retrained : list of Member
+        Retrained heads of ascending rank; their training is that of the model in front of them.
+    logits : mapping of str to path
+        By model: of the retrained heads and of the models in front of them.
+    chance : Chance
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    retrained: list[Member]
+    logits: Mapping[str, str | Path]
+    chance: Chance
+
+    @property
+    def trained(self) -> Member:
+        """The models whose heads were retrained, with their own heads."""
+        if not self.retrained:
+            raise Missing("no head was retrained (`retrained.ranks`)")
+        models = self.retrained[0].trainings
+        return Member("the trained head", models, models)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Give a table, or raise `Missing`."""
+        if name not in self.tables:
+            raise Missing(f"this run has no table {name}")
+        return self.tables[name]
+
+    def family(self) -> list[Member]:
+        """List the models that were followed along training, of ascending rank."""
+        table = self.table("along_training").drop_duplicates("model")
+        ranks = sorted(table["rank"].dropna().unique())
+        models = [tuple(table.model[table["rank"] == rank]) for rank in ranks]
+        return [Member(f"rank {int(rank)}", own, own, int(rank)) for rank, own in zip(ranks, models, strict=True)]
+
+    def along(self, model: str) -> pd.DataFrame:
+        """Give a model's measures by step."""
+        return steps(self.table("along_training"), model)
+
+    def at_the_end(self, measure: str, member: Member) -> Value:
+        """Give a measure at the last kept step."""
+        means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
+        return Value(means, member.trainings, "heads")
+
+    def loss(self, member: Member) -> Value:
+        """Give the mean loss over the scored bytes of all windows, in nats per byte."""
+        sums: tuple[WindowSums, ...] = tuple(predictions(self.logits[model])["loss"] for model in member.models)
+        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+
+
+def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
+    """Ask whether each model that the law was not fitted on ends above it."""
+    table = analyses.table("saturation")
+    own = table[(table.quantity == "above_last") & ~table.fitted.fillna(value=True).astype(bool)]
+    if own.empty:
+        raise Missing("the law is fitted on every model there is")
+    if own.value.isna().all():
+        raise Missing(str(own.note.iloc[0]))
+    return [
+        Comparison(f"last loss above the law (%), {row['model']}", row["value"], row["low"], row["high"])
+        for row in own[own.value.notna()].to_dict("records")
+    ]
+
+
+def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
+    """Compare the anisotropy of every block of every model, at the end of training, with 0."""
+    found = []
+    for member in analyses.family():
+        for model in member.models:
+            along = analyses.along(model)
+            for layer in range(1, last_layer(analyses.table("along_training")) + 1):
+                value = float(along[f"anisotropy {layer}"].iloc[-1])
+                found.append(_plain(f"anisotropy of block {layer}, {model}", value))
+    return found
+
+
+def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
+    """Compare what enters the head at the lowest rank with the same at the highest."""
+    lowest, *_, highest = _two(analyses)
+    return [
+        compare(
+            analyses.at_the_end("head_input_anisotropy", lowest),
+            analyses.at_the_end("head_input_anisotropy", highest),
+            f"anisotropy of what enters the head, {lowest} against {highest}",
+            analyses.chance,
+        )
+    ]
+
+
+def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
+    """Ask of each model below the highest rank whether its singular entropy falls by more than a tenth."""
+    found = []
+    for member in _two(analyses)[:-1]:
+        for model in member.models:
+            entropy = analyses.along(model)["singular_entropy"]
+            start, lowest = float(entropy.iloc[0]), float(entropy.iloc[1:].min())
+            name = f"singular entropy (nats), untrained less its lowest, {model}"
+            found.append(_plain(name, start - lowest, MARKED * start, start))
+    return found
+
+
+def singular_entropy_jumps_at_saturation(analyses: Analyses) -> list[Comparison]:
+    """Ask whether the singular entropy of a model that saturates ends above where its loss was lowest."""
+    return _after_the_best(analyses, "singular_entropy", "singular entropy (nats)")
+
+
+def anisotropy_rises_at_saturation(analyses: Analyses) -> list[Comparison]:
+    """Ask whether the last block of a model that saturates ends more anisotropic than where its loss was lowest."""
+    last = last_layer(analyses.table("along_training"))
+    return _after_the_best(analyses, f"anisotropy {last}", "anisotropy of the last block")
+
+
+def constrained_heads_lose(analyses: Analyses) -> list[Comparison]:
+    """Compare the loss of each retrained head with that of the next higher rank."""
+    return [
+        compare(analyses.loss(a), analyses.loss(b), f"loss (nats per byte), {a} against {b}", analyses.chance)
+        for a, b in neighbours(analyses.retrained, "in `retrained.ranks`")
+    ]
+
+
+def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
+    """Ask whether the lowest constrained head costs more than slightly, and the highest does not."""
+    trained = analyses.trained
+    if len(analyses.retrained) < SEVERAL:
+        raise Missing("it takes two ranks in `retrained.ranks`")
+    lowest, *_, highest = analyses.retrained
+    own, low, high = (analyses.loss(member) for member in (trained, lowest, highest))
+    slight = SLIGHT * own.mean
+    name = "loss (nats per byte)"
+    return [
+        compare(low, own, f"{name}, {lowest} against {trained}", analyses.chance, slight),
+        compare(own, high, f"{name}, {trained} against {highest}", analyses.chance, -slight),
+    ]
+
+
+def a_thousand_dimensions(_: Analyses) -> list[Comparison]:
+    """Say why this cannot be tested on bytes."""
+    raise Missing(
+        f"it cannot be tested at v = 256: a head over 256 bytes has a rank of at most 256, so that no model has one of "
+        f"{THRESHOLD:,}"
+    )
+
+
+def language_needs_more(analyses: Analyses) -> list[Comparison]:
+    """Read the W-error of the longest contexts of byte pairs at the family's ranks and at 1,000 dimensions."""
+    table = analyses.table("language_dimensionality")
+    own = table[(table.token == "byte pair") & (table.text == "train")]
+    own = own[own.context == own.context.max()].dropna(subset=["w_error"])
+    if own.empty:
+        raise Missing("no byte pairs were counted (`language.vocabulary`)")
+    return [
+        _plain(f"W-error at {row['dimensions']} dimensions of {row['v']}", row["w_error"], NOTICEABLE)
+        for row in own.to_dict("records")
+        if row["dimensions"] < row["v"]
+    ]
+
+
+def _after_the_best(analyses: Analyses, measure: str, name: str) -> list[Comparison]:
+    found = []
+    for member in _two(analyses)[:-1]:
+        for model in member.models:
+            along = analyses.along(model)
+            if along["loss"].iloc[-1] > (1 + SATURATED) * along["loss"].min():
+                best, last = float(along[measure][along["loss"].idxmin()]), float(along[measure].iloc[-1])
+                found.append(_plain(f"{name}, at the end less at the lowest loss, {model}", last - best, MARKED * best))
+    if not found:
+        raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
+    return found
+
+
+def _two(analyses: Analyses) -> list[Member]:
+    family = analyses.family()
+    if len(family) < SEVERAL:
+        raise Missing("it takes two ranks")
+    return family
+
+
+def _plain(name: str, value: float, bound: float = 0.0, scale: float = 1.0) -> Comparison:
+    """Compare a number that has no interval."""
+    return Comparison(name, value, value, value, bound, scale=scale)

@@ -1,0 +1,190 @@
+"""What Godey et al. found, on hand-made tables: what holds, what does not, and what cannot be told."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from oversmoothing.claims import saturation
+from oversmoothing.claims.claims import CLAIMS, GODEY
+from oversmoothing.claims.comparison import Chance, Missing
+from oversmoothing.claims.members import members
+from oversmoothing.claims.saturation import Analyses
+from oversmoothing.claims.table import claims_table, write_latex, write_pages
+from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge
+from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.store.parquet import open_writer, vector_array
+
+CHANCE = Chance(200, 0, {"losses": 0.02, "scores": 0.1, "samples": 0.2, "heads": 0.1})
+STEPS = (0, 10, 20, 40)
+FALLING = {
+    "loss": (5, 3, 2.5, 2.4),
+    "singular_entropy": (1.0, 0.8, 0.5, 0.5),
+    "anisotropy": (0.1, 0.1, 0.2, 0.2),
+    "head_input_anisotropy": (0.0, 0.1, 0.1, 0.1),
+}
+SATURATING = {
+    "loss": (5, 3, 2.5, 2.6),
+    "singular_entropy": (1.0, 0.8, 0.5, 0.9),
+    "anisotropy": (0.1, 0.1, 0.2, 0.5),
+}
+
+
+def along(series):
+    """Give a table along training: from rank to measures by step; two layers, the first always at 0.1."""
+    rows = []
+    for rank, measures in series.items():
+        facts = {"model": f"bn{rank}-s1", "rank": rank, "seed": 1, "truth": None}
+        for measure, values in measures.items():
+            for step, value in zip(STEPS, values, strict=True):
+                layers = ((1, 0.1), (2, value)) if measure == "anisotropy" else ((None, value),)
+                rows += [
+                    {**facts, "step": step, "measure": measure, "layer": layer, "value": own} for layer, own in layers
+                ]
+    table = pd.DataFrame(rows)
+    return table.astype({"layer": "Int64"})
+
+
+def analyses(series=None, retrained=(), logits=None, **tables):
+    if series:
+        tables["along_training"] = along(series)
+    facts = [
+        {"model": f"ab{rank}-s1", "kind": "retrained", "rank": rank, "role": rank, "training": "bn288-s1"}
+        for rank in retrained
+    ]
+    return Analyses(tables, members(facts, "retrained"), logits or {}, CHANCE)
+
+
+@pytest.mark.parametrize(
+    ("test", "series", "verdict"),
+    [
+        (saturation.singular_entropy_falls, FALLING, HOLDS),
+        (saturation.singular_entropy_falls, {**FALLING, "singular_entropy": (0.5, 0.6, 0.7, 0.9)}, FAILS),
+        (saturation.singular_entropy_jumps_at_saturation, SATURATING, HOLDS),
+        (saturation.singular_entropy_jumps_at_saturation, {**SATURATING, "singular_entropy": (1, 1, 1, 1)}, FAILS),
+        (saturation.anisotropy_rises_at_saturation, SATURATING, HOLDS),
+        (saturation.anisotropy_rises_at_saturation, {**SATURATING, "anisotropy": (0.3, 0.3, 0.3, 0.2)}, FAILS),
+        (saturation.layers_are_anisotropic, FALLING, HOLDS),
+        (saturation.layers_are_anisotropic, {**FALLING, "anisotropy": (0, 0, 0, -0.01)}, FAILS),
+    ],
+)
+def test_what_small_models_do_along_training(test, series, verdict):
+    judged = judge(test(analyses({4: series, 288: FALLING})))
+    assert judged.verdict == verdict
+    assert "bn4-s1" in judged.weakest.name
+
+
+def test_nothing_is_said_of_saturation_where_no_loss_rises():
+    with pytest.raises(Missing, match="no model saturates: no loss ends more than 1% above its lowest"):
+        saturation.singular_entropy_jumps_at_saturation(analyses({4: FALLING, 288: SATURATING}))
+    with pytest.raises(Missing, match="two ranks"):
+        saturation.singular_entropy_falls(analyses({4: FALLING}))
+    with pytest.raises(Missing, match="no table along_training"):
+        saturation.singular_entropy_falls(analyses())
+
+
+@pytest.mark.parametrize(("low", "verdict"), [(0.5, HOLDS), (0.21, OPEN), (0.1, FAILS)])
+def test_anisotropy_of_what_enters_the_head_is_compared_between_trainings(low, verdict):
+    series = {
+        rank: {**FALLING, "head_input_anisotropy": (0, 0, 0, value)} for rank, value in ((4, low), (8, 9), (288, 0.2))
+    }
+    assert judge(saturation.few_dimensions_end_anisotropic(analyses(series))).verdict == verdict
+
+
+def write_logits(folder, model, right):
+    """Write logits over 20 windows that give the right byte a probability of about `right`."""
+    path = folder / f"{model}.parquet"
+    draw = np.random.default_rng(0)
+    with open_writer(path, logits_schema(256), {}) as writer:
+        for window in range(20):
+            target = draw.integers(0, 256, 10)
+            probabilities = np.full((10, 256), (1 - right) / 255)
+            probabilities[np.arange(10), target] = right
+            logits = np.log(probabilities) + draw.normal(0, 0.01, (10, 1))
+            keys = window_keys(window, target)
+            writer.write_batch(
+                pa.record_batch([*keys, vector_array(logits.astype(np.float32))], schema=logits_schema(256))
+            )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("right", "lose", "only_low"),
+    [
+        ({4: 0.1, 16: 0.3, 64: 0.499}, HOLDS, HOLDS),
+        ({4: 0.3, 16: 0.1, 64: 0.499}, FAILS, HOLDS),
+        ({4: 0.1, 16: 0.2, 64: 0.3}, HOLDS, FAILS),
+        ({4: 0.499, 16: 0.5, 64: 0.5}, OPEN, FAILS),
+    ],
+)
+def test_what_a_constrained_head_costs(tmp_path, right, lose, only_low):
+    logits = {f"ab{rank}-s1": write_logits(tmp_path, f"ab{rank}-s1", p) for rank, p in right.items()}
+    logits["bn288-s1"] = write_logits(tmp_path, "bn288-s1", 0.5)
+    own = analyses(retrained=right, logits=logits)
+    assert judge(saturation.constrained_heads_lose(own)).verdict == lose
+    compared = saturation.only_low_ranks_cost(own)
+    assert judge(compared).verdict == only_low
+    assert compared[0].effect == pytest.approx(math.log(0.5 / right[4]), abs=0.01)
+    assert all(comparison.margin == 0 for comparison in compared)  # one training alone
+
+
+def test_without_retrained_heads_it_says_so():
+    with pytest.raises(Missing, match=r"retrained\.ranks"):
+        saturation.only_low_ranks_cost(analyses())
+
+
+def test_the_language_is_read_at_the_longest_context_of_byte_pairs():
+    rows = [
+        {"text": text, "token": token, "context": context, "v": 2048, "dimensions": d, "w_error": error}
+        for text, token, context, d, error in [
+            ("train", "byte pair", 4, 4, 0.9),
+            ("train", "byte pair", 4, 1000, 0.3),
+            ("train", "byte pair", 1, 1000, 0.01),
+            ("train", "byte", 4, 1000, 0.0),
+            ("other", "byte pair", 4, 1000, 0.0),
+        ]
+    ]
+    found = saturation.language_needs_more(analyses(language_dimensionality=pd.DataFrame(rows)))
+    assert [comparison.effect for comparison in found] == [0.9, 0.3]
+    assert judge(found).verdict == HOLDS
+    with pytest.raises(Missing, match=r"language\.vocabulary"):
+        saturation.language_needs_more(analyses(language_dimensionality=pd.DataFrame(rows[3:4])))
+
+
+def test_what_the_law_foresees_is_held_against_models_it_was_not_fitted_on():
+    table = pd.DataFrame(
+        [
+            {"model": None, "quantity": "E", "fitted": None, "value": 1.0, "low": 0.5, "high": 1.5, "note": ""},
+            {
+                "model": "a",
+                "quantity": "above_last",
+                "fitted": False,
+                "value": 8.0,
+                "low": 6.0,
+                "high": 9.0,
+                "note": "",
+            },
+            {"model": "b", "quantity": "above_last", "fitted": True, "value": -1.0, "low": -2.0, "high": 1, "note": ""},
+        ]
+    )
+    found = saturation.small_models_end_above_the_fit(analyses(saturation=table))
+    assert [(comparison.name, comparison.effect) for comparison in found] == [("last loss above the law (%), a", 8.0)]
+    assert judge(found).verdict == HOLDS
+    unknown = table.assign(value=None, low=None, high=None, note="too few points")
+    with pytest.raises(Missing, match="too few points"):
+        saturation.small_models_end_above_the_fit(analyses(saturation=unknown))
+
+
+def test_the_page_says_why_a_thousand_dimensions_cannot_be_tested(tmp_path):
+    table = claims_table(GODEY, analyses({4: FALLING, 288: FALLING}), None)
+    own = table.set_index("id").loc["a-thousand-dimensions"]
+    assert (own.verdict, own.published_verdict) == (OPEN, NOT_PRINTED)
+    assert "v = 256" in own.note
+    write_pages(table, [tmp_path / "c.md"], "t.", CHANCE.run_to_run, [])
+    write_latex(table, tmp_path / "c.tex", "t.", CHANCE.run_to_run, [])
+    page = (tmp_path / "c.md").read_text()
+    assert "## Godey et al. (2024): saturation" in page
+    assert "cannot be tested at v = 256" in page
+    assert len({claim.id for claim in [*CLAIMS, *GODEY]}) == len(CLAIMS) + len(GODEY)
