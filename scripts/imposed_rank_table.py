@@ -8,7 +8,7 @@ from oversmoothing.imposed_rank.table import imposed_rank_table, write_latex, wr
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 from oversmoothing.scores import summarise_scores
-from oversmoothing.statistics import summarise
+from oversmoothing.statistics import Summary, summarise
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -20,7 +20,7 @@ def main(job: "Snakemake") -> None:
     """Read logits and scores of all models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     resamples, seed = settings["resamples"], settings["seed"]
-    summaries = {}
+    summaries: dict[tuple[str, str, str | None], Summary] = {}
     for path in map(Path, job.input.logits):
         for measure, sums in predictions(path).items():
             summaries[path.stem, measure, None] = summarise(sums, resamples, seed)
