@@ -367,7 +367,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     return settings(
         models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
         retrained=[
-            {"settings": known[head.source or ""].settings, "head": retraining(config, head)}
+            {"settings": known[head.source or head.name].settings, "head": retraining(config, head)}
             for head in retrained(config).values()
         ],
         truths=names(known, "truth"),

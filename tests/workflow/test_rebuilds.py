@@ -69,6 +69,24 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
+def test_a_new_retrained_rank_is_one_new_head_and_trains_no_model(study, tmp_path):
+    table = "results/tables/imposed_rank.csv"
+    study.snakemake(table)
+    assert study.planned(target=table) == {}
+    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    config = tmp_path / "heads.yaml"
+    config.write_text(text.replace("retrained: {ranks: [4, 8],", "retrained: {ranks: [4, 8, 12],"))
+    one = {"retrain_head": 1, "retrained_logits": 1, "score": 1, "imposed_rank_table": 1}
+    assert study.planned(target=table, config=str(config)) == one
+    config.write_text(
+        text.replace("retrained: {ranks: [4, 8], max_steps: 6,", "retrained: {ranks: [4, 8], max_steps: 8,")
+    )
+    both = {"retrain_head": 2, "retrained_logits": 2, "score": 2, "imposed_rank_table": 1}
+    assert study.planned(target=table, config=str(config)) == both
+    config.write_text(text.replace("svd_ranks: [4, 16]", "svd_ranks: []").replace("ranks: [4, 8]", "ranks: []"))
+    assert study.planned(target=table, config=str(config)) == {"imposed_rank_table": 1}
+
+
 def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
     config = tmp_path / "seed.yaml"
     config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "seeds: [1337, 1]\n")
