@@ -18,10 +18,13 @@ def main(job: "Snakemake") -> None:
     """Fetch into the folder beside the manifest; write the manifest once all files are there."""
     source = job.params.settings
     if "folder" in source:
-        manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS)
+        manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS) | source
+        if "instead_of" in source:
+            logger.warning("no folder %s beside %s, which is read in its place", source["instead_of"], source["folder"])
     else:
         folder = Path(job.output[0]).with_suffix("")
-        manifest = fetch(Repository(source["repository"], source["revision"]), MODEL_FILES, folder, MODEL_NEEDS)
+        repository = Repository(source["repository"], source["revision"])
+        manifest = fetch(repository, MODEL_FILES, folder, MODEL_NEEDS, otherwise=source.get("otherwise"))
     write_json(job.output[0], manifest)
     logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
 

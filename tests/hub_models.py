@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, PreTrainedTokenizerFast
 
 EVABYTE = {
     "architectures": ["EvaByteForCausalLM"],
@@ -122,13 +122,35 @@ def write_gpt2(folder, vocabulary=300, tokenizer=True):
     torch.nn.init.normal_(model.transformer.wte.weight, std=0.5)
     model.save_pretrained(folder)
     if tokenizer:
-        own = Tokenizer(models.BPE())
-        own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        own.decoder = decoders.ByteLevel()
-        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-        own.train_from_iterator(["some text"], trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False))
-        PreTrainedTokenizerFast(tokenizer_object=own).save_pretrained(folder)
+        write_tokenizer(folder, ["some text"])
     return model
+
+
+def write_neox(folder, seed=0, layers=3, width=16, context=64):
+    """Write a GPT-NeoX with random weights and a byte-pair tokenizer, as the hub has Pythia; return the model.
+
+    Its matrices grow with the seed, so that revisions differ in all that is measured of them.
+    """
+    torch.manual_seed(seed)
+    shape = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 32}
+    model = GPTNeoXForCausalLM(GPTNeoXConfig(vocab_size=320, max_position_embeddings=context, **shape)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter *= 2 + seed if parameter.dim() >= 2 else 1
+    model.save_pretrained(folder)
+    write_tokenizer(folder, ["some text of the water that reads as prose does " * 4], size=300)
+    return model
+
+
+def write_tokenizer(folder, texts, size=None):
+    """Write a byte-level byte-pair tokenizer, trained on a few texts."""
+    own = Tokenizer(models.BPE())
+    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    own.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    sizes = {"vocab_size": size} if size else {}
+    own.train_from_iterator(texts, trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False, **sizes))
+    PreTrainedTokenizerFast(tokenizer_object=own).save_pretrained(folder)
 
 
 def files_of(folder):

@@ -14,15 +14,21 @@ LARGE = 2000  # bytes from which a file is stored as git LFS stores it, by its S
 
 @dataclass
 class Repo:
-    """What the hub has of a repository; its one branch is main."""
+    """What the hub has of a repository: its branch main, and others by name."""
 
     files: dict[str, bytes]
     kind: str = "model"
     gated: bool = False
     commit: str = ""
+    branches: dict[str, "Repo"] = field(default_factory=dict)
 
     def __post_init__(self):
         self.commit = self.commit or hashlib.sha1(repr(sorted(self.files.items())).encode()).hexdigest()
+
+    def at(self, revision):
+        """Give what a branch or a commit holds; None for one that is not there."""
+        named = {"main": self, **self.branches}
+        return named.get(revision) or {branch.commit: branch for branch in named.values()}.get(revision)
 
 
 @dataclass
@@ -84,10 +90,10 @@ class _Handler(BaseHTTPRequestHandler):
         repo = self.hub.repos.get(name)
         if repo is None or repo.kind != kind:
             return self._refuse(404, "RepoNotFound")
-        if revision not in ("main", repo.commit):
-            return self._refuse(404, "RevisionNotFound")
         if repo.gated:
             return self._refuse(403, "GatedRepo")
+        if (repo := repo.at(revision)) is None:
+            return self._refuse(404, "RevisionNotFound")
         if file:
             return self._file(repo, file[4], body)
         if api[3] == "revision":

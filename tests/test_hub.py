@@ -152,6 +152,39 @@ def test_what_the_hub_does_not_have(hub, tmp_path, repository, message):
         fetch(repository, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
+@pytest.fixture
+def branch(hub):
+    """A repository whose branch step8 is missing, beside step4."""
+    hub.repos["owner/small"].branches = {"step4": Repo({**FILES, "config.json": b"{}"})}
+    return Repository("owner/small", "step8")
+
+
+def test_another_revision_where_the_hub_has_not_the_one_asked_for(hub, branch, tmp_path, caplog):
+    manifest = fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
+    commit = hub.repos["owner/small"].commit
+    assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
+    assert (tmp_path / "config.json").read_bytes() == FILES["config.json"]
+    assert f"owner/small@step8: the hub has no such revision; main is read in its place: {commit}" in caplog.text
+    there = fetch(Repository("owner/small", "step4"), MODEL_FILES, tmp_path / "4", MODEL_NEEDS, otherwise="main")
+    assert there["revision"] == "step4"
+    assert "instead_of" not in there
+    assert (tmp_path / "4/config.json").read_bytes() == b"{}"
+
+
+def test_nothing_else_leads_to_another_revision(hub, branch, tmp_path):
+    with pytest.raises(UserError, match="owner/small@step8: the repository has no revision 'step8'; name another"):
+        fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS)
+    hub.repos["owner/small"].gated = True
+    with pytest.raises(UserError, match="owner/small@step8: gated"):
+        fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
+    hub.down = True
+    with pytest.raises(UserError, match="owner/small@step8: the hub cannot be reached"):
+        fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
+    with pytest.raises(UserError, match="owner/none@step8: no such repository"):
+        hub.down = False
+        fetch(Repository("owner/none", "step8"), MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
+
+
 def test_gated(hub, tmp_path):
     hub.repos["owner/small"].gated = True
     with pytest.raises(UserError, match=r"gated: accept its terms .* HF_TOKEN"):
@@ -160,7 +193,7 @@ def test_gated(hub, tmp_path):
 
 def test_pickled_weights_alone_are_refused(hub, tmp_path):
     del hub.repos["owner/small"].files["model.safetensors"]
-    with pytest.raises(UserError, match=r"it has no file model\*\.safetensors"):
+    with pytest.raises(UserError, match=r"it has no file model\*\.safetensors, and pickled weights .* are never read"):
         fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
@@ -200,5 +233,9 @@ def test_a_folder_of_the_users_own(tmp_path):
     assert sorted(manifest["files"]) == ["config.json", "model.safetensors"]
     with pytest.raises(UserError, match=r"own: it has no file model-\*\.safetensors"):
         take_stock(tmp_path / "own", MODEL_FILES, ["config.json", "model-*.safetensors"])
+    (tmp_path / "own/model.safetensors").rename(tmp_path / "kept")
+    with pytest.raises(UserError, match=r"has no file model\*\.safetensors .* pickled weights .*`save_pretrained`"):
+        take_stock(tmp_path / "own", MODEL_FILES, MODEL_NEEDS)
+    (tmp_path / "kept").rename(tmp_path / "own/model.safetensors")
     (tmp_path / "m.json").write_text(json.dumps(manifest))
     assert asset_folder(tmp_path / "m.json") == tmp_path / "own"

@@ -1,6 +1,7 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
 import copy
+import json
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,79 @@ def test_truths_from_the_hub_are_assets():
     assert rows["evabyte"] == rows["gpt-300m"] == plan.pooled_truths(config)["differs"] == []
     config["corpus"]["fineweb"]["repository"] = "HuggingFaceFW/fineweb-edu"
     assert plan.pooled_truths(config)["differs"] == ["data"]
+
+
+PYTHIA = {"name": "pythia", "hub": "EleutherAI/pythia-70m", "revisions": ["step0", "step512", "step143000"]}
+
+
+def test_other_models_are_assets_revision_by_revision():
+    config = default(others={"models": [{**PYTHIA, "main_is": "step143000", "batch": 2}, {"name": "o", "hub": "a/b"}]})
+    check(config)
+    others = plan.others(config)
+    assert [(place, one.step) for place, one in others.items()] == [
+        ("pythia/step0", 0),
+        ("pythia/step512", 512),
+        ("pythia/step143000", 143_000),
+        ("o/main", None),
+    ]
+    name = "EleutherAI/pythia-70m"
+    assert plan.assets(config) == {
+        "EleutherAI--pythia-70m@step0": {"repository": name, "revision": "step0"},
+        "EleutherAI--pythia-70m@step512": {"repository": name, "revision": "step512"},
+        "EleutherAI--pythia-70m@step143000-or-main": {
+            "repository": name,
+            "revision": "step143000",
+            "otherwise": "main",
+        },
+        "a--b@main": {"repository": "a/b", "revision": "main"},
+    }
+    assert [one.settings["batch"] for one in others.values()] == [2, 2, 2, DEFAULT["others"]["batch"]]
+    assert len(plan.study(config)["fetched"]) == 4
+    main = default(others={"models": [{**PYTHIA, "revisions": ["step0", "main"], "main_is": "step143000"}]})
+    assert [one.step for one in plan.others(main).values()] == [0, 143_000]
+
+
+def test_a_folder_of_revisions(tmp_path):
+    for name in ("step0", "main"):
+        (tmp_path / name).mkdir()
+    entry = {"name": "own", "hub": str(tmp_path), "revisions": ["step0", "step8"], "main_is": "step8"}
+    config = default(others={"models": [entry]})
+    check_files(config)
+    assert [one.source for one in plan.others(config).values()] == [
+        {"folder": f"{tmp_path}/step0"},
+        {"folder": f"{tmp_path}/main", "instead_of": "step8", "revision": "main"},
+    ]
+    del entry["revisions"]
+    assert plan.others(default(others={"models": [entry]}))["own/main"].source == {"folder": str(tmp_path)}
+    entry["revisions"] = ["step0", "step4"]
+    with pytest.raises(plan.ConfigError, match=r"others\.models: no folder .*step4 for revision step4 of own"):
+        check_files(default(others={"models": [entry]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("step143000", 143_000),
+        ("stage1-step101000-tokens424B", 101_000),
+        ("checkpoint-500", 500),
+        ("step_7", 7),
+        ("main", None),
+        ("v2.1", None),
+        ("misstep3", None),
+    ],
+)
+def test_steps_in_the_names_of_revisions(name, step):
+    assert plan.step(name) == step
+
+
+def test_the_memory_for_another_model_follows_its_files(tmp_path):
+    one = plan.others(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
+    manifest = tmp_path / "m.json"
+    assert plan.other_memory(one, str(manifest)) == 16_000
+    files = {"model.safetensors": {"size": 10**10}, "tokenizer.json": {"size": 10**6}}
+    manifest.write_text(json.dumps({"files": files}))
+    assert 33_000 < plan.other_memory(one, str(manifest)) < 36_000
+    assert plan.other_memory(one, str(manifest), attempt=2) == plan.other_memory(one, str(manifest)) * 3 // 2
 
 
 def test_another_truth_in_evabytes_place_differs(tmp_path):
@@ -243,6 +317,16 @@ def test_metrics_are_those_of_the_library():
         ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
         ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
         ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a stands twice"),
+        ({"others": {"context": 1}}, "others.context: 1 is less than the minimum of 2"),
+        ({"others": {"models": [{"name": "a"}]}}, "others.models.0: 'hub' is a required property"),
+        ({"others": {"models": [PYTHIA, PYTHIA]}}, "others.models: pythia/step0 stands twice"),
+        ({"others": {"models": [{**PYTHIA, "revision": "main"}]}}, "unknown key 'revision'; did you mean 'revisions'?"),
+        ({"others": {"models": [{**PYTHIA, "main_is": "v1"}]}}, "others.models.0.main_is: v1 of pythia has no step"),
+        ({"others": {"models": [{**PYTHIA, "main_is": "step512"}]}}, "not the end of training: step143000 comes after"),
+        (
+            {"others": {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}},
+            "others.models.0.main_is: step9 of pythia is main, and both stand in revisions; keep one of them",
+        ),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip

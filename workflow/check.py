@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, as_folder, matching_files, models
+from plan import ConfigError, as_folder, matching_files, models, others, step
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
@@ -65,6 +65,12 @@ def check_files(config: Mapping[str, Any]) -> None:
         folder = as_folder(name) if name else None
         if folder and not folder.is_dir():
             raise ConfigError(f"{key}: no folder {name} (searched in {Path.cwd()})")
+    for other in others(config).values():
+        if not Path(other.source.get("folder", ".")).is_dir():
+            raise ConfigError(
+                f"others.models: no folder {other.source['folder']} for revision {other.revision} of {other.model} "
+                f"(searched in {Path.cwd()})"
+            )
 
 
 def check_device(config: Mapping[str, Any]) -> None:
@@ -91,6 +97,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _shapes(config)
     yield from _showcase(config)
     yield from _language_model(config)
+    yield from _others(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
@@ -163,6 +170,22 @@ def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
     if scored > own["block"]:
         yield f"language_model.block: {own['block']} tokens, but a sample may have {scored} (windows.scored); raise it"
+
+
+def _others(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that no revision stands twice, and that `main` stands for the end of a training alone."""
+    others(config)
+    for i, entry in enumerate(config["others"]["models"]):
+        revisions, end = entry.get("revisions", ["main"]), entry.get("main_is")
+        if end is None:
+            continue
+        where = f"others.models.{i}.main_is: {end} of {entry['name']}"
+        if (last := step(end)) is None:
+            yield f"{where} has no step in its name; write the last revision, such as step143000"
+        elif {"main", end} <= set(revisions):
+            yield f"{where} is main, and both stand in revisions; keep one of them"
+        elif later := [revision for revision in revisions if (step(revision) or 0) > last]:
+            yield f"{where} is not the end of training: {later[0]} comes after it"
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:

@@ -31,7 +31,11 @@ TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "bloc
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 TEXT_PER_PARQUET = 1.5
-MODELS_ON_THE_HUB = {"openai-community/gpt2-large": 3_100_000_000, "EvaByte/EvaByte": 13_000_000_000}
+MODELS_ON_THE_HUB = {
+    "openai-community/gpt2-large": 3_100_000_000,
+    "EvaByte/EvaByte": 13_000_000_000,
+    "EleutherAI/pythia-70m": 170_000_000,  # of each revision
+}
 
 DAY = 1440  # minutes
 
@@ -76,6 +80,32 @@ class Model:
     source: str | None = None
     published_as: str | None = None
     hub: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One revision of a model of other people.
+
+    Attributes
+    ----------
+    model, revision : str
+        As the config names them.
+    step : int or None
+        Of training; None where the revision's name has none.
+    asset : str
+        The manifest's name.
+    source : dict
+        What is fetched, or the user's folder (see `assets`).
+    settings : dict
+        What measuring it depends on.
+    """
+
+    model: str
+    revision: str
+    step: int | None
+    asset: str
+    source: dict[str, str]
+    settings: dict[str, Any]
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -158,12 +188,62 @@ def imposed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in described(known, "family", "svd", "retrained") if row["rank"] is not None]
 
 
+def others(config: Mapping[str, Any]) -> dict[str, Revision]:
+    """List the revisions of other people's models, by the path of their results: ``pythia-70m/step0``.
+
+    Raises
+    ------
+    ConfigError
+        If one stands twice.
+    """
+    found: dict[str, Revision] = {}
+    common = {key: value for key, value in config["others"].items() if key != "models"}
+    for entry in config["others"]["models"]:
+        for revision in entry.get("revisions", ["main"]):
+            place = f"{entry['name']}/{_file_name(revision)}"
+            if place in found:
+                raise ConfigError(f"others.models: {place} stands twice; each name and revision may stand once")
+            name, source = _source(entry, revision)
+            meant = entry.get("main_is", revision) if revision == "main" else revision
+            own = {key: entry[key] for key in ("batch", "precision") if key in entry}
+            found[place] = Revision(entry["name"], revision, step(meant), name, source, settings(**common | own))
+    return found
+
+
+def step(revision: str) -> int | None:
+    """Read the step of training off a revision's name: 143000 from step143000 or stage1-step143000-tokens300B."""
+    found = re.search(r"(?<![A-Za-z])(?:step|checkpoint)[-_]?(\d+)", revision)
+    return int(found[1]) if found else None
+
+
+def revisions(others: Mapping[str, Revision]) -> list[dict[str, Any]]:
+    """Say what a table prints about each revision: ``model``, ``revision``, ``step``."""
+    return [{"model": one.model, "revision": one.revision, "step": one.step} for one in others.values()]
+
+
+def other_memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
+    """Estimate the memory of measuring another's model in MB: float32 weights, logits of a batch, and 3 GB for PyTorch.
+
+    On the hub weights mostly have two bytes. Until the manifest is there, 16 GB are asked for.
+    """
+    if not Path(manifest).is_file():
+        return grown(16_000, attempt)
+    files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
+    stored = sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
+    logits = 8 * 60_000 * revision.settings["batch"] * revision.settings["context"]
+    return grown(3000 + (3 * stored + logits) // 10**6, attempt)
+
+
 def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """List by name what is to be fetched: ``repository`` and ``revision``, or the user's ``folder``."""
+    """List by name what is to be fetched: ``repository`` and ``revision``, or the user's ``folder``.
+
+    ``otherwise`` is the revision to fetch where the hub has no such one; a folder read ``instead_of`` a missing one
+    says so.
+    """
     wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
     if config["quality"]["language_model"]:
         wanted.append(language_model(config))
-    return {
+    found = {
         asset(source, revision): settings(
             **(
                 {"folder": str(as_folder(source))}
@@ -173,12 +253,12 @@ def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         )
         for source, revision in wanted
     }
+    return found | {other.asset: other.source for other in others(config).values()}
 
 
 def asset(source: str, revision: str) -> str:
     """Name the manifest of a model on the hub, or in a folder."""
-    name = f"folder-{source}" if as_folder(source) else f"{source}@{revision}"
-    return re.sub(r"[^\w.@-]+", "--", name)
+    return _file_name(f"folder-{source}" if as_folder(source) else f"{source}@{revision}")
 
 
 def asset_files(source: Mapping[str, str]) -> list[str]:
@@ -360,7 +440,9 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     elif corpus["source"] == "files":
         text = sum(Path(path).stat().st_size for path in corpus_files(config))
     fetched |= {
-        source["repository"]: MODELS_ON_THE_HUB.get(source["repository"], 0)
+        f"{source['repository']}@{source['revision']}".removesuffix("@main"): MODELS_ON_THE_HUB.get(
+            source["repository"], 0
+        )
         for source in assets(config).values()
         if "repository" in source
     }
@@ -580,6 +662,27 @@ def _full(models: Iterable[Model], seed: int) -> Model | None:
     """Give the member of the family of highest rank that is trained here; None if there is none."""
     trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
     return max(trained, key=lambda model: model.rank or 0, default=None)
+
+
+def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str]]:
+    """Give the asset's name and source of a revision; `main` is the end of training if the config says which step."""
+    is_end = entry.get("main_is") == revision
+    folder = as_folder(entry["hub"])
+    if folder is None:
+        otherwise = {"otherwise": "main"} if is_end else {}
+        name = asset(entry["hub"], revision) + ("-or-main" if is_end else "")
+        return name, settings(repository=entry["hub"], revision=revision, **otherwise)
+    own = folder / revision if "revisions" in entry else folder
+    if is_end and not own.is_dir():
+        main = folder / "main"
+        return _file_name(f"folder-{main}-for-{revision}"), settings(
+            folder=str(main), revision="main", instead_of=revision
+        )
+    return _file_name(f"folder-{own}"), settings(folder=str(own))
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.@-]+", "--", text)
 
 
 def _weights(model: Model) -> int:

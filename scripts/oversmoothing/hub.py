@@ -10,8 +10,8 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -47,12 +47,17 @@ MODEL_FILES = (
     "merges.txt",
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
+PICKLED = ("pytorch_model*.bin",)
 
 ATTEMPTS = 4  # of a request, beside those that huggingface_hub makes
 WAIT = 2.0  # seconds before the second attempt; twice as long before each further one
 BLOCK = 1 << 22  # bytes hashed at a time
 
 T = TypeVar("T")
+
+
+class MissingRevisionError(UserError):
+    """The hub has the repository, and says that it has no such revision."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ def fetch(
     folder: str | Path,
     needed: Sequence[str] | None = None,
     tidy: bool = True,
+    otherwise: str | None = None,
 ) -> dict[str, Any]:
     """Download the files of a repository that match a pattern, and say what they are.
 
@@ -98,12 +104,15 @@ def fetch(
         Patterns that must each match a file; by default all.
     tidy : bool
         Delete other files in the folder.
+    otherwise : str, optional
+        A revision to fetch where the hub says that it has not the one of `repository`; no other error leads to it.
 
     Returns
     -------
     dict
         A manifest: ``repository``, ``kind``, ``revision``, ``commit`` and ``files``, from path to ``size`` (bytes) and
-        ``sha256``. The same commit gives the same manifest.
+        ``sha256``; with ``instead_of``, the revision asked for, where `otherwise` was fetched. The same commit gives
+        the same manifest.
 
     Raises
     ------
@@ -112,11 +121,22 @@ def fetch(
         file does not come out as the hub describes it.
     """
     folder = Path(folder)
-    commit = resolve(repository)
-    listed = {file.path: file for file in list_files(repository, commit, patterns)}
+    asked = repository.revision
+    try:
+        commit = resolve(repository)
+    except MissingRevisionError:
+        if otherwise is None:
+            raise
+        missing, repository = repository, replace(repository, revision=otherwise)
+        commit = resolve(repository)
+        logger.warning("%s: the hub has no such revision; %s is read in its place: %s", missing, otherwise, commit)
+    pickled = PICKLED if repository.kind == "model" else ()
+    found = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
+    listed = {path: file for path, file in found.items() if any(_matches(path, pattern) for pattern in patterns)}
     for pattern in patterns if needed is None else needed:
         if not any(fnmatch.fnmatchcase(path, pattern) for path in listed):
-            raise UserError(f"{repository}: it has no file {pattern}; there is nothing here that this workflow reads")
+            hint = _about_pickles(found) or "; there is nothing here that this workflow reads"
+            raise UserError(f"{repository}: it has no file {pattern}{hint}")
     logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
     files = {}
     for path, file in sorted(listed.items()):
@@ -126,6 +146,7 @@ def fetch(
         if stale not in files:
             (folder / stale).unlink()
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
+    named |= {"instead_of": asked} if repository.revision != asked else {}
     return {**named, "commit": commit, "files": files}
 
 
@@ -167,7 +188,9 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
     paths = sorted(path for path in _files_in(folder) if any(_matches(path, pattern) for pattern in patterns))
     for pattern in needed:
         if not any(_matches(path, pattern) for path in paths):
-            raise UserError(f"{folder}: it has no file {pattern} (searched in {Path.cwd()})")
+            raise UserError(
+                f"{folder}: it has no file {pattern} (searched in {Path.cwd()}){_about_pickles(_files_in(folder))}"
+            )
     files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
     return {"folder": str(folder), "files": files}
 
@@ -206,7 +229,9 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
                 "`hf auth login`, and run again"
             ) from error
         except RevisionNotFoundError as error:
-            raise UserError(f"{repository}: the repository has no revision {repository.revision!r}") from error
+            raise MissingRevisionError(
+                f"{repository}: the repository has no revision {repository.revision!r}; name another in the config"
+            ) from error
         except RepositoryNotFoundError as error:
             raise UserError(
                 f"{repository}: no such repository on the hub, or a private one; mind the spelling, and for a private "
@@ -282,6 +307,16 @@ def _checked(path: Path, file: RepoFile) -> str | None:
 
 def _line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _about_pickles(paths: Iterable[str]) -> str:
+    """Say what to do where weights are there, but pickled."""
+    if not any(_matches(path, pattern) for path in paths for pattern in PICKLED):
+        return ""
+    return (
+        ", and pickled weights (.bin), which can run code, are never read: load the model where you trust it, "
+        "`save_pretrained` it into a folder, and name that folder in the config"
+    )
 
 
 def _matches(path: str, pattern: str) -> bool:

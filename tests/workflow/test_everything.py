@@ -7,15 +7,23 @@ import shutil
 import matplotlib.image
 import pandas as pd
 import pytest
-from study import ROOT, Study
+import yaml
+from hub_models import write_neox
+from study import ROOT, TINY, Study
+
+CONFIG = (TINY, "others.yaml")
 
 
 @pytest.fixture(scope="module")
 def everything(study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("everything") / "study"
     shutil.copytree(study.folder, folder)
+    for name, seed in (("step0", 0), ("step4", 1)):
+        write_neox(folder / "neox" / name, seed)
+    neox = {"name": "neox", "hub": "./neox", "revisions": ["step0", "step4"]}
+    (folder / "others.yaml").write_text(yaml.safe_dump({"others": {"bytes": 1000, "context": 64, "models": [neox]}}))
     everything = Study(folder)
-    everything.snakemake("all")
+    everything.snakemake("all", config=CONFIG)
     return everything
 
 
@@ -48,11 +56,11 @@ def test_no_figure_is_blank(everything):
 
 
 def test_a_second_run_of_everything_does_nothing(everything):
-    assert everything.planned("all") == {}
+    assert everything.planned("all", config=CONFIG) == {}
 
 
 def test_the_report_holds_every_table_and_figure_with_a_caption(everything):
-    everything.snakemake("all", options=["--report", "report.html"])
+    everything.snakemake("all", config=CONFIG, options=["--report", "report.html"])
     text = (everything.folder / "report.html").read_text()
     start = text.index("var results = {") + len("var results = ")
     results, _ = json.JSONDecoder().raw_decode(text, start)

@@ -57,7 +57,7 @@ class Readings:
     features: np.ndarray
 
 
-def load_language_model(folder: str | Path, device: torch.device | str = "cpu") -> LanguageModel:
+def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = KEY) -> LanguageModel:
     """Load a causal language model and its tokenizer; nothing is fetched.
 
     Parameters
@@ -65,6 +65,8 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu") 
     folder : str or Path
         In the Hugging Face format.
     device : torch.device or str
+    key : str
+        Of the config, for messages.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu") 
     """
     disable_progress_bar()
     if not Path(folder).is_dir():
-        raise UserError(f"{KEY}: {folder}: no such folder (searched from {Path.cwd()})")
+        raise UserError(f"{key}: {folder}: no such folder (searched from {Path.cwd()})")
     options = {"local_files_only": True, "trust_remote_code": False}
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
@@ -88,7 +90,7 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu") 
             raise ValueError("its tokenizer finds no token in a text")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"{KEY}: {folder}: no complete causal language model ({reason})") from error
+        raise UserError(f"{key}: {folder}: no complete causal language model ({reason})") from error
     torch.nn.Module.to(model, device)
     _keep_in_float32(model.get_output_embeddings())
     return LanguageModel(model.eval(), tokenizer, getattr(model.config, "max_position_embeddings", None))

@@ -1,0 +1,54 @@
+"""What one revision of another's model is like: spectrum of its head, anisotropy, and loss on the evaluation split."""
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.hub import asset_folder
+from oversmoothing.jobs import UserError, run
+from oversmoothing.others.contexts import beginning
+from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
+from oversmoothing.others.origin import ORIGIN, origin
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.text_quality.perplexity import load_language_model
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake, snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the manifest of its files and the beginning of the split; write measures and singular values."""
+    settings, name = job.params.settings, job.wildcards.revision
+    device = choose_device(job.params.device)
+    precision = choose_precision(settings["precision"], device)
+    make_deterministic(device, settings["threads"])
+    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    verify(job.input.evaluation, manifest["splits"]["evaluation"])
+    text = beginning(read_split(job.input.evaluation), settings["bytes"])
+    folder = asset_folder(job.input.asset)
+    made_of = origin(json.loads(Path(job.input.asset).read_text(encoding="utf-8")))
+    if made_of["instead_of"]:
+        logger.warning("%s: it is %s that is read, in the place of %s", name, made_of["read"], made_of["instead_of"])
+    model = load_language_model(folder, device, "others.models")
+    logger.info("%s over %d bytes on %s in %s", name, len(text), device, precision)
+    try:
+        rows, sigma = measure(model, text, settings["context"], settings["batch"], precision, name)
+    except ValueError as error:
+        raise UserError(f"others.models: {folder}: {error}; its weights are damaged") from error
+    made_by = provenance(settings, model=name, precision=precision, device=device.type)
+    schema = pa.schema([*MEASURES, *ORIGIN])
+    write_table(job.output.measures, pa.Table.from_pylist([row | made_of for row in rows], schema=schema), made_by)
+    columns = [range(1, len(sigma) + 1), sigma]
+    write_table(job.output.spectrum, pa.table(columns, schema=SPECTRUM), made_by)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,196 @@
+"""What one revision of a causal language model is like: its size, head, hidden states and loss on a text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from oversmoothing.device import autocast
+from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.jobs import UserError
+from oversmoothing.others.contexts import contexts, first_token_bytes, prefix
+from oversmoothing.ranks.spectrum import effective_rank, singular_values
+from oversmoothing.text_quality.perplexity import LanguageModel
+
+MEASURES = pa.schema(
+    [
+        ("measure", pa.string()),
+        ("layer", pa.int32()),  # from 1, the first block's output; null where a measure has none
+        ("value", pa.float64()),
+        ("n", pa.int64()),  # what it is over: tokens or bytes; of the head, its singular values
+    ]
+)
+SPECTRUM = pa.schema([("index", pa.int32()), ("singular_value", pa.float64())])
+TALL = 4  # times as many rows as columns, from which the Gram matrix is much quicker than the matrix
+ROWS = 4096  # of the head in float64 at a time
+DAMAGED = "others.models: {}: its logits are not all finite numbers; its weights are damaged"
+
+
+@torch.inference_mode()
+def measure(
+    model: LanguageModel, data: np.ndarray, context: int, batch: int, precision: str, name: str
+) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Measure a model, its hidden states and loss on a text; nothing is kept but sums.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Its head may be tied to the embedding, or not.
+    data : uint8 array, shape (bytes,)
+        UTF-8.
+    context : int
+        Tokens that the model reads at a time; each stretch of them is read without the ones before it.
+    batch : int
+        Stretches per forward pass.
+    precision : {"bf16", "float32"}
+        Of matrix products; weights, softmax and head are float32.
+    name : str
+        For messages.
+
+    Returns
+    -------
+    list of dict
+        Rows of `MEASURES`: ``parameters``, and ``parameters_without_embeddings`` and without the head; ``vocabulary``
+        and ``width`` of the head W, its ``singular_entropy`` (nats) and ``effective_rank``; ``loss`` (nats per token)
+        and ``loss_per_byte`` (the same nats over the bytes of all tokens predicted, so that tokenizers compare);
+        ``anisotropy`` after each block, as far as transformers gives it, and ``head_input_anisotropy``.
+    sigma : float64 array, shape (min(v, d),)
+        Singular values of the head, largest first.
+
+    Raises
+    ------
+    UserError
+        If the text has fewer than two tokens, the model reads no such context, its tokenizer is another model's, or
+        its numbers are not finite.
+    """
+    head = model.model.get_output_embeddings()
+    first = prefix(model.tokenizer)
+    _check(model, context, first, name)
+    sigma = head_spectrum(head.weight)
+    nats, tokens, entered = 0.0, 0, Directions()
+    layers: list[Directions] = []
+    with _watch(head) as inputs:
+        for ids in _batches(contexts(model.tokenizer, data, context - len(first)), batch, first):
+            if ids.max() >= len(head.weight):
+                raise UserError(f"others.models: {name}: its tokenizer has token {ids.max()}, but its head no such row")
+            ids = ids.to(model.model.device)
+            with autocast(model.model.device, precision):
+                output = model.model(input_ids=ids, output_hidden_states=True, use_cache=False)
+            states = _after_blocks(output.hidden_states, inputs[-1])
+            layers = layers or [Directions() for _ in states]
+            for directions, state in zip([*layers, entered], [*states, inputs.pop()], strict=True):
+                directions.add(_predicting(state, len(first)))
+            for logits, row in zip(output.logits, ids, strict=True):  # of one text at a time: they are the largest
+                nats += float(
+                    cross_entropy(logits[len(first) : -1].float(), row[len(first) + 1 :], reduction="none")
+                    .double()
+                    .sum()
+                )
+            tokens += ids[:, len(first) + 1 :].numel()
+    if not tokens:
+        raise UserError(f"others.bytes: {len(data)} bytes of text give {name} fewer than two tokens; raise it")
+    if not np.isfinite(nats):
+        raise UserError(DAMAGED.format(name))
+    predicted = len(data) - first_token_bytes(model.tokenizer, data)
+    rows = [
+        _row("parameters", count_parameters(model.model), 1),
+        _row("parameters_without_embeddings", count_parameters(model.model, embeddings=False), 1),
+        _row("vocabulary", len(head.weight), 1),
+        _row("width", head.weight.shape[1], 1),
+        _row("singular_entropy", singular_entropy(sigma), len(sigma)),
+        _row("effective_rank", effective_rank(sigma), len(sigma)),
+        _row("loss", nats / tokens, tokens),
+        _row("loss_per_byte", nats / predicted, predicted),
+    ]
+    rows += [_row("anisotropy", own.anisotropy(), own.count, layer) for layer, own in enumerate(layers, 1)]
+    return [*rows, _row("head_input_anisotropy", entered.anisotropy(), entered.count)], sigma
+
+
+def head_spectrum(weight: Tensor) -> np.ndarray:
+    """Return the singular values of a head (v, d), float64 (min(v, d),), largest first.
+
+    A head has far more tokens than dimensions. Then they are the square roots of the eigenvalues of its Gram matrix
+    W^T W, (d, d), which loses those below 1e-8 of the largest in rounding: the rounding of the weights is coarser.
+
+    Raises
+    ------
+    UserError
+        If a weight is not finite.
+    """
+    weight = weight.detach()
+    if not weight.isfinite().all():
+        raise UserError("others.models: a weight of the head is NaN or infinite; the model is damaged")
+    v, d = weight.shape
+    if v < TALL * d:
+        return singular_values(weight.double().cpu().numpy())
+    gram = torch.zeros(d, d, dtype=torch.float64, device=weight.device)
+    for rows in weight.split(ROWS):
+        gram += rows.double().T @ rows.double()
+    return torch.linalg.eigvalsh(gram).clamp(min=0).sqrt().flip(0).cpu().numpy()
+
+
+def count_parameters(model: Any, embeddings: bool = True) -> int:
+    """Count weights, shared ones once; without `embeddings`, neither those of tokens or positions nor the head."""
+    left_out: set[int] = set()
+    if not embeddings:
+        modules = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+        left_out = {id(own) for module in [*modules, model.get_output_embeddings()] for own in module.parameters()}
+    return sum(own.numel() for own in model.parameters() if id(own) not in left_out)
+
+
+def _check(model: LanguageModel, context: int, first: list[int], name: str) -> None:
+    """Refuse what cannot be measured, and a model that sees what it is to predict: the Auto classes load BERT too."""
+    if model.context is not None and context > model.context:
+        raise UserError(f"others.context: {name} reads at most {model.context} tokens, not {context}; lower it")
+    if context - len(first) < 2:
+        raise UserError(f"others.context: {name} begins each text with a token of its own; raise {context}")
+    if not model.tokenizer.is_fast:
+        raise UserError(f"others.models: {name}: it has no tokenizer.json, which alone says which bytes a token is of")
+    ids = torch.tensor([[*first, 0, 1, 2], [*first, 0, 1, 3]], device=model.model.device)
+    one, other = model.model(input_ids=ids, use_cache=False).logits[:, :-1]
+    if not (one.isfinite().all() and other.isfinite().all()):
+        raise UserError(DAMAGED.format(name))
+    if not torch.allclose(one, other, rtol=1e-3, atol=1e-3 * float(one.abs().max())):
+        raise UserError(f"others.models: {name}: it reads tokens that come later, so it is no causal language model")
+
+
+def _batches(stretches: Iterator[list[int]], batch: int, first: list[int]) -> Iterator[Tensor]:
+    """Yield ids, int64 (at most `batch`, length), of stretches that are equally long, each behind `first`."""
+    for _, alike in groupby(stretches, key=len):
+        while rows := list(islice(alike, batch)):
+            yield torch.tensor([first + row for row in rows])
+
+
+@contextmanager
+def _watch(head: nn.Module) -> Iterator[list[Tensor]]:
+    """Give a list in which what enters the head appears with every pass."""
+    inputs: list[Tensor] = []
+    handle = head.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
+    try:
+        yield inputs
+    finally:
+        handle.remove()
+
+
+def _after_blocks(hidden: tuple[Tensor, ...], entered: Tensor) -> tuple[Tensor, ...]:
+    """Give what transformers has of the blocks' outputs.
+
+    The first of its hidden states is the embedding. Of most models, GPT-NeoX among them, the last is not what leaves
+    the last block but what enters the head, after one more LayerNorm.
+    """
+    return hidden[1:-1] if torch.equal(hidden[-1], entered) else hidden[1:]
+
+
+def _predicting(states: Tensor, before: int) -> np.ndarray:
+    """Take the hidden states that predict a token of the text, (n, d)."""
+    return states[:, before:-1].float().flatten(0, 1).cpu().numpy()
+
+
+def _row(name: str, value: float, n: int, layer: int | None = None) -> dict[str, Any]:
+    return {"measure": name, "layer": layer, "value": float(value), "n": n}

@@ -1,0 +1,138 @@
+"""From what revisions are like to the table of other people's models."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+
+UNITS = {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
+UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nats per byte"}
+UNITS |= {"singular_entropy": "nats", "effective_rank": "singular values"}
+UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
+KEYS = ["model", "revision", "step", "read", "commit", "weights"]
+
+
+def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Set what every revision of every model is like under one another.
+
+    Parameters
+    ----------
+    measured : sequence of DataFrames
+        The measures of each revision (see `others.measure.MEASURES` and `others.origin.ORIGIN`).
+    revisions : sequence of mappings
+        ``model``, ``revision``, ``step`` of each.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``revision`` as the config names it, ``step``, ``read``: the revision that was really read,
+        ``commit``, ``weights``, ``measure``, ``unit``, ``layer``, ``value``, ``n``.
+    """
+    parts = [own.assign(**revision) for own, revision in zip(measured, revisions, strict=True)]
+    table = pd.concat(parts, ignore_index=True)
+    table["read"] = table["read"].fillna(table.revision)
+    table["unit"] = table.measure.map(UNITS)
+    table = table[[*KEYS, "measure", "unit", "layer", "value", "n"]]
+    return table.astype(dict.fromkeys(["step", "layer", "n"], "Int64"))
+
+
+def wide(table: pd.DataFrame) -> pd.DataFrame:
+    """Give a row per revision in the table's order: keys, and a column for each measure; a layer's as ``anisotropy 1``.
+
+    ``last_anisotropy`` is that of the last inner layer, the last block whose output transformers gives.
+    """
+    column = table.measure + table.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
+    order = table.drop_duplicates(["model", "revision"])[KEYS]
+    values = table.assign(column=column).pivot(index=["model", "revision"], columns="column", values="value")
+    last = table[table.measure == "anisotropy"].sort_values("layer").groupby(["model", "revision"]).value.last()
+    values["last_anisotropy"] = last
+    return order.merge(values.reset_index(), on=["model", "revision"]).reset_index(drop=True)
+
+
+def doubles(table: pd.DataFrame) -> list[str]:
+    """Say which revisions of a model hold the same weights under names of different steps."""
+    order = table.drop_duplicates(["model", "revision"])
+    return [
+        f"{model}: {', '.join(own.revision)}"
+        for (model, _), own in order.groupby(["model", "weights"], sort=False)
+        if own.step.nunique() > 1
+    ]
+
+
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
+    """Write the table to be read: a section per model, a row per revision.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `other_models_table` gives it.
+    paths : paths
+        Each .md or .html.
+    title : str
+    """
+    sections = [(f"`{model}`: {size}", cells) for model, size, cells in _sections(table, "-")]
+    write_page(paths, title, sections, _legend(table))
+
+
+def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+    """Write the same as LaTeX tables."""
+    tables = []
+    for model, size, cells in _sections(table, "--"):
+        for column in ("revision", "read"):
+            cells[column] = cells[column].map(latex_text)
+        tables.append((cells, f"{title} {model}: {size}. {_legend(table)}"))
+    write_latex_tables(path, tables)
+
+
+def _sections(table: pd.DataFrame, none: str) -> list[tuple[str, str, pd.DataFrame]]:
+    rows = wide(table)
+    return [
+        (str(model), _size(own.iloc[0]), pd.DataFrame([_cells(row, none) for row in own.to_dict("records")]))
+        for model, own in rows.groupby("model", sort=False)
+    ]
+
+
+def _size(row: pd.Series) -> str:
+    return (
+        f"{row.parameters:,.0f} parameters, {row.parameters_without_embeddings:,.0f} without embeddings and head; "
+        f"a head of {row.vocabulary:,.0f} tokens and {row.width:,.0f} dimensions"
+    )
+
+
+def _cells(row: Mapping[str, Any], none: str) -> dict[str, str]:
+    fell_back = row["read"] != row["revision"]
+    commit = "" if pd.isna(row["commit"]) else f" ({row['commit'][:7]})"
+    cells = {
+        "revision": row["revision"],
+        "read": f"{row['read']}{commit}{', for want of it' if fell_back else ''}",
+        "step": none if pd.isna(row["step"]) else f"{row['step']:,}",
+    }
+    labels = {
+        "loss": "loss per token ↓",
+        "loss_per_byte": "loss per byte ↓",
+        "singular_entropy": "singular entropy",
+        "effective_rank": "effective rank of W",
+        "last_anisotropy": "anisotropy, last inner layer",
+        "head_input_anisotropy": "anisotropy, what enters the head",
+    }
+    return cells | {label: none if pd.isna(row[name]) else number(row[name]) for name, label in labels.items()}
+
+
+def _legend(table: pd.DataFrame) -> str:
+    scored = table[table.measure == "loss_per_byte"].n
+    parts = [
+        f"Loss: over the first {int(scored.max()):,} bytes of the evaluation split, in nats per token, and the same "
+        "nats per byte, so that models with other tokenizers compare; ↓ lower is better",
+        "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are. "
+        "Effective rank: exp of their entropy, at most the head's dimensions",
+        "Anisotropy: the mean cosine of all pairs of hidden states, 1 where all point the same way. Last inner "
+        "layer: the last block whose output transformers gives as it is, mostly the last but one; the CSV has every "
+        "layer. What enters the head has in most models passed one more LayerNorm",
+        "Read: the revision that was really read, and its commit",
+    ]
+    if same := doubles(table):
+        parts.append(f"Mind that these hold the same weights, whatever their names say: {'; '.join(same)}")
+    return ". ".join(parts) + "."

@@ -1,0 +1,297 @@
+"""Other people's models: spectra, losses and anisotropy against direct computation, and what people read."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hub_models import write_gpt2, write_neox, write_tokenizer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
+
+from oversmoothing.figures.other_models import other_models_figure
+from oversmoothing.jobs import UserError
+from oversmoothing.others import contexts as contexts_module
+from oversmoothing.others.contexts import beginning, contexts, first_token_bytes, prefix
+from oversmoothing.others.measure import count_parameters, head_spectrum, measure
+from oversmoothing.others.origin import origin
+from oversmoothing.others.table import doubles, other_models_table, wide, write_latex, write_pages
+from oversmoothing.text_quality.perplexity import load_language_model
+
+TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
+
+
+def as_bytes(text):
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def neox(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("neox")
+    write_neox(folder)
+    return load_language_model(folder)
+
+
+def values(rows):
+    return {row["measure"] + (f" {row['layer']}" if row["layer"] else ""): row["value"] for row in rows}
+
+
+def measured(model, text=TEXT, context=64, batch=3):
+    rows, sigma = measure(model, as_bytes(text), context, batch, "float32", "own")
+    return values(rows), sigma
+
+
+def test_the_loss_is_that_of_transformers_on_one_context(neox):
+    ids = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"][:64]
+    text = neox.tokenizer.decode(ids)
+    assert neox.tokenizer(text, add_special_tokens=False)["input_ids"] == ids
+    found, _ = measured(neox, text)
+    ids = torch.tensor([ids])
+    loss = neox.model(input_ids=ids, labels=ids).loss.item()
+    assert found["loss"] == pytest.approx(loss, rel=1e-5)
+    after_the_first = len(text.encode()) - len(neox.tokenizer.decode(ids[0, :1]).encode())
+    assert found["loss_per_byte"] == pytest.approx(loss * 63 / after_the_first, rel=1e-5)
+
+
+def test_every_token_but_the_first_is_predicted_once(neox):
+    """Losses of stretches that overlap by one token, summed by hand."""
+    ids = torch.tensor(neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"])
+    nats, count = 0.0, 0
+    for start in range(0, len(ids) - 1, 19):
+        part = ids[start : start + 20]
+        log_p = neox.model(input_ids=part[None]).logits[0].log_softmax(-1).detach().double()
+        nats -= float(log_p[range(len(part) - 1), part[1:]].sum())
+        count += len(part) - 1
+    assert count == len(ids) - 1
+    for batch in (1, 4):
+        found, _ = measured(neox, context=20, batch=batch)
+        assert found["loss"] == pytest.approx(nats / count, rel=1e-5)
+
+
+def test_anisotropy_is_the_mean_over_pairs(neox):
+    text = TEXT[:80]
+    ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    found, _ = measured(neox, text)
+    output = neox.model.gpt_neox(input_ids=ids[:, :-1], output_hidden_states=True)
+    expected = {f"anisotropy {i}": output.hidden_states[i] for i in (1, 2)}
+    expected["head_input_anisotropy"] = output.last_hidden_state
+    assert set(expected) == {name for name in found if "anisotropy" in name}  # block 3 is seen after a LayerNorm only
+    for name, states in expected.items():
+        cosines = [torch.cosine_similarity(a, b, dim=0).item() for a, b in itertools.combinations(states[0], 2)]
+        assert found[name] == pytest.approx(np.mean(cosines), abs=1e-5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
+def test_the_spectrum_is_that_of_numpy(v, d, seed):
+    weight = np.random.default_rng(seed).normal(size=(v, d)).astype(np.float32)
+    expected = np.linalg.svd(weight.astype(np.float64), compute_uv=False)
+    np.testing.assert_allclose(head_spectrum(torch.from_numpy(weight)), expected, atol=1e-7 * expected[0])
+
+
+def test_the_spectrum_of_a_head_of_many_rows_of_low_rank():
+    draw = np.random.default_rng(0)
+    weight = (draw.normal(size=(9000, 3)) @ draw.normal(size=(3, 8))).astype(np.float32)
+    expected = np.linalg.svd(weight.astype(np.float64), compute_uv=False)
+    found = head_spectrum(torch.from_numpy(weight))
+    np.testing.assert_allclose(found, expected, atol=1e-7 * expected[0])
+    with pytest.raises(UserError, match="a weight of the head is NaN or infinite"):
+        head_spectrum(torch.full((9, 2), torch.nan))
+
+
+def test_head_and_sizes_of_an_untied_model(neox):
+    found, sigma = measured(neox)
+    head = neox.model.get_output_embeddings().weight.detach().double().numpy()
+    expected = np.linalg.svd(head, compute_uv=False)
+    np.testing.assert_allclose(sigma, expected, rtol=1e-6)
+    shares = expected / expected.sum()
+    entropy = -(shares * np.log(shares)).sum()
+    assert found["singular_entropy"] == pytest.approx(np.log(16) - entropy, abs=1e-6)
+    assert found["effective_rank"] == pytest.approx(np.exp(entropy), rel=1e-6)
+    assert (found["vocabulary"], found["width"]) == (320, 16)
+    total = sum(parameter.numel() for parameter in neox.model.parameters())
+    assert found["parameters"] == total
+    assert found["parameters_without_embeddings"] == total - 2 * 320 * 16
+
+
+def test_a_tied_head(tmp_path):
+    plain = write_gpt2(tmp_path)
+    model = load_language_model(tmp_path)
+    found, sigma = measured(model)
+    weight = plain.transformer.wte.weight.detach().double().numpy()
+    np.testing.assert_allclose(sigma, np.linalg.svd(weight, compute_uv=False), rtol=1e-6)
+    assert count_parameters(model.model) == sum(parameter.numel() for parameter in plain.parameters())
+    assert found["parameters"] - found["parameters_without_embeddings"] == 300 * 16 + 96 * 16
+    ids = model.tokenizer(TEXT, add_special_tokens=False, return_tensors="pt")["input_ids"][:, :64]
+    text = model.tokenizer.decode(ids[0])
+    assert measured(model, text)[0]["loss"] == pytest.approx(plain(ids, labels=ids).loss.item(), rel=1e-4)
+
+
+def test_bf16_is_near_float32(neox):
+    exact, rough = (
+        values(measure(neox, as_bytes(TEXT), 64, 2, precision, "own")[0]) for precision in ("float32", "bf16")
+    )
+    assert rough["loss"] != exact["loss"]
+    assert rough["loss"] == pytest.approx(exact["loss"], rel=0.02)
+    assert rough["singular_entropy"] == exact["singular_entropy"]
+
+
+def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
+    model = write_neox(tmp_path)
+    own = AutoTokenizer.from_pretrained(tmp_path).backend_tokenizer
+    own.add_special_tokens(["<s>"])
+    own.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", own.token_to_id("<s>"))])
+    PreTrainedTokenizerFast(tokenizer_object=own, bos_token="<s>").save_pretrained(tmp_path)
+    loaded = load_language_model(tmp_path)
+    first = prefix(loaded.tokenizer)
+    assert first == [own.token_to_id("<s>")]
+    ids = loaded.tokenizer(TEXT[:60], add_special_tokens=False)["input_ids"]
+    log_p = model(input_ids=torch.tensor([first + ids])).logits[0].log_softmax(-1)
+    expected = -log_p[range(1, len(ids)), ids[1:]].mean().item()
+    assert measured(loaded, TEXT[:60])[0]["loss"] == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(UserError, match=r"others\.context: own begins each text with a token of its own; raise 2"):
+        measured(loaded, context=2)
+
+
+def test_pieces_of_a_text_make_the_same_tokens(neox, monkeypatch):
+    data = as_bytes(TEXT + "no-space-for-a-long-time-" * 20 + TEXT)
+    whole = neox.tokenizer(data.tobytes().decode(), add_special_tokens=False)["input_ids"]
+    monkeypatch.setattr(contexts_module, "PIECE", 100)
+    stretches = list(contexts(neox.tokenizer, data, 9))
+    assert all(len(stretch) == 9 for stretch in stretches[:-1])
+    assert all(one[-1] == other[0] for one, other in itertools.pairwise(stretches))
+    joined = stretches[0][:1] + [token for stretch in stretches for token in stretch[1:]]
+    assert neox.tokenizer.decode(joined) == data.tobytes().decode()
+    # A cut where there is no space may cost a token.
+    assert len(whole) <= len(joined) <= len(whole) + 10
+    monkeypatch.setattr(contexts_module, "PIECE", 300)
+    spaced = list(contexts(neox.tokenizer, as_bytes(TEXT), 9))
+    expected = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
+    assert spaced[0][:1] + [token for stretch in spaced for token in stretch[1:]] == expected
+
+
+@given(st.text(max_size=20), st.integers(0, 60))
+def test_the_beginning_of_a_text_ends_with_a_character(text, most):
+    data = as_bytes(text)
+    taken = beginning(data, most)
+    assert len(taken) <= most
+    assert text.startswith(taken.tobytes().decode())
+    assert len(data) - len(taken) <= max(len(data) - most, 0) + 3
+
+
+def test_the_bytes_of_the_first_token(neox):
+    for text in ("water", "水 water", " the"):
+        first = neox.tokenizer(text, add_special_tokens=False)["input_ids"][0]
+        if text.isascii():
+            assert first_token_bytes(neox.tokenizer, as_bytes(text)) == len(neox.tokenizer.decode([first]))
+        else:  # the tokens of one character all end where it ends
+            assert first_token_bytes(neox.tokenizer, as_bytes(text)) == 3
+
+
+def test_what_cannot_be_measured(neox, tmp_path):
+    with pytest.raises(UserError, match=r"others\.context: own reads at most 64 tokens, not 65; lower it"):
+        measured(neox, context=65)
+    for text in ("", "w"):
+        with pytest.raises(UserError, match=rf"others\.bytes: {len(text)} bytes of text give own fewer than two"):
+            measured(neox, text)
+    write_gpt2(tmp_path / "small", vocabulary=260, tokenizer=False)
+    write_tokenizer(tmp_path / "small", [TEXT], size=300)
+    with pytest.raises(UserError, match=r"others\.models: own: its tokenizer has token \d+, but its head no such row"):
+        measured(load_language_model(tmp_path / "small"))
+    write_neox(tmp_path / "damaged")
+    damaged = load_language_model(tmp_path / "damaged")
+    with torch.no_grad():
+        damaged.model.gpt_neox.embed_in.weight[:] = torch.nan
+    with pytest.raises(UserError, match=r"others\.models: own: its logits are not all finite numbers; its weights are"):
+        measured(damaged)
+
+
+def test_a_model_that_reads_ahead_is_refused(tmp_path):
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    model = BertLMHeadModel(BertConfig(vocab_size=300, max_position_embeddings=64, **shape))
+    torch.nn.init.normal_(model.bert.embeddings.word_embeddings.weight)
+    model.save_pretrained(tmp_path)
+    write_tokenizer(tmp_path, ["some text"])
+    with pytest.raises(UserError, match="own: it reads tokens that come later, so it is no causal language model"):
+        measured(load_language_model(tmp_path, key="others.models"))
+
+
+def test_errors_of_loading_name_the_key(tmp_path):
+    with pytest.raises(UserError, match=r"others\.models: .*none: no such folder"):
+        load_language_model(tmp_path / "none", key="others.models")
+    write_neox(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(UserError, match=r"others\.models: .*no complete causal language model"):
+        load_language_model(tmp_path, key="others.models")
+
+
+def test_the_same_weights_are_known_again():
+    manifest = {"files": {"model.safetensors": {"size": 1, "sha256": "a"}, "config.json": {"size": 1, "sha256": "b"}}}
+    of_folder = origin(manifest | {"folder": "own"})
+    assert (of_folder["read"], of_folder["commit"], of_folder["instead_of"]) == (None, None, None)
+    manifest["files"]["config.json"]["sha256"] = "c"
+    fetched = origin(manifest | {"revision": "main", "commit": "1234", "instead_of": "step8"})
+    assert (fetched["read"], fetched["commit"], fetched["instead_of"]) == ("main", "1234", "step8")
+    assert fetched["weights"] == of_folder["weights"]
+    manifest["files"]["model.safetensors"]["sha256"] = "d"
+    assert origin(manifest)["weights"] != of_folder["weights"]
+
+
+def revision(loss, weights="w", layers=2, **origin):
+    rows = [("parameters", None, 1e6), ("parameters_without_embeddings", None, 4e5), ("vocabulary", None, 50_304)]
+    rows += [("width", None, 512), ("loss", None, 4 * loss), ("loss_per_byte", None, loss)]
+    rows += [("singular_entropy", None, 0.5), ("effective_rank", None, 300), ("head_input_anisotropy", None, 0.3)]
+    rows += [("anisotropy", layer, layer / 10) for layer in range(1, layers + 1)]
+    frame = pd.DataFrame(rows, columns=["measure", "layer", "value"])
+    return frame.assign(n=1000, read=None, commit=None, instead_of=None, weights=weights).assign(**origin)
+
+
+@pytest.fixture
+def table():
+    steps = {"step0": 0, "step1": 1, "step512": 512, "step143000": 143_000}
+    frames = [revision(3 - i / 2, f"w{i}", read=name, commit="c0ffee00") for i, name in enumerate(steps)]
+    frames[2]["weights"] = "w3"
+    frames[3]["read"] = "main"
+    models = [{"model": "pythia", "revision": name, "step": step} for name, step in steps.items()]
+    frames.append(revision(1.2, "other", layers=1))
+    models.append({"model": "gpt2_own", "revision": "main", "step": None})
+    return other_models_table(frames, models)
+
+
+def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
+    rows = wide(table).set_index("revision")
+    assert list(rows.last_anisotropy) == [0.2] * 4 + [0.1]
+    assert rows.loc["step143000", "read"] == "main"
+    assert rows.loc["main", "read"] == "main"
+    assert pd.isna(rows.loc["main", "step"])
+    assert doubles(table) == ["pythia: step512, step143000"]
+    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Others.")
+    text = (tmp_path / "t.md").read_text()
+    assert "main (c0ffee0), for want of it" in text
+    assert "1,000,000 parameters, 400,000 without embeddings and head; a head of 50,304 tokens and 512" in text
+    assert "hold the same weights, whatever their names say: pythia: step512, step143000" in text
+    assert "nan" not in text
+    write_latex(table, tmp_path / "t.tex", "Others.")
+    assert r"gpt2\_own" in (tmp_path / "t.tex").read_text()
+
+
+def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
+    axes = other_models_figure(table).axes
+    assert [panel.get_title("left") for panel in axes] == [
+        "Loss",
+        "Singular entropy of the head",
+        "Anisotropy of the last inner layer",
+        "Anisotropy of what enters the head",
+    ]
+    np.testing.assert_allclose(axes[0].lines[0].get_xdata(), [0, 1, 512, 143_000])
+    np.testing.assert_allclose(axes[0].lines[0].get_ydata(), [3, 2.5, 2, 1.5])
+    alone = axes[0].lines[3]
+    assert (list(alone.get_xdata()), list(alone.get_ydata())) == ([12 * 143_000], [1.2])
+    labels = [tick.get_text() for tick in axes[2].get_xticklabels()]
+    assert labels == ["0", "1", "10", "100", "1k", "10k", "100k", "no step"]
+    single = other_models_figure(table[table.model == "gpt2_own"]).axes[2]
+    assert [tick.get_text() for tick in single.get_xticklabels()] == ["no step"]

@@ -1,0 +1,158 @@
+"""Other people's models through the DAG: revisions of a hub on this machine, fetched once and then read offline."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import yaml
+from hub_models import files_of, write_gpt2, write_neox
+from local_hub import Repo, local_hub
+from safetensors.numpy import load_file
+from study import TINY, copy_project
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from oversmoothing.store.parquet import read_table
+
+NOWHERE = "http://127.0.0.1:9"
+STEPS = {"step0": 0, "step1": 1, "step4": 3}
+NEOX = {"name": "neox", "hub": "owner/neox", "revisions": [*STEPS, "step8"], "main_is": "step8"}
+SIZES = {"bytes": 150, "context": 64, "batch": 2}
+TABLE, FIGURE = "results/tables/other_models.csv", "results/figures/other_models.png"
+
+
+@pytest.fixture(scope="module")
+def repos(tmp_path_factory):
+    """Give a GPT-NeoX at three steps and at the end of its training, whose step the hub does not have, and pickles."""
+    folder = tmp_path_factory.mktemp("repos")
+    for name, seed in (STEPS | {"main": 4}).items():
+        write_neox(folder / name, seed)
+    branches = {name: Repo(files_of(folder / name)) for name in STEPS}
+    files = files_of(folder / "main")
+    pickled = {"config.json": files["config.json"], "pytorch_model.bin": b"pickled"}
+    return {
+        "owner/neox": Repo(files, branches=branches),
+        "owner/pickled": Repo(pickled),
+        "owner/gated": Repo(files, gated=True),
+    }
+
+
+def write(folder, models, name="others.yaml", **sizes):
+    """Write a config of other people's models; give what Snakemake is to lay over each other."""
+    (folder / name).write_text(yaml.safe_dump({"others": {**SIZES, **sizes, "models": models}}))
+    return (TINY, str(folder / name))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, repos):
+    """A project whose table of other people's models was built with the hub out of reach after `assets`."""
+    study = copy_project(tmp_path_factory.mktemp("others"))
+    write_gpt2(study.folder / "gpt2")
+    config = write(study.folder, [NEOX, {"name": "gpt2", "hub": "./gpt2"}])
+    with pytest.MonkeyPatch.context() as patch, local_hub(repos) as hub:
+        patch.setenv("HF_HOME", str(study.folder / "home"))
+        patch.setenv("HF_ENDPOINT", hub.address)
+        study.snakemake("assets", config=config)
+        patch.setenv("HF_ENDPOINT", NOWHERE)
+        study.snakemake(TABLE, FIGURE, config=config)
+        patch.setenv("HF_ENDPOINT", hub.address)
+        yield study
+
+
+def table(study):
+    rows = pd.read_csv(study.folder / TABLE)
+    return rows[rows.layer.isna()].set_index(["model", "revision", "measure"])
+
+
+def test_every_revision_has_its_row_and_says_what_was_read(project, repos):
+    rows = table(project)
+    losses = rows.xs("loss", level="measure")
+    assert list(losses.index) == [*(("neox", name) for name in NEOX["revisions"]), ("gpt2", "main")]
+    assert list(losses.step[:4]) == [0, 1, 4, 8]
+    assert pd.isna(losses.loc[("gpt2", "main"), "step"])
+    assert list(losses["read"]) == ["step0", "step1", "step4", "main", "main"]
+    neox = repos["owner/neox"]
+    assert list(losses.commit[:4]) == [*(neox.branches[name].commit for name in STEPS), neox.commit]
+    assert losses.value.nunique() == 5
+
+
+def test_the_revision_that_is_missing_is_warned_of(project, repos):
+    log = (project.folder / "results/logs/fetch/owner--neox@step8-or-main.log").read_text()
+    commit = repos["owner/neox"].commit
+    assert f"WARNING model owner/neox@step8: the hub has no such revision; main is read in its place: {commit}" in log
+    manifest = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())
+    assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
+    log = (project.folder / "results/logs/other_model/neox/step8.log").read_text()
+    assert "WARNING neox/step8: it is main that is read, in the place of step8" in log
+    assert ", for want of it" in (project.folder / "results/tables/other_models.md").read_text()
+
+
+@pytest.mark.parametrize(("revision", "asset"), [("step4", "step4"), ("step8", "step8-or-main")])
+def test_the_numbers_are_those_of_direct_computation(project, revision, asset):
+    """Singular values of the stored `embed_out`, and transformers' own loss, context by context."""
+    folder = project.folder / f"assets/owner--neox@{asset}"
+    own = table(project).value["neox", revision]
+    sigma = np.linalg.svd(load_file(folder / "model.safetensors")["embed_out.weight"], compute_uv=False)
+    stored = read_table(project.folder / f"results/others/neox/{revision}.spectrum.parquet")
+    np.testing.assert_allclose(stored["singular_value"], sigma, rtol=1e-5)
+    shares = sigma / sigma.sum()
+    assert own["singular_entropy"] == pytest.approx(np.log(16) + (shares * np.log(shares)).sum(), abs=1e-5)
+    text = (project.folder / "results/corpus/evaluation.bin").read_bytes()[:150].decode()
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    ids = torch.tensor([tokenizer(text)["input_ids"]])
+    nats = 0.0
+    for start in range(0, ids.shape[1] - 1, 63):
+        part = ids[:, start : start + 64]
+        nats += model(input_ids=part, labels=part).loss.item() * (part.shape[1] - 1)
+    assert own["loss"] == pytest.approx(nats / (ids.shape[1] - 1), rel=1e-5)
+    assert own["loss_per_byte"] == pytest.approx(nats / (150 - len(tokenizer.decode(ids[0, :1]))), rel=1e-5)
+
+
+def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(project, tmp_path):
+    gpt2 = {"name": "gpt2", "hub": "./gpt2"}
+    assert project.planned(TABLE, FIGURE, config=write(tmp_path, [NEOX, gpt2])) == {}
+    more = [{**NEOX, "revisions": ["main", *STEPS], "main_is": "step9"}, {**gpt2, "batch": 1}]
+    planned = project.planned(TABLE, FIGURE, config=write(tmp_path, more))
+    assert planned == {"fetch": 1, "other_model": 2, "other_models_table": 1, "other_models_figure": 1}
+
+
+def test_everything_has_the_table_if_the_config_lists_models(project, tmp_path):
+    planned = project.planned("all", config=write(tmp_path, [NEOX]))
+    assert (planned["other_models_table"], planned["other_models_figure"]) == (1, 1)
+
+
+def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_path):
+    """Only a revision that the hub says it has not, and that is the end of training, gives way to main."""
+    wrong = {
+        "between": {"hub": "owner/neox", "revisions": ["step2", "step8"], "main_is": "step8"},
+        "unnamed": {"hub": "owner/neox", "revisions": ["step8"]},
+        "gated": {"hub": "owner/gated", "revisions": ["step8"], "main_is": "step8"},
+        "pickled": {"hub": "owner/pickled"},
+    }
+    config = write(tmp_path, [{"name": name, **model} for name, model in wrong.items()])
+    output = project.snakemake("assets", config=config, options=["--keep-going"], check=False)
+    for message in (
+        "owner/neox@step2: the repository has no revision 'step2'; name another in the config",
+        "owner/neox@step8: the repository has no revision 'step8'; name another in the config",
+        "owner/gated@step8: gated: accept its terms",
+        "it has no file model*.safetensors, and pickled weights (.bin), which can run code, are never read",
+    ):
+        assert message in output
+    assert "Traceback" not in output
+
+
+def test_a_folder_of_revisions_needs_no_hub_and_a_context_must_fit(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
+    write_neox(tmp_path / "own/main")
+    write_neox(tmp_path / "short/step0", context=32)
+    own = {"name": "own", "hub": str(tmp_path / "own"), "revisions": ["step8"], "main_is": "step8"}
+    short = {"name": "short", "hub": str(tmp_path / "short"), "revisions": ["step0"]}
+    places = [f"results/others/{place}.parquet" for place in ("own/step8", "short/step0")]
+    config = write(tmp_path, [own, short])
+    output = project.snakemake(*places, config=config, options=["--keep-going"], check=False)
+    assert "others.context: short/step0 reads at most 32 tokens, not 64; lower it" in output
+    assert "Traceback" not in output
+    assert set(read_table(project.folder / places[0])["read"].to_pylist()) == {"main"}
+    output = project.snakemake("assets", config=write(tmp_path, [{**own, "revisions": ["step3"]}]), check=False)
+    assert f"others.models: no folder {tmp_path}/own/step3 for revision step3 of own" in output
