@@ -1,4 +1,4 @@
-"""The fit of the law: known numbers are found again, by an independent optimiser too, and what cannot be told is not."""
+"""The fit of the law: known numbers are found again, by another optimiser too, and what cannot be told is not."""
 
 import numpy as np
 import pytest

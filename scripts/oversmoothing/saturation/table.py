@@ -30,8 +30,8 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
     DataFrame
         One row per number of the law, without a model; then for each model, with its ``parameters`` (N) and what it
         has ``seen`` (T), ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, and where 95 % of
-        such losses would lie), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and ``leaves_at``
-        (see `leaves`). What cannot be said has no value and a note.
+        such losses would lie), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and
+        ``leaves_at`` (see `leaves`). What cannot be said has no value and a note.
     """
     unit = str(points.unit.iloc[0])
     rows = [
@@ -180,8 +180,8 @@ def _legend(table: pd.DataFrame) -> str:
         "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
         "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in 70 "
         "to 90 % of cases",
-        "Leaves the law at: from there on every loss is above that band; (the first): of all losses that count, none was "
-        "on the law. The lowest loss is held against what the law says at the end",
+        "Leaves the law at: from there on every loss is above that band; (the first): none that counts was on "
+        "the law. The lowest loss is held against what the law says at the end",
     ]
     if law.note.str.startswith("no fit").any():
         parts.append(f"There is {law.note.iloc[0]}")
