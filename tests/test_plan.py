@@ -212,12 +212,37 @@ def test_metrics_are_those_of_the_library():
         ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
         ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
         ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a stands twice"),
+        ({"saturation": {"skip": 1.0}}, "saturation.skip: 1.0 is greater than or equal to"),
+        ({"saturation": {"study": False}}, "saturation.study: false leaves nothing to fit"),
+        ({"saturation": {"fitted": ["bn5-s1337"]}}, "saturation.fitted: there is no history of 'bn5-s1337'; there"),
+        (
+            {"saturation": {"histories": [{"name": "truth", "path": "a.csv", "parameters": 1}]}},
+            "saturation.histories: truth stands twice, or is a model of the study",
+        ),
+        (
+            {"saturation": {"histories": [{"name": "a", "path": "a.txt", "parameters": 1}]}},
+            "saturation.histories.0.path: 'a.txt' does not match",
+        ),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):
     with pytest.raises(plan.ConfigError, match=message):
         check(default(**changes))
+
+
+def test_the_law_of_losses_is_fitted_to_what_has_no_bottleneck():
+    other = {"name": "pythia", "path": "a.csv", "parameters": 10}
+    config = default(saturation={"histories": [other]})
+    assert plan.fitted(config, plan.models(config)) == ["bn288-s1337", "truth", "pythia"]
+    assert plan.compared(config, plan.models(config))[-2:] == [
+        {"model": "truth", "rank": None, "seed": 1337},
+        {"model": "pythia", "rank": None, "seed": None},
+    ]
+    config = default(saturation={"histories": [other], "study": False})
+    assert plan.saturation_settings(config, plan.models(config))["fitted"] == ["pythia"]
+    config = default(saturation={"fitted": ["bn4-s1337"]})
+    assert plan.fitted(config, plan.models(config)) == ["bn4-s1337"]
 
 
 def test_decodings_are_those_of_the_library():

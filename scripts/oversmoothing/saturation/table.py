@@ -174,8 +174,6 @@ def _legend(table: pd.DataFrame) -> str:
         "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
         f"training of the models marked fitted, their first part left out. N: weights of a model. T: {unit} of text "
         f"that it has seen. {text}. ↓ lower is better",
-        "Of models trained here N counts the blocks, without embedding, bottleneck and head: the members of a family "
-        "differ in rank and not in N, and what a low rank costs is how far above the law the member ends",
         "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
         "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
         "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in 70 "
@@ -190,10 +188,15 @@ def _legend(table: pd.DataFrame) -> str:
             "With two sizes N the intervals of what the law says of a third one are from alphas of "
             f"{ALPHAS[0]} to {ALPHAS[1]:g}"
         )
+    if table["rank"].notna().any():
+        parts.append(
+            "Of models trained here N counts the blocks, without embedding, bottleneck and head: the members of a "
+            "family differ in rank and not in N, and what a low rank costs is how far above the law the member ends"
+        )
     parts += [
         "A learning rate that falls along a cosine makes losses before the end higher than a training that ends "
         "there would have; the exponents are of such curves, and no law of models trained to the end",
         "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
-        "at their best about 4 %. There the size of the model differs, here the rank of its head",
+        "at their best about 4 %. Theirs differ in size, the members of a family here in the rank of the head",
     ]
     return ". ".join(parts) + "."
