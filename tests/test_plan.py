@@ -327,6 +327,17 @@ def test_metrics_are_those_of_the_library():
             {"others": {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}},
             "others.models.0.main_is: step9 of pythia is main, and both stand in revisions; keep one of them",
         ),
+        ({"saturation": {"skip": 1.0}}, "saturation.skip: 1.0 is greater than or equal to"),
+        ({"saturation": {"study": False}}, "saturation.study: false leaves nothing to fit"),
+        ({"saturation": {"fitted": ["bn5-s1337"]}}, "saturation.fitted: there is no history of 'bn5-s1337'; there"),
+        (
+            {"saturation": {"histories": [{"name": "truth", "path": "a.csv", "parameters": 1}]}},
+            "saturation.histories: truth stands twice, or is a model of the study",
+        ),
+        (
+            {"saturation": {"histories": [{"name": "a", "path": "a.txt", "parameters": 1}]}},
+            "saturation.histories.0.path: 'a.txt' does not match",
+        ),
         ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, as_folder, matching_files, models, others, step
+from plan import ConfigError, as_folder, matching_files, models, others, step, with_histories
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
@@ -146,6 +146,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     for name in texts:
         if texts.count(name) > 1:
             yield f"language.corpora: {name} stands twice, or is a split of the corpus; give it another name"
+    yield from _saturation(config)
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
         yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
@@ -159,6 +160,21 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"decodings: {name} stands twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+
+
+def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that each history has a name of its own, and that those to be fitted are there."""
+    saturation, known = config["saturation"], models(config)
+    given = [entry["name"] for entry in saturation["histories"]]
+    for name in given:
+        if name in known or given.count(name) > 1:
+            yield f"saturation.histories: {name} stands twice, or is a model of the study; give it another name"
+    if not saturation["study"] and not given:
+        yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
+    there = [*(model.name for model in with_histories(config, known)), *given]
+    for name in saturation["fitted"] or []:
+        if name not in there:
+            yield f"saturation.fitted: there is no history of {name!r}; there are {', '.join(there) or 'none'}"
 
 
 def _language_model(config: Mapping[str, Any]) -> Iterator[str]:

@@ -595,6 +595,43 @@ def followed(models: Mapping[str, Model]) -> list[Model]:
     ]
 
 
+def with_histories(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
+    """List the models trained here whose histories stand in the fit of saturation."""
+    trained = [model for model in models.values() if model.settings]
+    return trained if config["saturation"]["study"] else []
+
+
+def fitted(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[str]:
+    """Name the models that the law of losses is fitted to: by default those without a bottleneck.
+
+    Those are trained truths, members whose rank is their width, and the user's histories, of which nothing is known.
+    """
+    if config["saturation"]["fitted"] is not None:
+        return list(config["saturation"]["fitted"])
+    shapes = {model.name: (model.settings or {})["model"] for model in with_histories(config, models)}
+    free = [name for name, shape in shapes.items() if shape["rank"] in (None, shape["width"])]
+    return free + [entry["name"] for entry in config["saturation"]["histories"]]
+
+
+def compared(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
+    """Say of each model that is held against the law of losses what a table prints; a truth goes by its name."""
+    own = [
+        {"model": model.name, "rank": model.rank if model.kind == "family" else None, "seed": model.seed}
+        for model in with_histories(config, models)
+    ]
+    others = [entry["name"] for entry in config["saturation"]["histories"]]
+    return own + [{"model": name, "rank": None, "seed": None} for name in others]
+
+
+def saturation_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
+    """Give what the fit of the law of losses depends on."""
+    own = {
+        "study": [model.name for model in with_histories(config, models)],
+        "fitted": fitted(config, models),
+    }
+    return settings(**config["saturation"] | own)
+
+
 def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
     """Name the models of some kinds, kind after kind, each in the config's order."""
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]

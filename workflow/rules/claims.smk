@@ -38,6 +38,7 @@ rule claims_table:
         saturation=[
             f"{RESULTS}/tables/language_dimensionality.csv",
             *([f"{RESULTS}/tables/along_training.csv"] if FOLLOWED else []),
+            *([f"{RESULTS}/tables/saturation.csv"] if COMPARED else []),
         ],
         published=expand(
             f"{PUBLISHED}/table_{{table}}.csv",

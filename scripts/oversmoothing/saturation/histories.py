@@ -1,0 +1,161 @@
+"""Training histories: how large a model is, what it has seen, and its loss there; of ours and of anybody's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from safetensors import SafetensorError, safe_open
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+
+UNITS = ("bytes", "tokens")
+BLOCKS = "blocks."  # how the names of a GPT's weights begin that are neither embedding, bottleneck nor head
+
+
+@dataclass(frozen=True)
+class History:
+    """The losses of one training.
+
+    Attributes
+    ----------
+    name : str
+    parameters : int
+        N, the number of weights.
+    seen : float array, shape (n,)
+        T, the text seen in training so far; above 0, and rising.
+    losses : float array, shape (n,)
+        In nats per byte or per token, as `unit` says; above 0.
+    unit : {"bytes", "tokens"}
+        Of `seen`.
+    """
+
+    name: str
+    parameters: int
+    seen: np.ndarray
+    losses: np.ndarray
+    unit: str = "bytes"
+
+
+def study_history(name: str, history: str | Path, weights: str | Path) -> History:
+    """Read the validation losses of a model that was trained here, in nats per byte, against the bytes it had seen.
+
+    The evaluation before the first step is left out.
+
+    Raises
+    ------
+    UserError
+        If a file is missing or damaged.
+    """
+    table = read_table(history, ["bytes", "validation_loss"])
+    seen = table["bytes"].to_numpy().astype(np.float64)
+    later = seen > 0
+    return History(name, count_parameters(weights), seen[later], table["validation_loss"].to_numpy()[later])
+
+
+def count_parameters(weights: str | Path) -> int:
+    """Count the weights of a GPT's blocks, from the header of its file alone.
+
+    Embedding, bottleneck and head are left out, as in Kaplan et al. (2020): so members of a family, which differ in
+    the rank of the head, are of one size.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged or holds no blocks.
+    """
+    try:
+        with safe_open(weights, "np") as file:
+            shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(BLOCKS)]  # noqa: SIM118
+    except FileNotFoundError:
+        raise UserError(f"{weights}: no such file") from None
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{weights}: not a complete safetensors file ({error}); delete it and run again") from error
+    if not shapes:
+        raise UserError(f"{weights}: holds no weight whose name begins with {BLOCKS!r}; is it a GPT of this workflow?")
+    return sum(int(np.prod(shape)) for shape in shapes)
+
+
+def read_history(name: str, path: str | Path, parameters: int) -> History:
+    """Read a history that the user brings.
+
+    Parameters
+    ----------
+    name : str
+    path : path
+        CSV or Parquet with the columns ``bytes`` or ``tokens``, and ``loss``. A row with 0 of them is left out.
+    parameters : int
+        N.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, is neither CSV nor Parquet, lacks a column or has both kinds of text; if a value is
+        missing or no number, a loss is not above 0, an amount of text is negative or stands twice; if fewer than two
+        rows are left. The message names the file, and the row where there is one.
+    """
+    table = _read(Path(path))
+    units = [unit for unit in UNITS if unit in table.column_names]
+    have = ", ".join(table.column_names)
+    if len(units) != 1:
+        raise UserError(f"{path}: needs one column of text seen, either 'bytes' or 'tokens' (it has: {have})")
+    if "loss" not in table.column_names:
+        raise UserError(f"{path}: no column 'loss' (it has: {have})")
+    seen, losses = (_numbers(table, column, path) for column in (units[0], "loss"))
+    _refuse(path, "loss", losses, losses <= 0, "is not above 0, and the fit takes its logarithm")
+    _refuse(path, units[0], seen, seen < 0, "is negative")
+    order = np.argsort(seen[seen > 0], kind="stable")
+    seen, losses = seen[seen > 0][order], losses[seen > 0][order]
+    if np.any(twice := np.diff(seen) == 0):
+        raise UserError(f"{path}: {units[0]} {seen[1:][twice][0]:g} stands twice; keep one loss for each")
+    if len(seen) < 2:
+        raise UserError(f"{path}: has {len(seen)} loss with {units[0]} above 0; a history needs at least two")
+    return History(name, parameters, seen, losses, units[0])
+
+
+def one_unit(histories: list[History]) -> str:
+    """Return the unit of text that all histories share.
+
+    Raises
+    ------
+    UserError
+        If they do not share one: losses per byte and per token do not follow one law.
+    """
+    for history in histories:
+        if history.unit != histories[0].unit:
+            raise UserError(
+                f"saturation.histories: {history.name} counts {history.unit}, {histories[0].name} "
+                f"{histories[0].unit}; losses per byte and per token make no one fit. Give all the same column; what "
+                "is trained here counts bytes, and saturation.study: false leaves it out"
+            )
+    return histories[0].unit
+
+
+def _read(path: Path) -> pa.Table:
+    if path.suffix == ".parquet":
+        return read_table(path)
+    if path.suffix != ".csv":
+        raise UserError(f"{path}: a history is .csv or .parquet")
+    try:
+        return pyarrow.csv.read_csv(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise UserError(f"{path}: not a CSV file ({str(error).splitlines()[0]})") from error
+
+
+def _numbers(table: pa.Table, column: str, path: str | Path) -> np.ndarray:
+    kind = table.schema.field(column).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
+        raise UserError(f"{path}: column {column!r} holds {kind}, not numbers")
+    values = table[column].cast(pa.float64()).to_numpy()
+    _refuse(path, column, values, ~np.isfinite(values), "is no finite number; leave such rows out")
+    return values
+
+
+def _refuse(path: str | Path, column: str, values: np.ndarray, wrong: np.ndarray, why: str) -> None:
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UserError(f"{path}: row {row + 1}: {column} {values[row]:g} {why}")

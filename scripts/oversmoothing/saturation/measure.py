@@ -1,0 +1,149 @@
+"""From training histories to a fitted law, and to every loss beside what the law says of it."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.saturation.histories import History, one_unit
+from oversmoothing.saturation.intervals import band, interval_of_values, resample
+from oversmoothing.saturation.law import EXPONENTS, ORDER, Law, estimable, sizes
+
+SPARE = 2  # points beyond the numbers to fit
+NOTHING = 1e-4  # of the lowest loss: a term below is none
+LAW = pa.schema(
+    [
+        ("parameter", pa.string()),  # A, alpha, B, beta, E
+        ("value", pa.float64()),  # null where it cannot be told
+        ("low", pa.float64()),  # 95 % interval
+        ("high", pa.float64()),
+        ("note", pa.string()),
+    ]
+)
+POINTS = pa.schema(
+    [
+        ("model", pa.string()),
+        ("parameters", pa.int64()),  # N
+        ("unit", pa.string()),  # of seen: bytes, tokens
+        ("seen", pa.float64()),  # T
+        ("loss", pa.float64()),
+        ("fitted", pa.bool_()),  # whether the law is fitted to this model
+        ("compared", pa.bool_()),  # whether the point is late enough for the law
+        ("extrapolated", pa.float64()),  # null where nothing is fitted, or the point is too early
+        ("low", pa.float64()),  # where 95 % of such losses would lie
+        ("high", pa.float64()),
+    ]
+)
+ONE = "A / N^alpha + E in one: the fitted models are of one size N"
+TWO = "not told by two sizes N: any alpha fits them"
+
+
+def measure(
+    histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
+) -> tuple[pa.Table, pa.Table]:
+    """Fit the law to some of the histories and set it beside all of them.
+
+    Parameters
+    ----------
+    histories : sequence of History
+        At least one.
+    fitted : collection of str
+        Names of those that the law is fitted to.
+    skip : float
+        The first share of each training that is left out: a warm-up follows no power law.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    law : pyarrow.Table
+        Of schema `LAW`. Without enough points there is no value in it, and the note says so.
+    points : pyarrow.Table
+        Of schema `POINTS`.
+
+    Raises
+    ------
+    UserError
+        If the histories count different units of text.
+    """
+    unit = one_unit(list(histories))
+    late = [history.seen >= skip * history.seen.max(initial=0) for history in histories]
+    used = [(history, mask) for history, mask in zip(histories, late, strict=True) if history.name in fitted]
+    parameters = np.concatenate([np.full(mask.sum(), float(h.parameters)) for h, mask in used] or [np.zeros(0)])
+    seen = np.concatenate([history.seen[mask] for history, mask in used] or [np.zeros(0)])
+    losses = np.concatenate([history.losses[mask] for history, mask in used] or [np.zeros(0)])
+    why = _too_few(parameters)
+    if why:
+        law = pa.Table.from_pylist([{"parameter": name, "note": why} for name in ORDER], schema=LAW)
+        return law, _points(histories, late, fitted, unit, {})
+    lengths = [int(mask.sum()) for _, mask in used if mask.any()]
+    best, draws, residuals = resample(parameters, seen, np.log(losses), lengths, resamples, seed)
+    said = {}
+    for history, mask in zip(histories, late, strict=True):
+        size = np.full(mask.sum(), float(history.parameters))
+        low, high = band(draws, residuals, history.parameters, history.seen[mask], seed)
+        said[history.name] = (np.exp(best.log_loss(size, history.seen[mask])), low, high)
+    rows = []
+    for name, value in best.values.items():
+        told, note = _told(name, parameters)
+        row: dict[str, Any] = {"parameter": name, "note": note}
+        if told:
+            row["value"] = value
+            row["low"], row["high"] = interval_of_values(draws, name)
+            row["note"] = "; ".join(filter(None, [note, _edge(best, name, float(losses.min()))]))
+        rows.append(row)
+    return pa.Table.from_pylist(rows, schema=LAW), _points(histories, late, fitted, unit, said)
+
+
+def _too_few(parameters: np.ndarray) -> str | None:
+    """Say why there is no fit, if there is none."""
+    if not len(parameters):
+        return "no fit: none of the models is to be fitted; name some in saturation.fitted"
+    wanted = len(estimable(parameters)) + SPARE
+    if len(parameters) < wanted:
+        return f"no fit: {len(parameters)} losses are too few, it takes {wanted}; evaluate more often"
+    return None
+
+
+def _told(name: str, parameters: np.ndarray) -> tuple[bool, str]:
+    """Say whether a number of the law can be told by models of these sizes, and what to know of it."""
+    count = sizes(parameters)
+    if count == 1 and name in ("A", "alpha"):
+        return False, "not told by one size N: it is in E"
+    if count == 1 and name == "E":
+        return True, ONE
+    if count == 2 and name in ("A", "alpha", "E"):
+        return False, TWO
+    return True, ""
+
+
+def _edge(law: Law, name: str, lowest: float) -> str:
+    """Say so where a number of the law is at the edge of what was looked at."""
+    value = law.values[name]
+    if name in ("alpha", "beta"):
+        outside = not EXPONENTS[0] * 1.01 < value < EXPONENTS[1] * 0.99
+        return f"at the edge of what is looked at, {EXPONENTS[0]} to {EXPONENTS[1]:g}" if outside else ""
+    term = {"A": law.size, "B": law.text, "E": law.floor}[name]
+    return "not to be told from 0" if np.exp(term) < NOTHING * lowest else ""
+
+
+def _points(
+    histories: Sequence[History],
+    late: Sequence[np.ndarray],
+    fitted: Collection[str],
+    unit: str,
+    said: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]],
+) -> pa.Table:
+    tables = []
+    for history, mask in zip(histories, late, strict=True):
+        n = len(mask)
+        law = []
+        for i in range(3):
+            column = np.full(n, np.nan)
+            if history.name in said:
+                column[mask] = said[history.name][i]
+            law.append(pa.array(column, from_pandas=True))
+        known = [[history.name] * n, [history.parameters] * n, [unit] * n, history.seen, history.losses]
+        tables.append(pa.table([*known, [history.name in fitted] * n, mask, *law], schema=POINTS))
+    return pa.concat_tables(tables)

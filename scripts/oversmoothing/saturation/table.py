@@ -1,0 +1,202 @@
+"""From a fitted law and the losses beside it to a table: how far above the law each model ends."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.layout import latex_text, markdown_text, model_cells, number, write_latex_tables, write_page
+from oversmoothing.saturation.law import ALPHAS
+
+COLUMNS = ["model", "rank", "seed", "fitted", "parameters", "seen", "quantity", "unit", "value", "low", "high", "note"]
+NEVER, ALWAYS = "never", "above it from the first loss that counts"
+ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
+
+
+def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Say what the law is, and of each model where it ends, above the law or on it.
+
+    Parameters
+    ----------
+    law, points : DataFrame
+        Of schemas `measure.LAW` and `measure.POINTS`.
+    models : sequence of mappings
+        ``model``, ``rank``, ``seed``, in the order of the rows.
+
+    Returns
+    -------
+    DataFrame
+        One row per number of the law, without a model; then for each model, with its ``parameters`` (N) and what it
+        has ``seen`` (T), ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, and where 95 % of
+        such losses would lie), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and
+        ``leaves_at`` (see `leaves`). What cannot be said has no value and a note.
+    """
+    unit = str(points.unit.iloc[0])
+    rows = [
+        {"quantity": row["parameter"], "unit": "", **{key: row[key] for key in ("value", "low", "high", "note")}}
+        for row in law.to_dict("records")
+    ]
+    for model in models:
+        own = points[points.model == model["model"]]
+        facts = {**model, "fitted": own.fitted.iloc[0], "parameters": own.parameters.iloc[0], "seen": own.seen.iloc[-1]}
+        rows += [{**facts, **row} for row in _ends(own, unit, str(law.note.iloc[0]))]
+    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
+    table["note"] = table.note.fillna("")
+    return table.astype(dict.fromkeys(["rank", "seed", "parameters", "seen"], "Int64") | {"fitted": "boolean"})
+
+
+def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
+    """Find where a training leaves the law: the first point from which on all losses lie above the band.
+
+    Parameters
+    ----------
+    losses, high : float arrays, shape (n,)
+        Along training, and the upper end of the band there.
+
+    Returns
+    -------
+    int or None
+        None where the last loss is not above the band.
+    """
+    within = np.flatnonzero(losses <= high)
+    first = int(within[-1]) + 1 if within.size else 0
+    return first if first < len(losses) else None
+
+
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
+    """Write the table to be read: the numbers of the law, and a row per model."""
+    sections = [("The law", _law_cells(table, "-")), ("The models", _model_cells(table, "-"))]
+    sections[1][1]["model"] = sections[1][1]["model"].map(markdown_text)
+    write_page(paths, title, sections, _legend(table))
+
+
+def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+    """Write the same as LaTeX tables."""
+    law, models = _law_cells(table, "--"), _model_cells(table, "--")
+    law["note"] = law.note.map(latex_text)
+    models["model"] = models["model"].map(latex_text)
+    write_latex_tables(path, [(law, f"{title} The law"), (models, f"{title} The models. {_legend(table)}")])
+
+
+def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
+    """Give the rows of one model; `why` there is no fit, where there is none."""
+    per = f"nats per {unit.removesuffix('s')}"
+    end = own.iloc[-1]
+    best = own.loss.min()
+    known = pd.notna(end.extrapolated)
+    said = {key: end[key] if known else None for key in ("low", "high")}
+    rows: list[dict[str, Any]] = [
+        {"quantity": "loss_last", "unit": per, "value": end.loss},
+        {"quantity": "loss_best", "unit": per, "value": best},
+        {"quantity": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
+    ]
+    for (_, name), loss in zip(ENDS.items(), (end.loss, best), strict=True):
+        value, high, low = ((100 * (loss / end[key] - 1)) if known else None for key in ("extrapolated", "low", "high"))
+        rows.append({"quantity": name, "unit": "%", "value": value, "low": low, "high": high})
+    compared = own[own.compared]
+    first = leaves(compared.loss.to_numpy(), compared.high.to_numpy()) if known else None
+    left = None if first is None else float(compared.seen.iloc[first])
+    note = NEVER if first is None else ALWAYS if first == 0 else ""
+    rows.append({"quantity": "leaves_at", "unit": unit, "value": left, "note": note})
+    if not known:
+        for row in rows[2:]:
+            row["note"] = why
+    return rows
+
+
+def _law_cells(table: pd.DataFrame, none: str) -> pd.DataFrame:
+    law = table[table.model.isna()]
+    return pd.DataFrame(
+        {
+            "number": law.quantity,
+            "value": [none if pd.isna(value) else _short(value) for value in law.value],
+            "95 % interval": [
+                none if pd.isna(low) else f"[{_short(low)}, {_short(high)}]"
+                for low, high in zip(law.low, law.high, strict=True)
+            ],
+            "note": [note or none for note in law.note],
+        }
+    )
+
+
+def _model_cells(table: pd.DataFrame, none: str) -> pd.DataFrame:
+    named = table[table.model.notna()]
+    several_seeds = named.seed.dropna().nunique() > 1
+    rows = []
+    for _, own in named.groupby("model", sort=False):
+        first = own.iloc[0].to_dict()
+        cells = model_cells(first, several_seeds)
+        cells = {"model": f"rank {cells.pop('rank')}" if pd.notna(first["rank"]) else cells.pop("rank"), **cells}
+        by = own.set_index("quantity")
+        unit = by.unit["leaves_at"]
+        rows.append(
+            {
+                **cells,
+                "fitted": "yes" if first["fitted"] else "no",
+                "N": f"{first['parameters']:,}",
+                f"T ({unit})": f"{first['seen']:,}",
+                "loss at the end ↓": number(by.value["loss_last"]),
+                "the law there": _with_interval(by.loc["extrapolated"], number, none),
+                "above it (%) ↓": _with_interval(by.loc["above_last"], _percent, none),
+                "lowest loss ↓": number(by.value["loss_best"]),
+                "above the law (%) ↓": _with_interval(by.loc["above_best"], _percent, none),
+                f"leaves the law at ({unit})": _left(by.loc["leaves_at"], none),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _left(row: pd.Series, none: str) -> str:
+    if pd.isna(row.value):
+        return NEVER if row.note == NEVER else none
+    return f"{row.value:,.0f}{' (the first)' if row.note == ALWAYS else ''}"
+
+
+def _with_interval(row: pd.Series, cell: Any, none: str) -> str:
+    return none if pd.isna(row.value) else f"{cell(row.value)} [{cell(row.low)}, {cell(row.high)}]"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1e}" if value >= 1e5 or 0 < value < 5e-4 else number(value)
+
+
+def _legend(table: pd.DataFrame) -> str:
+    law = table[table.model.isna()]
+    unit = table.unit[table.quantity == "leaves_at"].iloc[0]
+    text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
+    parts = [
+        "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
+        f"training of the models marked fitted, their first part left out. N: weights of a model. T: {unit} of text "
+        f"that it has seen. {text}. ↓ lower is better",
+        "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
+        "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
+        "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in 70 "
+        "to 90 % of cases",
+        "Leaves the law at: from there on every loss is above that band; (the first): none that counts was on "
+        "the law. The lowest loss is held against what the law says at the end",
+    ]
+    if law.note.str.startswith("no fit").any():
+        parts.append(f"There is {law.note.iloc[0]}")
+    elif law.note.str.contains("two sizes").any():
+        parts.append(
+            "With two sizes N the intervals of what the law says of a third one are from alphas of "
+            f"{ALPHAS[0]} to {ALPHAS[1]:g}"
+        )
+    if table["rank"].notna().any():
+        parts.append(
+            "Of models trained here N counts the blocks, without embedding, bottleneck and head: the members of a "
+            "family differ in rank and not in N, and what a low rank costs is how far above the law the member ends"
+        )
+    parts += [
+        "A learning rate that falls along a cosine makes losses before the end higher than a training that ends "
+        "there would have; the exponents are of such curves, and no law of models trained to the end",
+        "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
+        "at their best about 4 %. Theirs differ in size, the members of a family here in the rank of the head",
+    ]
+    return ". ".join(parts) + "."
