@@ -1,6 +1,7 @@
 """Other people's models: spectra, losses and anisotropy against direct computation, and what people read."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -173,6 +174,23 @@ def test_pieces_of_a_text_make_the_same_tokens(neox, monkeypatch):
     assert spaced[0][:1] + [token for stretch in spaced for token in stretch[1:]] == expected
 
 
+def test_memory_does_not_grow_with_the_text(neox, monkeypatch):
+    monkeypatch.setattr(contexts_module, "PIECE", 1000)
+
+    def peak(copies):
+        data = as_bytes(TEXT * copies)
+        list(itertools.islice(contexts(neox.tokenizer, data, 64), 3))  # what is loaded once
+        tracemalloc.start()
+        count = sum(1 for _ in contexts(neox.tokenizer, data, 64))
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return count, highest
+
+    (few, small), (many, large) = peak(10), peak(200)
+    assert many > 15 * few
+    assert large < 1.5 * small
+
+
 @given(st.text(max_size=20), st.integers(0, 60))
 def test_the_beginning_of_a_text_ends_with_a_character(text, most):
     data = as_bytes(text)
@@ -271,6 +289,7 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
     assert doubles(table) == ["pythia: step512, step143000"]
     write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Others.")
     text = (tmp_path / "t.md").read_text()
+    assert "Loss: over 1,000 bytes from the beginning of the evaluation split" in text
     assert "main (c0ffee0), for want of it" in text
     assert "1,000,000 parameters, 400,000 without embeddings and head; a head of 50,304 tokens and 512" in text
     assert "hold the same weights, whatever their names say: pythia: step512, step143000" in text

@@ -124,8 +124,8 @@ def _cells(row: Mapping[str, Any], none: str) -> dict[str, str]:
 def _legend(table: pd.DataFrame) -> str:
     scored = table[table.measure == "loss_per_byte"].n
     parts = [
-        f"Loss: over the first {int(scored.max()):,} bytes of the evaluation split, in nats per token, and the same "
-        "nats per byte, so that models with other tokenizers compare; ↓ lower is better",
+        f"Loss: over {int(scored.max()):,} bytes from the beginning of the evaluation split, in nats per token, and "
+        "the same nats per byte, so that models with other tokenizers compare; ↓ lower is better",
         "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are. "
         "Effective rank: exp of their entropy, at most the head's dimensions",
         "Anisotropy: the mean cosine of all pairs of hidden states, 1 where all point the same way. Last inner "
