@@ -59,8 +59,8 @@ def retrain(
 
     They begin at the truncated head (see `factors`), so that no retrained head is worse than the truncated one on the
     validation split: of all evaluations, the first one among them, the best is kept. Random factors come to the same
-    loss, only later: on the quick default, at ranks 4, 16 and 64, after 300 steps they are still 0.01 to 0.03 nats
-    above, after 600 less than 0.01. There is no weight decay, which would pull W away from what the loss asks for.
+    loss, only later: on the quick default, at ranks 4 and 16, after 300 steps they are up to 0.03 nats above, after 600
+    up to 0.01. There is no weight decay, which would pull W away from what the loss asks for.
 
     Parameters
     ----------
