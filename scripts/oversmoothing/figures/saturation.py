@@ -109,7 +109,7 @@ def _amount(value: float, _: int) -> str:
 def _handles(
     models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: Mapping[str, dict[str, Any]]
 ) -> list[Any]:
-    fitted = set(points.model[points.fitted])
+    fitted = set(points.model[points.fitted & points.extrapolated.notna()])
     seen: dict[str, Line2D] = {}
     for model in models:
         label = _label(model) + (" (fitted)" if model["model"] in fitted else "")

@@ -176,8 +176,8 @@ def _legend(table: pd.DataFrame) -> str:
         f"that it has seen. {text}. ↓ lower is better",
         "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
         "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
-        "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in 70 "
-        "to 90 % of cases",
+        "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in "
+        "65 to 90 % of cases",
         "Leaves the law at: from there on every loss is above that band; (the first): none that counts was on "
         "the law. The lowest loss is held against what the law says at the end",
     ]
