@@ -124,6 +124,12 @@ def test_a_language_model_with_holes_is_refused(tmp_path, folder):
         load_language_model(broken)
 
 
+def test_a_model_without_a_head_is_refused(monkeypatch, folder):
+    monkeypatch.setattr("transformers.GPT2LMHeadModel.get_output_embeddings", lambda self: None)
+    with pytest.raises(UserError, match=r"quality\.language_model: .*no head that maps a hidden state"):
+        load_language_model(folder)
+
+
 def test_weights_that_are_no_numbers_are_named_and_not_the_samples(tmp_path, folder):
     broken = tmp_path / "nan"
     shutil.copytree(folder, broken)

@@ -86,6 +86,8 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu", 
         # transformers would draw at random what is missing, and read every text as empty without a vocabulary.
         if absent := sorted(report["missing_keys"]):
             raise ValueError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
+        if model.get_output_embeddings() is None:
+            raise ValueError("it has no head that maps a hidden state to logits")
         if not _tokens(tokenizer, "a b"):
             raise ValueError("its tokenizer finds no token in a text")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
