@@ -261,8 +261,10 @@ def test_figures_draw_every_model_from_the_csv(table, tmp_path):
     first = layers.axes[0].lines[1]
     assert list(first.get_ydata()) == list(steps(table, "bn4-s1")["anisotropy 2"])
     spectra = pd.DataFrame({"step": [0, 0, 4, 4], "index": [1, 2, 1, 2], "singular_value": [2.0, 1.0, 3.0, 0.5]})
-    models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8)]
+    models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8, 16, 32)]
     heads = head_spectra_figure({model["model"]: spectra for model in models}, models)
+    assert [axes.get_title("left") for axes in heads.axes] == ["rank 4", "rank 8", "rank 16", "rank 32"]
+    assert [text.get_text() for text in heads.legends[0].texts] == ["step 0", "step 4"]
     assert [list(line.get_ydata()) for line in heads.axes[1].lines] == [[2.0, 1.0], [3.0, 0.5]]
     against = oversmoothing_against_loss_figure(table)
     first = against.axes[0].lines[0]

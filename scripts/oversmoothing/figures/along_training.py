@@ -102,7 +102,7 @@ def head_spectra_figure(spectra: Mapping[str, pd.DataFrame], models: Sequence[Ma
     colours = dict(zip(shown, sns.color_palette("viridis_r", len(shown)), strict=True))
     with style():
         figure = Figure(figsize=(max(7.5, 3.3 * columns), 1.2 + 2.9 * math.ceil(len(ranks) / columns)))
-        panels = figure.subplots(math.ceil(len(ranks) / columns), columns, squeeze=False).flat
+        panels = list(figure.subplots(math.ceil(len(ranks) / columns), columns, squeeze=False).flat)
         for axes, rank in zip(panels, ranks, strict=False):
             for step, own in spectra[first[rank]].groupby("step"):
                 style_of = {"lw": 2.4} if step == shown[-1] else {"lw": 1.0}
@@ -112,7 +112,7 @@ def head_spectra_figure(spectra: Mapping[str, pd.DataFrame], models: Sequence[Ma
             axes.set_xlabel("index of the singular value")
             axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
             axes.grid(axis="y", color="0.9")
-        for axes in list(panels)[len(ranks) :]:
+        for axes in panels[len(ranks) :]:
             axes.remove()
         figure.axes[0].set_ylabel("singular value of the head W")
         handles, labels = figure.axes[-1].get_legend_handles_labels()
