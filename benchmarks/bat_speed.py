@@ -30,7 +30,7 @@ from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
 from oversmoothing.bat.reject import reject_set  # noqa: E402
 from oversmoothing.compiled import use_threads  # noqa: E402
-from oversmoothing.costs import median_seconds  # noqa: E402
+from oversmoothing.costs.measure import median_seconds  # noqa: E402
 from oversmoothing.metrics import entropy, softmax  # noqa: E402
 from oversmoothing.positions import draw_rows, read_rows  # noqa: E402
 from oversmoothing.spectra import read_head  # noqa: E402

@@ -175,9 +175,9 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {"settings": BOOTSTRAP | {"models": [MODEL, TRUTH]}},
         ),
         "metric_cost": (
-            {"logits": [logits], "truth": truth, "weights": [weights], "published": published / "table_i_1.csv"},
-            page("metric_cost"),
-            {"settings": bat | {"positions": 1, "seed": 1337, "tau": 0.9, "models": [MODEL]}},
+            {"logits": [logits], "truth": truth, "weights": [weights]},
+            {"costs": f"{folder}/metric_cost.parquet"},
+            {"settings": bat | {"positions": 1, "seed": 1337, "tau": 0.9, "models": [MODEL["model"]]}},
         ),
         "by_byte": (
             {"logits": logits, "nsmd": f"{folder}/scores/nsmd/model.parquet"},

@@ -11,16 +11,11 @@ import pytest
 from safetensors.numpy import save_file
 
 import metric_cost
-from oversmoothing import costs
-from oversmoothing.costs import (
-    LABELS,
-    cost_table,
-    measure,
-    median_seconds,
-    read_positions,
-    write_latex,
-    write_pages,
-)
+import metric_cost_table
+from oversmoothing.costs import measure as costs
+from oversmoothing.costs.measure import measure, median_seconds, read_positions
+from oversmoothing.costs.table import cost_table, write_latex, write_pages
+from oversmoothing.costs.timed import TIMED
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
 from oversmoothing.store.parquet import open_writer, vector_array
@@ -61,7 +56,7 @@ def files(tmp_path):
 @pytest.fixture
 def table():
     rows = [
-        {"model": model, "rank": rank, **dict.fromkeys(LABELS, 3e-5), "tbat": fast, "tbat_published_method": slow}
+        {"model": model, "rank": rank, **dict.fromkeys(TIMED, 3e-5), "tbat": fast, "tbat_published_method": slow}
         for model, rank, fast, slow in [
             ("bn20-s1", 30, 1e-5, 30.0),
             ("bn4-s1", 4, 1e-4, 0.5),
@@ -84,9 +79,9 @@ def test_times_every_metric(files):
     own, truth = read_positions(files / "bn4-s1.parquet", rows), read_positions(files / "truth.parquet", rows)
     head = np.random.default_rng(0).normal(size=(V, 4))
     first, second = measure("bn4-s1", head, own, truth, 0.9, 0.22)
-    assert first.keys() == second.keys() == {"model", "rank", *LABELS}
+    assert first.keys() == second.keys() == {"model", "rank", *TIMED}
     assert first["rank"] == 4
-    assert all(0 < first[metric] < 5 for metric in LABELS)
+    assert all(0 < first[metric] < 5 for metric in TIMED)
     assert first["tbat"] < first["tbat_published_method"]
 
 
@@ -140,7 +135,7 @@ def test_table_is_tidy(table):
 
 
 def test_a_rank_that_the_thesis_has_not(table, tmp_path):
-    rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(LABELS, 0.01)}])
+    rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(TIMED, 0.01)}])
     own = cost_table(rows, [{"model": "mine", "published_as": None}], read_published([PUBLISHED]))
     assert own.published_mean.isna().all()
     write_pages(own, [tmp_path / "t.md"], "Title")
@@ -178,7 +173,7 @@ def test_models_of_one_rank_go_by_their_names(table, tmp_path):
     assert "| 4 (bn4-s2) " in (tmp_path / "t.md").read_text()
 
 
-def test_script_writes_the_three_tables(files):
+def test_scripts_time_positions_and_set_the_table(files):
     names = [facts["model"] for facts in MODELS]
     metric_cost.main(
         SimpleNamespace(
@@ -186,14 +181,22 @@ def test_script_writes_the_three_tables(files):
                 logits=[files / f"{name}.parquet" for name in names],
                 truth=files / "truth.parquet",
                 weights=[files / f"{name}.safetensors" for name in names],
-                published=PUBLISHED,
             ),
+            output=[files / "costs.parquet"],
+            params=SimpleNamespace(settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "models": names}),
+        )
+    )
+    metric_cost_table.main(
+        SimpleNamespace(
+            input=SimpleNamespace(costs=files / "costs.parquet", published=PUBLISHED),
             output=SimpleNamespace(
                 csv=files / "t.csv", markdown=files / "t.md", html=files / "t.html", latex=files / "t.tex"
             ),
-            params=SimpleNamespace(settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "models": MODELS}),
+            params=SimpleNamespace(settings={"models": MODELS}),
         )
     )
+    timed = pd.read_parquet(files / "costs.parquet")
+    assert timed.model.tolist() == [name for name in names for _ in range(2)]
     written = pd.read_csv(files / "t.csv")
     assert len(written) == 12
     assert (written.n == 2).all()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import metric_cost_figure as script
-from oversmoothing.costs import LABELS
+from oversmoothing.costs.timed import TIMED
 from oversmoothing.figures.metric_cost import COSTS, metric_cost_figure
 from oversmoothing.figures.style import write_figure
 
@@ -16,7 +16,7 @@ from oversmoothing.figures.style import write_figure
 def costs(ranks=(4, 8, 288), published=("4", "8", "512")):
     rows = []
     for rank, known in zip(ranks, published, strict=True):
-        for i, metric in enumerate(LABELS):
+        for i, metric in enumerate(TIMED):
             mean = (10.0 ** (i - 5)) * rank
             row = {"model": f"bn{rank}-s1", "rank": rank, "metric": metric, "mean": mean, "ratio": np.nan}
             row |= {"published_model": known, "published_mean": 2 * mean if known else np.nan}
@@ -30,10 +30,10 @@ def texts(figure):
 
 
 def test_every_metric_has_a_line_and_a_look_of_its_own():
-    assert COSTS.keys() == LABELS.keys()
+    assert COSTS.keys() == TIMED.keys()
     figure = metric_cost_figure(costs())
     heights = [line.get_ydata().tolist() for line in figure.axes[0].lines]
-    for metric in LABELS:
+    for metric in TIMED:
         own = costs()[lambda table, metric=metric: table.metric == metric]
         assert own["mean"].tolist() in heights
         assert (own.published_mean.tolist() in heights) == (metric != "tbat")

@@ -29,7 +29,7 @@ def metric_cost_figure(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `costs.cost_table` gives it. Models of one rank are averaged.
+        As `costs.table.cost_table` gives it. Models of one rank are averaged.
     """
     with style():
         figure = Figure(figsize=(8, 5.2))

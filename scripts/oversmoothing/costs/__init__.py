@@ -1,0 +1,1 @@
+"""What the metrics cost, and TBAT as published beside TBAT as computed here (Table I.1)."""

@@ -1,0 +1,120 @@
+"""What the metrics cost: seconds for one position, TBAT by `reject_set` and by one linear program per token.
+
+As the thesis timed them (Table I.1): one call on one position. Time is that of the processor, which waiting for other
+processes does not lengthen. What a model needs once, for all its positions, is not counted: for TBAT the basis of its
+head.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.bat.basis import Basis, prepare
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.costs.timed import REPEATS, TIMED
+from oversmoothing.jobs import UserError
+from oversmoothing.metrics import kl, nsmd, softmax, tto, tv
+from oversmoothing.positions import KEYS, read_rows
+
+COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.float64()) for metric in TIMED)])
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Some positions of one model: keys ``window``, ``position`` and ``target`` (n,), and float32 logits (n, v)."""
+
+    keys: dict[str, np.ndarray]
+    logits: np.ndarray
+
+
+def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
+    """Read some rows of a file of logits (errors as `read_rows`)."""
+    read = read_rows(path, ["logits"], rows)
+    return Positions({key: read[key] for key in KEYS}, read["logits"])
+
+
+def measure(
+    model: str, head: np.ndarray, own: Positions, truth: Positions, tau: float, delta: float
+) -> Iterator[dict[str, Any]]:
+    """Time each metric on each position of a model, and check that both ways to TBAT agree.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    head : array, shape (v, d)
+    own, truth : Positions
+        The same n positions of the model and of a truth.
+    tau, delta : float
+        As the metrics take them.
+
+    Yields
+    ------
+    dict
+        ``model``, ``rank`` (d) and, in seconds, every one of `TIMED`: a row of `COSTS` for each position.
+
+    Raises
+    ------
+    UserError
+        If model and truth were run over other windows, or the two sets of rejected tokens differ; it names the model
+        and the position. Tokens that `reject_set` leaves undecided are not compared.
+    """
+    if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in KEYS):
+        raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
+    basis = prepare(head)
+    p_bn, p_gt, exact = softmax(own.logits), softmax(truth.logits), softmax(own.logits.astype(np.float64))
+    for i in range(len(exact)):
+        where = f"window {own.keys['window'][i]}, position {own.keys['position'][i]}"
+        seconds = time_metrics(p_bn[i : i + 1], p_gt[i : i + 1], tau)
+        seconds |= time_reject_sets(f"{model}, {where}", head, basis, exact[i], delta)
+        yield {"model": model, "rank": head.shape[1], **seconds}
+
+
+def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, float]:
+    """Time one call each of TTO, NSMD, TV and KL on distributions of shape (1, v), in seconds."""
+    calls = {
+        "tto": lambda: tto(p_bn, p_gt, tau),
+        "nsmd": lambda: nsmd(p_bn, p_gt, tau),
+        "tv": lambda: tv(p_bn, p_gt),
+        "kl": lambda: kl(p_bn, p_gt),
+    }
+    return {name: median_seconds(call) for name, call in calls.items()}
+
+
+def time_reject_sets(where: str, head: np.ndarray, basis: Basis, p: np.ndarray, delta: float) -> dict[str, float]:
+    """Time both ways to the BAT-reject set of one distribution (v,), in seconds, and check that they agree.
+
+    Raises
+    ------
+    UserError
+        If they do not; the message begins with `where`.
+    """
+    sets = reject_set(basis, p, delta)  # numba compiles here
+    fast = median_seconds(lambda: reject_set(basis, p, delta))
+    start = time.process_time()
+    published = reject_set_by_linear_programs(head, p, delta)
+    slow = time.process_time() - start
+    unlike = np.flatnonzero((sets.rejected[0] != published) & ~sets.undecided[0])
+    if len(unlike):
+        raise UserError(
+            f"{where}: reject_set and one linear program per token differ at token {unlike[0]} "
+            f"({len(unlike)} in all), so their costs do not compare; please report it with the logits and the weights"
+        )
+    return {"tbat": fast, "tbat_published_method": slow}
+
+
+def median_seconds(call: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Return the median processor time of one call, the first one not counted."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
