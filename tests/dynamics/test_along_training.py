@@ -244,6 +244,8 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     table_script.main(SimpleNamespace(input=[job.output.measures], output=SimpleNamespace(**files), params=params))
     page = files["markdown"].read_text()
     assert "Oversmoothing against `truth`" in page
+    cells = page.splitlines()[6].split("|")
+    assert cells[-3].strip() == f"{steps(table, 'bn8-s1')['outlier_dimensions 2'].iloc[-1]:.0f}"
     last = steps(table, "bn8-s1", "truth").iloc[-1]
     assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
     assert len(pd.read_csv(files["csv"])) == len(table) / 2

@@ -126,7 +126,8 @@ def _wide(table: pd.DataFrame, truth: str | None, labels: Mapping[str, str], non
         row["step"] = str(along.index[-1])
         for name, label in labels.items():
             known = name in along and pd.notna(along[name].iloc[-1])
-            row[label] = number(along[name].iloc[-1]) if known else none
+            counted = name.startswith("outlier_dimensions")
+            row[label] = (f"{along[name].iloc[-1]:.0f}" if counted else number(along[name].iloc[-1])) if known else none
         if truth:
             value = at_loss(along["loss"].to_numpy(), along["tto"].to_numpy(), loss)
             row[f"TTO at a loss of {number(loss)}"] = none if np.isnan(value) else number(value)
