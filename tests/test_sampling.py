@@ -26,15 +26,6 @@ DRAW = np.random.default_rng(0)
 PROMPTS = [DRAW.bytes(8) for _ in range(7)]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Tensors this small gain nothing from a second thread, and lose much where the cores are busy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @functools.cache
 def small(**changes):
     shape = {"layers": 2, "heads": 2, "width": 16, "block": 40, "positions": "rotary", "rank": 6, **changes}

@@ -39,7 +39,6 @@ SETTINGS = {
 
 def fit(config, text, steps, learning_rate=0.01, batch=16):
     """A GPT trained for a few steps, in evaluation mode."""
-    torch.set_num_threads(1)
     torch.manual_seed(0)  # of the dropout masks
     model = GPT(config, 1)
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=0.0)

@@ -41,7 +41,7 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
 
 
 def test_tau_leaves_the_tables_alone_that_have_no_score(study, tmp_path):
-    tables = [f"results/tables/{name}.csv" for name in ("losses", "argmaxability", "tbat")]
+    tables = [f"results/tables/{name}.csv" for name in ("losses", "tbat")]
     study.snakemake(*tables)
     config = tmp_path / "tau.yaml"
     config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
