@@ -30,7 +30,7 @@ so-far: $(VENV)/.installed ## beside a run under way: how far it is, and tables 
 	@$(BIN)/snakemake -s workflow/so_far.smk --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(VENV)/.installed-dev ## the tests
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.installed-dev ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow

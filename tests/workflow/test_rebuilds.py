@@ -40,26 +40,26 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
-def test_tau_leaves_the_tables_alone_that_have_no_score(study, tmp_path):
+def test_tau_leaves_the_tables_alone_that_have_no_score(copy, tmp_path):
     tables = [f"results/tables/{name}.csv" for name in ("losses", "tbat")]
-    study.snakemake(*tables)
+    copy.snakemake(*tables)
     config = tmp_path / "tau.yaml"
-    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
-    assert all(study.planned(target=name, config=str(config)) == {} for name in tables)
+    config.write_text((copy.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
+    assert all(copy.planned(target=name, config=str(config)) == {} for name in tables)
 
 
-def test_bytes_follow_the_scores_and_their_table_the_statistics(study, tmp_path):
+def test_bytes_follow_the_scores_and_their_table_the_statistics(copy, tmp_path):
     """What a truth says of bytes needs no score, so another tau leaves it as it is."""
     figure = "results/figures/argmax_frequency.png"
-    study.snakemake(figure)
-    assert study.planned(target=figure) == {}
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    copy.snakemake(figure)
+    assert copy.planned(target=figure) == {}
+    text = (copy.folder / "tests/config/tiny.yaml").read_text()
     config = tmp_path / "bytes.yaml"
     config.write_text(text + "metrics: {tau: 0.8}\n")
     drawn = {"bytes_table": 1, "argmax_frequency_figure": 1}
-    assert study.planned(target=figure, config=str(config)) == {"score": 2, "by_byte": 2, **drawn}
+    assert copy.planned(target=figure, config=str(config)) == {"score": 2, "by_byte": 2, **drawn}
     config.write_text(text.replace("resamples: 100", "resamples: 200"))
-    assert study.planned(target=figure, config=str(config)) == drawn
+    assert copy.planned(target=figure, config=str(config)) == drawn
 
 
 def test_a_new_bottleneck_trains_one_model(study, tmp_path):
@@ -69,22 +69,22 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
-def test_a_new_retrained_rank_is_one_new_head_and_trains_no_model(study, tmp_path):
+def test_a_new_retrained_rank_is_one_new_head_and_trains_no_model(copy, tmp_path):
     table = "results/tables/imposed_rank.csv"
-    study.snakemake(table)
-    assert study.planned(target=table) == {}
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
+    copy.snakemake(table)
+    assert copy.planned(target=table) == {}
+    text = (copy.folder / "tests/config/tiny.yaml").read_text()
     config = tmp_path / "heads.yaml"
     config.write_text(text.replace("retrained: {ranks: [4, 8],", "retrained: {ranks: [4, 8, 12],"))
     one = {"retrain_head": 1, "retrained_logits": 1, "score": 1, "imposed_rank_table": 1}
-    assert study.planned(target=table, config=str(config)) == one
+    assert copy.planned(target=table, config=str(config)) == one
     config.write_text(
         text.replace("retrained: {ranks: [4, 8], max_steps: 6,", "retrained: {ranks: [4, 8], max_steps: 8,")
     )
     both = {"retrain_head": 2, "retrained_logits": 2, "score": 2, "imposed_rank_table": 1}
-    assert study.planned(target=table, config=str(config)) == both
+    assert copy.planned(target=table, config=str(config)) == both
     config.write_text(text.replace("svd_ranks: [4, 16]", "svd_ranks: []").replace("ranks: [4, 8]", "ranks: []"))
-    assert study.planned(target=table, config=str(config)) == {"imposed_rank_table": 1}
+    assert copy.planned(target=table, config=str(config)) == {"imposed_rank_table": 1}
 
 
 def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
