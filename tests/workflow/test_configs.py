@@ -125,6 +125,7 @@ def test_the_plan_of_the_thesis_needs_no_network(tmp_path, monkeypatch):
     assert (planned["fetch_corpus"], planned["train"], planned["train_truth"]) == (1, 7, 1)
 
 
+@pytest.mark.slow
 def test_a_workstation_from_text_to_table(tmp_path):
     study = copy_project(tmp_path)
     assert study.planned(target="all", config="config/workstation.yaml")["train"] == 7

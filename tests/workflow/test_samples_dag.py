@@ -6,6 +6,8 @@ import pytest
 QUALITY = "results/tables/sample_quality.csv"
 SAMPLES = "results/tables/samples.csv"
 
+pytestmark = pytest.mark.slow  # `test_everything` makes the same tables
+
 
 @pytest.fixture(scope="module")
 def sampled(study):
