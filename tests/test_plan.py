@@ -231,6 +231,7 @@ def test_where_a_row_is_not_like_the_published_one():
     assert rows["bn4-s1337"]["differs"] == ["data", "scale"]
     other = plan.table_rows(default(metrics={"tau": 0.5}), "family")
     assert other[0]["differs"] == ["data", "scale", "tau"]
+    assert plan.table_rows(default(metrics={"tau": 0.5}), "family", plan.OF_SCORES) == list(rows.values())
     assert rows["bn288-s1337"]["differs"] == ["data", "scale", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
     assert plan.table_rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]

@@ -6,6 +6,7 @@ trees without comments and docstrings, so that it changes when behaviour may hav
 
 import ast
 import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -47,43 +48,42 @@ def closure(script: str, root: Path = SCRIPTS) -> list[Path]:
 
 
 @cache
+def _code_digest(path: Path) -> bytes:
+    parts: list[str] = []
+    _walk(_parse(path), parts.append)
+    return hashlib.sha256("\0".join([*parts, ""]).encode()).digest()
+
+
+@cache
 def _parse(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes(), filename=str(path))
 
 
-@cache
-def _code_digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    for part in _walk(_parse(path)):
-        digest.update(part.encode())
-        digest.update(b"\0")
-    return digest.digest()
-
-
-def _walk(node):
-    """Yield the tree's node types, field names and values, between brackets that keep its shape.
+def _walk(node: ast.AST, add: Callable[[str], None]) -> None:
+    """Add the tree's node types, field names and values, between brackets that keep its shape.
 
     What is empty or a docstring is left out.
 
     Neither `ast.dump` nor `ast.unparse` will do: their text differs between versions of Python, and so does the
     set of fields, but new fields are empty in old code.
     """
-    yield "("
-    yield type(node).__name__
-    for name, value in ast.iter_fields(node):
+    add("(")
+    add(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
         if value is None or value == []:
             continue
-        yield name
-        yield "["
+        add(name)
+        add("[")
         if name == "body" and isinstance(value, list) and _is_docstring(value[0]):
             value = value[1:]
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, ast.AST):
-                yield from _walk(item)
+                _walk(item, add)
             else:
-                yield repr(item)
-        yield "]"
-    yield ")"
+                add(repr(item))
+        add("]")
+    add(")")
 
 
 def _is_docstring(node: ast.AST) -> bool:
@@ -94,16 +94,30 @@ def _is_docstring(node: ast.AST) -> bool:
 def _imports(path: Path, root: Path) -> list[Path]:
     """Find the modules under `root` that a file imports, the packages around them included."""
     names: set[str] = set()
-    for node in ast.walk(_parse(path)):
+    for node in _statements(_parse(path).body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    files = []
-    for name in names:
-        parts = name.split(".")
-        for length in range(1, len(parts) + 1):
-            base = root.joinpath(*parts[:length])
-            files += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
-    return files
+    return [file for name in names for file in _files(name, root)]
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements and those within them, but no expressions: there are no imports in these."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                yield from _statements(inner)
+
+
+@cache
+def _files(name: str, root: Path) -> list[Path]:
+    """List the files under `root` that importing a dotted name runs."""
+    parts = name.split(".")
+    if not (root / parts[0]).is_dir() and not (root / f"{parts[0]}.py").is_file():
+        return []
+    bases = [root.joinpath(*parts[: length + 1]) for length in range(len(parts))]
+    return [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

@@ -142,6 +142,7 @@ def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_pat
     assert "Traceback" not in output
 
 
+@pytest.mark.slow  # `test_everything` has such a folder
 def test_a_folder_of_revisions_needs_no_hub_and_a_context_must_fit(project, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
     write_neox(tmp_path / "own/main")

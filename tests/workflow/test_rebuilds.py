@@ -40,14 +40,6 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
-def test_tau_leaves_the_tables_alone_that_have_no_score(copy, tmp_path):
-    tables = [f"results/tables/{name}.csv" for name in ("losses", "tbat")]
-    copy.snakemake(*tables)
-    config = tmp_path / "tau.yaml"
-    config.write_text((copy.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
-    assert all(copy.planned(target=name, config=str(config)) == {} for name in tables)
-
-
 def test_bytes_follow_the_scores_and_their_table_the_statistics(copy, tmp_path):
     """What a truth says of bytes needs no score, so another tau leaves it as it is."""
     figure = "results/figures/argmax_frequency.png"
