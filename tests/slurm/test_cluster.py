@@ -96,7 +96,7 @@ def test_the_table_is_that_of_a_local_run_whatever_happens_to_the_jobs(cluster, 
         cluster,
         study,
         *("--config", "device=cpu"),  # there is no GPU here; the jobs ask for one all the same
-        *("--set-resources", "train:gpu=1", "train_truth:gpu=1", "score:mem_mb=300*attempt"),
+        *("--set-resources", "train:gpu=1", "train_truth:gpu=1", "score:mem_mb=150*attempt**2"),
         *("--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "2"),
     )
     try:
