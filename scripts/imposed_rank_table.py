@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.imposed_rank.predictions import predictions
 from oversmoothing.imposed_rank.table import imposed_rank_table, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
+from oversmoothing.losses import predictions
 from oversmoothing.scores import summarise_scores
 from oversmoothing.statistics import Summary, summarise
 
@@ -22,8 +22,9 @@ def main(job: "Snakemake") -> None:
     resamples, seed = settings["resamples"], settings["seed"]
     summaries: dict[tuple[str, str, str | None], Summary] = {}
     for path in map(Path, job.input.logits):
-        for measure, sums in predictions(path).items():
-            summaries[path.stem, measure, None] = summarise(sums, resamples, seed)
+        found = predictions(path)
+        summaries[path.stem, "loss", None] = summarise(found.losses, resamples, seed)
+        summaries[path.stem, "accuracy", None] = summarise(found.right, resamples, seed)
     for path in map(Path, job.input.scores):
         for (truth, _), summary in summarise_scores(path, ["pure"], resamples, seed).items():
             summaries[path.stem, path.parent.name, truth] = summary

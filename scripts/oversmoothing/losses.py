@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import logsumexp
 
 from oversmoothing.layout import (
     MISSING,
@@ -37,26 +38,40 @@ def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
 
     Ties go to the lowest byte. Errors are those of `read_groups`.
     """
-    return summarise(predictions(logits)[0], resamples, seed)
+    return summarise(predictions(logits).right, resamples, seed)
 
 
-def predictions(logits: str | Path) -> tuple[WindowSums, np.ndarray]:
-    """Count what a model would predict over the scored bytes of all windows: at each, its most probable byte.
+class Predictions(NamedTuple):
+    """How well a model predicts the scored bytes of all windows.
 
-    Returns
-    -------
+    Attributes
+    ----------
+    losses : WindowSums
+        Minus the log-probability of the byte that stands there, in nats. The losses of trainings are of the validation
+        split; these are of the bytes that are scored, and heads that were never trained have them too.
     right : WindowSums
-        1 where the prediction is the byte that stands there, else 0.
+        1 where the most probable byte stands there, else 0. Ties go to the lowest byte.
     counts : int array, shape (v,)
-        How often each byte is predicted.
+        How often each byte is the most probable.
     """
-    sums, counts = WindowSums(), np.zeros(0, np.int64)
+
+    losses: WindowSums
+    right: WindowSums
+    counts: np.ndarray
+
+
+def predictions(logits: str | Path) -> Predictions:
+    """Sum by window what a model would predict, row group by row group; errors are those of `read_groups`."""
+    losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
     for group in read_groups(logits, ["window", "target", "logits"]):
+        windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
         own = vectors(group["logits"])
         predicted = own.argmax(axis=1)
-        sums.add(group["window"].to_numpy(), (predicted == group["target"].to_numpy()).astype(np.float64))
+        right.add(windows, (predicted == targets).astype(np.float64))
         counts = np.bincount(predicted, minlength=own.shape[1]) + (counts if len(counts) else 0)
-    return sums, counts
+        exact = own.astype(np.float64)
+        losses.add(windows, logsumexp(exact, axis=1) - exact[np.arange(len(targets)), targets])
+    return Predictions(losses, right, counts)
 
 
 def losses_table(

@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy.special import log_softmax
+import torch
+from torch.nn.functional import cross_entropy
 
 import imposed_rank_figure as figure_script
 import imposed_rank_table as script
 from oversmoothing.figures.imposed_rank import imposed_rank_figure
-from oversmoothing.imposed_rank.predictions import predictions
 from oversmoothing.imposed_rank.table import imposed_rank_table, write_pages
 from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.losses import predictions
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.statistics import Summary
 from oversmoothing.store.parquet import open_writer, vector_array
@@ -72,17 +73,17 @@ def job(tmp_path):
     return SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings))
 
 
-def test_losses_are_those_of_scipy_and_large_logits_do_not_overflow(tmp_path):
+def test_losses_are_those_of_pytorch_and_large_logits_do_not_overflow(tmp_path):
     draw = np.random.default_rng(1)
     logits, target = draw.normal(0, 300, (4, 6, 8)).astype(np.float32), draw.integers(0, 8, (4, 6))
     logits[0, 0] = 5  # all tokens tie, and the first is taken
     target[0, 0] = 0
     write_logits(tmp_path / "l.parquet", logits, target)
     sums = predictions(tmp_path / "l.parquet")
-    logs = log_softmax(logits.astype(np.float64), axis=2)
-    assert sums["loss"].mean == pytest.approx(-np.take_along_axis(logs, target[..., None], 2).mean(), rel=1e-9)
-    assert sums["accuracy"].mean == pytest.approx((logits.argmax(axis=2) == target).mean())
-    assert sums["loss"].count == dict.fromkeys(range(4), 6)
+    direct = cross_entropy(torch.from_numpy(logits).double().flatten(0, 1), torch.from_numpy(target).flatten())
+    assert sums.losses.mean == pytest.approx(float(direct), rel=1e-9)
+    assert sums.right.mean == pytest.approx((logits.argmax(axis=2) == target).mean())
+    assert sums.losses.count == dict.fromkeys(range(4), 6)
 
 
 def test_the_table_has_every_way_and_measure_from_its_file(job):
@@ -96,7 +97,7 @@ def test_the_table_has_every_way_and_measure_from_its_file(job):
     assert row.low <= row["mean"] <= row.high
     loss = table[(table.model == "svd4-s1") & (table.measure == "loss")].iloc[0]
     assert pd.isna(loss.truth)
-    assert loss["mean"] == pytest.approx(predictions(job.input.logits[2])["loss"].mean, rel=1e-5)
+    assert loss["mean"] == pytest.approx(predictions(job.input.logits[2]).losses.mean, rel=1e-5)
     page = job.output.markdown.read_text()
     assert "Against `truth`" in page
     assert "Against `other`" in page

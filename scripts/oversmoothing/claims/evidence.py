@@ -16,7 +16,7 @@ import pandas as pd
 from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
-from oversmoothing.losses import predictions, validation_loss
+from oversmoothing.losses import Predictions, predictions, validation_loss
 from oversmoothing.scores import sum_scores
 from oversmoothing.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
@@ -129,7 +129,7 @@ class Run(Evidence):
         return Value(means, member.trainings, "losses")
 
     def accuracy(self, member: Member) -> Value:
-        sums = tuple(self._predictions(model)[0] for model in member.models)
+        sums = tuple(self._predictions(model).right for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
@@ -177,7 +177,7 @@ class Run(Evidence):
         return self._by_byte(model)
 
     def predicted(self, model: str) -> np.ndarray:
-        return self._predictions(model)[1]
+        return self._predictions(model).counts
 
     def never_argmaxable(self, model: str) -> set[int]:
         table = read_table(self._path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
@@ -196,7 +196,7 @@ class Run(Evidence):
         columns = ["decoding", "metric", "window", "resample", "value", "note"]
         return read_table(self._path("quality", model), columns).to_pandas()
 
-    def _read_predictions(self, model: str) -> tuple[WindowSums, np.ndarray]:
+    def _read_predictions(self, model: str) -> Predictions:
         return predictions(self._path("logits", model))
 
     def _read_by_byte(self, model: str) -> ScoresByByte:

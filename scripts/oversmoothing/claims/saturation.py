@@ -10,7 +10,7 @@ from oversmoothing.claims.choose import neighbours
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member
 from oversmoothing.dynamics.table import last_layer, steps
-from oversmoothing.imposed_rank.predictions import predictions
+from oversmoothing.losses import predictions
 from oversmoothing.statistics import WindowSums
 
 THRESHOLD = 1000  # dimensions of a head below which they see models saturate
@@ -73,7 +73,7 @@ class Analyses:
 
     def loss(self, member: Member) -> Value:
         """Give the mean loss over the scored bytes of all windows, in nats per byte."""
-        sums: tuple[WindowSums, ...] = tuple(predictions(self.logits[model])["loss"] for model in member.models)
+        sums: tuple[WindowSums, ...] = tuple(predictions(self.logits[model]).losses for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
 
 
