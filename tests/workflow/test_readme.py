@@ -1,5 +1,6 @@
 """What the README says works, works."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -28,3 +29,16 @@ def test_its_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", README)):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_modules_import_only_from_their_row_of_the_library_and_above():
+    rows = README.split("| module | holds |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    floor = {name: i for i, row in enumerate(rows) for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    library = ROOT / "scripts/oversmoothing"
+    files = {path: path.relative_to(library).parts[0].removesuffix(".py") for path in library.rglob("*.py")}
+    assert set(files.values()) - {"__init__"} == set(floor)
+    for path, name in files.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("oversmoothing."):
+                imported = node.module.split(".")[1]
+                assert floor[imported] <= floor[name], f"{path} imports {imported}"
