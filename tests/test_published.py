@@ -58,6 +58,15 @@ def half_a_unit(text):
     return Decimal(5).scaleb(Decimal(text).as_tuple().exponent - 1)
 
 
+def test_table_i_1_by_hand():
+    table = pd.read_csv(PUBLISHED / "table_i_1.csv", dtype={"model": str}).set_index(["model", "metric"])
+    assert table.index.is_unique
+    assert sorted(table.index) == sorted(product(RANKS, [*METRICS, "tbat"]))
+    kl = [(2.89, 2.20), (2.25, 0.775), (2.23, 0.928), (2.31, 1.16), (2.36, 0.791), (2.16, 0.679), (2.67, 0.807)]
+    for rank, (mean, sd) in zip(RANKS, kl, strict=True):
+        assert tuple(table.loc[(rank, "kl")]) == pytest.approx((mean * 1e-5, sd * 1e-5))
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_tables_have_all_their_rows(name):
     assert len(read(name)) == ROWS[name]
