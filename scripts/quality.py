@@ -30,14 +30,17 @@ def main(job: "Snakemake") -> None:
     read_by = job.input.language_model
     model = load_language_model(asset_folder(read_by) if job.params.language_model else read_by, device)
     human = read_samples(job.input.windows, "scored")
-    human_readings = read_with(model, human, settings["batch"], precision)
+    completed = settings["completed"]
+    human_readings = read_with(model, human, settings["batch"], completed, precision)
     rows = {}
     sets = list(zip(settings["sets"], job.input.samples, strict=True))
     for name, path in tqdm(sets, desc="quality", unit="set", disable=None):
         samples = read_samples(path, settings["column"])
-        readings = read_with(model, samples, settings["batch"], precision)
+        readings = read_with(model, samples, settings["batch"], completed, precision)
         try:
-            rows[name] = quality(samples, readings, human, human_readings, settings["resamples"], settings["seed"])
+            rows[name] = quality(
+                samples, readings, human, human_readings, completed, settings["resamples"], settings["seed"]
+            )
         except UserError as error:
             raise UserError(f"{path}: {error}") from error
     facts = {name: version(name) for name in ("transformers", "mauve-text", "english-words")}

@@ -41,10 +41,11 @@ def main(job: "Snakemake") -> None:
         read_cells(job.input.published, job.input.published_svd),
         read_with_gpt2_large(job.input.human),
         settings["windows"],
+        settings["completed"],
     )
     write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["completed"])
+    write_latex(table, job.output.latex, TITLE, settings["completed"])
 
 
 if __name__ == "__main__":

@@ -305,7 +305,7 @@ def test_metrics_are_those_of_the_library():
         ({"samples": {"show": [100]}}, "samples.show: there is no window 100; windows.count is 100"),
         ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
         ({"language_model": {"heads": 3}}, "language_model.width: 256 is not a multiple of language_model.heads, 3"),
-        ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 200"),
+        ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 256"),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
         ({"quality": {"language_model": ""}}, "quality.language_model: '' "),
         ({"showcase": []}, "showcase: "),

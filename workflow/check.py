@@ -179,13 +179,17 @@ def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the small language model, where there is to be one."""
-    own, scored = config["language_model"], config["windows"]["scored"]
+    own, windows = config["language_model"], config["windows"]
+    longest = windows["prompt"] + windows["scored"]  # the prompt may be all of one word
     if config["quality"]["language_model"] is not None:
         return
     if own["width"] % own["heads"]:
         yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
-    if scored > own["block"]:
-        yield f"language_model.block: {own['block']} tokens, but a sample may have {scored} (windows.scored); raise it"
+    if longest > own["block"]:
+        yield (
+            f"language_model.block: {own['block']} tokens, but a sample may have {longest} "
+            "(windows.prompt + windows.scored); raise it"
+        )
 
 
 def _others(config: Mapping[str, Any]) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 import json
 from hashlib import sha256
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 from tiny_model import SETTINGS
 
 import draw_second_windows
@@ -15,10 +17,20 @@ import quality as script
 import train_language_model
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table, write_table
-from oversmoothing.text_quality.perplexity import Readings
-from oversmoothing.text_quality.quality import QUALITY, UNSCORED, Samples, quality, quality_table, read_samples
+from oversmoothing.text_quality.measures import MEASURES
+from oversmoothing.text_quality.perplexity import Readings, load_language_model, read
+from oversmoothing.text_quality.quality import (
+    QUALITY,
+    UNSCORED,
+    Samples,
+    quality,
+    quality_table,
+    read_samples,
+    read_with,
+)
 
 RANDOM = np.random.default_rng(0)
+COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]
 
 
 def texts(n, seed=0):
@@ -35,7 +47,7 @@ def values(rows, metric):
 
 def test_human_texts_against_themselves():
     human, readings = texts(100)
-    rows = quality(human, readings, human, readings, resamples=3, seed=1)
+    rows = quality(human, readings, human, readings, COMPLETED, resamples=3, seed=1)
     assert {row["value"] for row in values(rows, "mauve")} == {1.0}
     assert {row["value"] for row in values(rows, "byte_tv")} == {0.0}
     assert [row["resample"] for row in values(rows, "mauve")] == [None, 0, 1, 2]
@@ -44,33 +56,61 @@ def test_human_texts_against_themselves():
 
 def test_rows_of_one_sample_by_hand():
     human, readings = texts(1)
-    samples = Samples(np.array([7]), [b"The hou"], [b"se is the house is the house is "])
-    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, resamples=2, seed=1)
+    samples = Samples(np.array([7]), [b"The wo"], [b"rld is the world is the world is "])
+    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, COMPLETED, 2, 1)
     got = {row["metric"]: row["value"] for row in rows if row["window"] == 7}
-    # house is the | house is the | house is: the partial word of the prompt makes the first "house"
-    assert got == {"perplexity": 12.5, "bigram": 1.0, "loop": 0.0, "valid_words": 1.0, "word_length": 27 / 8}
+    # rld is the | world is the | world is: only valid words read the prompt's "wo", which makes a "world" of "rld"
+    assert got == {"perplexity": 12.5, "bigram": 6 / 7, "loop": 0.0, "valid_words": 1.0, "word_length": 25 / 8}
+
+
+def test_each_metric_reads_the_text_that_it_is_told_to():
+    human, readings = texts(1)
+    samples = Samples(np.array([7]), [b"The wo"], [b"rld is the world is the world is "])
+    told = ["bigram", "loop", "word_length"]
+    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, told, 2, 1)
+    got = {row["metric"]: row["value"] for row in rows if row["window"] == 7}
+    # world is the | world is the | world is, but to valid words the first is "rld", which is none
+    assert got == {"perplexity": 12.5, "bigram": 1.0, "loop": 0.0, "valid_words": 7 / 8, "word_length": 27 / 8}
+
+
+@pytest.mark.parametrize("told", [[], ["perplexity"], ["mauve"], ["perplexity", "mauve"]])
+def test_the_language_model_reads_the_text_of_each_metric(folder, told):
+    model = load_language_model(folder)
+    samples = Samples(np.arange(2), [b"The hou", b"A "], [b"se is here.", b"house, there."])
+    raw, whole = ["se is here.", "house, there."], ["house is here.", "house, there."]
+    got = read_with(model, samples, 2, told)
+    perplexity = read(model, whole if "perplexity" in told else raw, 2).perplexity
+    features = read(model, whole if "mauve" in told else raw, 2).features
+    np.testing.assert_allclose(got.perplexity, perplexity, rtol=1e-5)
+    np.testing.assert_allclose(got.features, features, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(read(model, whole, 2).perplexity, read(model, raw, 2).perplexity)
+
+
+def test_the_default_reads_what_the_thesis_code_does():
+    config = yaml.safe_load((Path(__file__).resolve().parents[2] / "config/config.yaml").read_text())
+    assert config["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
 
 
 def test_draws_are_of_windows_and_the_same_for_both_sets():
     human, readings = texts(100)
     samples, own = texts(100, seed=1)
-    first = quality(samples, own, human, readings, resamples=20, seed=1)
-    assert first == quality(samples, own, human, readings, resamples=20, seed=1)
-    assert first != quality(samples, own, human, readings, resamples=20, seed=2)
+    first = quality(samples, own, human, readings, COMPLETED, resamples=20, seed=1)
+    assert first == quality(samples, own, human, readings, COMPLETED, resamples=20, seed=1)
+    assert first != quality(samples, own, human, readings, COMPLETED, resamples=20, seed=2)
     spread = np.std([row["value"] for row in values(first, "byte_tv")[1:]])
     assert 0 < spread < 0.05
 
 
 def test_too_few_samples_say_so():
     human, readings = texts(20)
-    (row,) = values(quality(human, readings, human, readings, 3, 1), "mauve")
+    (row,) = values(quality(human, readings, human, readings, COMPLETED, 3, 1), "mauve")
     assert (row["value"], row["note"]) == (None, "20 samples; MAUVE needs at least 100")
 
 
 def test_a_sample_of_one_token_says_so():
     human, readings = texts(3)
     holed = Readings(np.array([2.0, np.nan, 3.0]), readings.features)
-    rows = values(quality(human, holed, human, readings, 2, 1), "perplexity")
+    rows = values(quality(human, holed, human, readings, COMPLETED, 2, 1), "perplexity")
     assert [(row["value"], row["note"]) for row in rows] == [(2.0, None), (None, UNSCORED), (3.0, None)]
 
 
@@ -78,12 +118,12 @@ def test_other_windows_are_refused():
     human, readings = texts(3)
     samples, own = texts(4)
     with pytest.raises(UserError, match="4 samples, but 3 windows"):
-        quality(samples, own, human, readings, 2, 1)
+        quality(samples, own, human, readings, COMPLETED, 2, 1)
 
 
 def test_the_table_of_several_sets():
     human, readings = texts(2)
-    rows = quality(human, readings, human, readings, 2, 1)
+    rows = quality(human, readings, human, readings, COMPLETED, 2, 1)
     table = quality_table({"pure": rows, "greedy": rows})
     assert table.schema.equals(QUALITY)
     assert len(table) == 2 * len(rows)
@@ -138,7 +178,7 @@ def test_from_corpus_to_quality(corpus, tmp_path):
             {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1},
         )
     )
-    options = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1}
+    options = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1, "completed": COMPLETED}
     out = tmp_path / "human_quality.parquet"
     human = options | {"sets": ["first", "second"], "column": "scored"}
     read = {"windows": windows, "samples": [windows, second], "language_model": model}
@@ -176,6 +216,7 @@ def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
         draw_windows.main(job(inputs, [path], {"count": count, "prompt": 10, "scored": 40, "seed": 3}))
     settings = {
         "batch": 2,
+        "completed": COMPLETED,
         "precision": "float32",
         "threads": 1,
         "resamples": 2,

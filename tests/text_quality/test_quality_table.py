@@ -97,6 +97,7 @@ def settings():
     return {
         "resamples": 100,
         "seed": 1,
+        "completed": ["perplexity", "mauve", "valid_words"],
         "windows": {"count": 100, "prompt": 56, "scored": 200, "seed": 1},
         "family": [
             model("bn4-s1", 4, "4", ["data", "scale", "tau"]),
@@ -193,6 +194,23 @@ def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
     assert "another corpus and larger models and samples of another length or number and another language" in text
     assert "Rank 288 stands beside the thesis's 512." in text
     assert "nan" not in text
+
+
+def test_the_legend_says_which_text_each_metric_reads(tmp_path, settings):
+    run_script(tmp_path, settings)
+    text = (tmp_path / "t.md").read_text()
+    assert "before the continuation for Perplexity, MAUVE and Valid words; Repetition, Loops, Byte TV and Word" in text
+    assert "another part of the samples" not in text
+    table = run_script(tmp_path, settings | {"completed": ["bigram"]})
+    text = (tmp_path / "t.md").read_text()
+    assert "before the continuation for Repetition; Perplexity, Loops, MAUVE, Byte TV, Valid words and" in text
+    assert "another part of the samples" in text
+    differs = table.loc[("bn4-s1", "pure")].published_differs.dropna()
+    assert {name for name in differs.index if "text" in differs[name].split()} == {
+        *("perplexity", "bigram", "mauve", "valid_words")
+    }
+    run_script(tmp_path, settings | {"completed": []})
+    assert "inside a word. Perplexity, Repetition, Loops" in (tmp_path / "t.md").read_text()
 
 
 def test_latex_is_balanced(tmp_path, settings):

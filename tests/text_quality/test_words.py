@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oversmoothing.text_quality.words import (
+    WORD_METRICS,
     bigram_repetition,
     decode,
     dictionary,
@@ -31,17 +32,18 @@ from oversmoothing.text_quality.words import (
     ],
 )
 def test_the_word_begun_in_the_prompt_is_part_of_the_sample(prompt, continuation, text):
-    assert sample_text(prompt, continuation) == text
+    assert sample_text(prompt, continuation, completed=True) == text
+    assert sample_text(prompt, continuation, completed=False) == continuation.decode(errors="ignore")
 
 
 @given(st.binary(max_size=30), st.binary(max_size=30))
 def test_any_bytes_are_a_sample(prompt, continuation):
     whole = decode(prompt + continuation)
-    text = sample_text(prompt, continuation)
+    text = sample_text(prompt, continuation, completed=True)
     assert whole.endswith(text)
     before = whole[: len(whole) - len(text)]
     assert not before or before[-1].isspace() or not text.strip() or len(text) <= len(decode(continuation))
-    assert all(value >= 0 for value in word_metrics(prompt, continuation).values())
+    assert all(value >= 0 for value in word_metrics(prompt, continuation, WORD_METRICS).values())
 
 
 def test_repetition_is_the_share_of_pairs_that_occur_more_than_once():
@@ -94,4 +96,4 @@ def test_length_of_words():
 
 @pytest.mark.parametrize("continuation", [b"", b" \n\t ", b"\xff\xfe\x80", b"\xff \xff"])
 def test_a_sample_without_words(continuation):
-    assert word_metrics(b"Prompt. ", continuation) == dict.fromkeys(("bigram", "loop", "valid_words", "word_length"), 0)
+    assert word_metrics(b"Prompt. ", continuation, WORD_METRICS) == dict.fromkeys(WORD_METRICS, 0)

@@ -147,6 +147,7 @@ rule quality_table:
     params:
         settings=settings(
             **config["statistics"],
+            completed=config["quality"]["completed"],
             windows=config["windows"],
             family=plan.table_rows(config, "family", plan.OF_SCORES),
             truths=plan.table_rows(config, "truth", plan.OF_SCORES),

@@ -1,6 +1,6 @@
 """From samples to quality: one row per sample and metric, and for metrics of whole sets one per draw of windows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.text_quality.byte_frequencies import byte_tv, count_bytes
 from oversmoothing.text_quality.mauve import mauve, why_not
 from oversmoothing.text_quality.perplexity import LanguageModel, Readings, read
-from oversmoothing.text_quality.words import decode, word_metrics
+from oversmoothing.text_quality.words import sample_text, word_metrics
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 QUALITY = pa.schema(
@@ -53,13 +53,29 @@ def read_samples(path: str | Path, continuation: str = "continuation") -> Sample
     return Samples(table["window"].to_numpy(), table["prompt"].to_pylist(), table[continuation].to_pylist())
 
 
-def read_with(model: LanguageModel, samples: Samples, batch: int, precision: str = "float32") -> Readings:
-    """Let a language model read the continuations alone."""
-    return read(model, [decode(text) for text in samples.continuations], batch, precision)
+def read_with(
+    model: LanguageModel, samples: Samples, batch: int, completed: Collection[str], precision: str = "float32"
+) -> Readings:
+    """Let a language model read the samples: for perplexity and for MAUVE each the text that `completed` says.
+
+    Where both read the same text, it is read once.
+    """
+    pairs = list(zip(samples.prompts, samples.continuations, strict=True))
+    of_text = {
+        whole: read(model, [sample_text(*pair, whole) for pair in pairs], batch, precision)
+        for whole in {name in completed for name in ("perplexity", "mauve")}
+    }
+    return Readings(of_text["perplexity" in completed].perplexity, of_text["mauve" in completed].features)
 
 
 def quality(
-    samples: Samples, readings: Readings, human: Samples, human_readings: Readings, resamples: int, seed: int
+    samples: Samples,
+    readings: Readings,
+    human: Samples,
+    human_readings: Readings,
+    completed: Collection[str],
+    resamples: int,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """Measure the quality of one set of samples (thesis 5.2 and Tables 5.3, 6.2, 6.3, H.1).
 
@@ -72,6 +88,9 @@ def quality(
         Of n samples each, in the order of the windows.
     readings, human_readings : Readings
         Of the same texts.
+    completed : collection of str
+        The metrics that read the partial word at the end of the prompt before the continuation; the others read the
+        continuation alone, as byte TV always does.
     resamples, seed : int
         Draws of n windows with replacement.
 
@@ -92,7 +111,7 @@ def quality(
     for window, prompt, text, perplexity in zip(
         samples.windows.tolist(), samples.prompts, samples.continuations, readings.perplexity.tolist(), strict=True
     ):
-        values = {"perplexity": perplexity, **word_metrics(prompt, text)}
+        values = {"perplexity": perplexity, **word_metrics(prompt, text, completed)}
         note = UNBOUNDED if np.isinf(perplexity) else UNSCORED
         rows += [_row(metric, value, window=window, note=note) for metric, value in values.items()]
     draws = np.random.default_rng([seed, n]).integers(0, n, size=(resamples, n))

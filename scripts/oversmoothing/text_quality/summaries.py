@@ -1,6 +1,6 @@
 """From quality files to one summary per set and metric, beside the human value and the thesis's."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,7 @@ def beside_human(
     published: Mapping[tuple[str, str, str, str], tuple[float, float]],
     gpt2_large: bool,
     windows: Mapping[str, int],
+    completed: Collection[str],
 ) -> pd.DataFrame:
     """Set each summary beside the human value and the thesis's.
 
@@ -177,13 +178,15 @@ def beside_human(
         Whether the language model is the thesis's.
     windows : mapping
         ``count``, ``prompt``, ``scored`` of the config.
+    completed : collection of str
+        The metrics that read the partial word of the prompt too.
 
     Returns
     -------
     DataFrame
         `COLUMNS`, tidy, in the order given. ``mean`` and ``sd`` follow the metric's definition; the thesis prints
         ``published_factor`` times that. ``published_differs`` names in what its setting is another one: data, scale,
-        rank, length (or number) of samples, language_model.
+        rank, length (or number) of samples, language_model, text (what of a sample the metric reads).
     """
     facts = {row["model"]: row for row in sets}
     human = {row["metric"]: row["mean"] for row in summaries if row["model"] == HUMAN}
@@ -195,6 +198,7 @@ def beside_human(
         known = key in published
         differs = [name for name in own["differs"] if name in MATTERS] + length
         differs += ["language_model"] if measure.reads and not gpt2_large else []
+        differs += ["text"] if (row["metric"] in completed) != measure.completed else []
         rows.append(
             {
                 **{name: own[name] for name in ("kind", "model", "rank", "seed")},

@@ -1,6 +1,6 @@
 """Sample quality as people read it: Tables 5.3, 6.2, 6.3 and H.1, what is closest to human marked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,11 @@ from oversmoothing.text_quality.measures import MEASURES
 from oversmoothing.text_quality.summaries import HUMAN, SECOND
 
 PURE = "pure"
-OF_SAMPLES = {"length": "samples of another length or number", "language_model": "another language model"}
+OF_SAMPLES = {
+    "length": "samples of another length or number",
+    "language_model": "another language model",
+    "text": "another part of the samples",
+}
 HEADINGS = {
     "pure": "Pure sampling (Table 5.3)",
     "decodings": "By decoding (Tables 6.2 and 6.3)",
@@ -48,7 +52,7 @@ LATEX = _Setting(
 )
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, completed: Collection[str]) -> None:
     """Write the table to be read, in the thesis's three layouts.
 
     Parameters
@@ -58,18 +62,20 @@ def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) ->
     paths : paths
         Each .md or .html.
     title : str
+    completed : collection of str
+        The metrics that read the partial word of the prompt too.
     """
     sections = [(HEADINGS[name], cells) for name, cells in _sections(table, MARKDOWN)]
-    write_page(paths, title, sections, _legend(table))
+    write_page(paths, title, sections, _legend(table, completed))
 
 
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_latex(table: pd.DataFrame, path: str | Path, title: str, completed: Collection[str]) -> None:
     """Write the same as LaTeX tables."""
     tables = []
     for name, cells in _sections(table, LATEX):
         words = [column for column in ("rank", "metric") if column in cells]
         cells[words] = cells[words].map(latex_text)
-        tables.append((cells, f"{title} {HEADINGS[name]}. {_legend(table)}"))
+        tables.append((cells, f"{title} {HEADINGS[name]}. {_legend(table, completed)}"))
     write_latex_tables(path, tables)
 
 
@@ -150,13 +156,17 @@ def _label(metric: str) -> str:
     return f"{measure.label}{half} {ARROWS.get(measure.better, '')}".strip()
 
 
-def _legend(table: pd.DataFrame) -> str:
+def _legend(table: pd.DataFrame, completed: Collection[str]) -> str:
     n = int(table.n.max())
+    whole, raw = ([MEASURES[name].label for name in MEASURES if (name in completed) == has] for has in (True, False))
     parts = [
         f"Mean ± standard deviation over {n:,} samples; MAUVE and byte TV are of the whole set, ± the standard "
         "deviation over draws of whole windows, which repeat windows and so lower MAUVE and raise byte TV: the mean "
         "of the draws stands in the CSV beside the value of the set",
         "Intervals of the means stand in the CSV",
+        "A prompt may end inside a word. "
+        + (f"That part of the word is put before the continuation for {_listed(whole)}; " if whole else "")
+        + f"{_listed(raw)} {'are' if len(raw) > 1 else 'is'} of the continuation alone",
         "Bold: closest to human (of the family, or of the truncated heads; by decoding: of the row). No other "
         "direction is good by itself, but MAUVE is 1 ↑ and byte TV 0 ↓ for the human texts themselves",
         f"Where there is a row `{SECOND}`, it is of other human texts: what lies no further from human than it does is "
@@ -180,3 +190,7 @@ def _legend(table: pd.DataFrame) -> str:
         whose = ", ".join(sets) if len(sets) <= 3 else f"{len(sets)} sets"
         parts.append(f"{MEASURES[str(metric)].label} ({whose}): {note}")
     return ". ".join(parts) + "."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,12 +1,13 @@
 """What is said of a sample word by word (thesis 5.2): repetition, valid words, the length of words.
 
-Words are what `str.split` gives: they keep their punctuation. A prompt may end inside a word, so the words of a sample
-begin with that part of the prompt. A text without a word repeats nothing, has no valid word and words of length 0, so
-that every sample counts; such a sample is as far from human as a long non-word, and is no reason for a hole.
+Words are what `str.split` gives: they keep their punctuation. A prompt may end inside a word: `sample_text` can put
+that part before the continuation, so that the first word is whole. A text without a word repeats nothing, has no valid
+word and words of length 0, so that every sample counts; such a sample is as far from human as a long non-word, and is
+no reason for a hole.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import pairwise
@@ -22,11 +23,13 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", errors="ignore")
 
 
-def sample_text(prompt: bytes, continuation: bytes) -> str:
-    """Give a continuation as text, the word in which the prompt breaks off before it.
+def sample_text(prompt: bytes, continuation: bytes, completed: bool) -> str:
+    """Return a continuation as text, if `completed` with the word in which the prompt breaks off before it.
 
-    Prompt and continuation are decoded together, so that a character they share is kept.
+    Then prompt and continuation are decoded together, so that a character they share is kept.
     """
+    if not completed:
+        return decode(continuation)
     begun = decode(prompt)
     partial = 0 if not begun or begun[-1].isspace() else len(begun.split()[-1])
     return decode(prompt + continuation)[len(begun) - partial :]
@@ -86,13 +89,21 @@ def dictionary() -> frozenset[str]:
     return frozenset(get_english_words_set(["web2"], lower=True))
 
 
-def word_metrics(prompt: bytes, continuation: bytes) -> dict[str, float]:
-    """Compute every metric of this module for one sample: ``bigram``, ``loop``, ``valid_words``, ``word_length``."""
-    text = sample_text(prompt, continuation)
-    words = text.split()
-    return {
-        "bigram": bigram_repetition(words),
-        "loop": ends_in_loop(text),
-        "valid_words": valid_words(words, dictionary()),
-        "word_length": word_length(words),
-    }
+WORD_METRICS: dict[str, Callable[[str], float]] = {
+    "bigram": lambda text: bigram_repetition(text.split()),
+    "loop": ends_in_loop,
+    "valid_words": lambda text: valid_words(text.split(), dictionary()),
+    "word_length": lambda text: word_length(text.split()),
+}
+
+
+def word_metrics(prompt: bytes, continuation: bytes, completed: Collection[str]) -> dict[str, float]:
+    """Return every metric of `WORD_METRICS` of one sample, of the text that each reads.
+
+    Parameters
+    ----------
+    prompt, continuation : bytes
+    completed : collection of str
+        The metrics that read the partial word of the prompt too.
+    """
+    return {name: of(sample_text(prompt, continuation, name in completed)) for name, of in WORD_METRICS.items()}
