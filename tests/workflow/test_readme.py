@@ -25,6 +25,17 @@ def test_its_links_and_paths_exist():
         assert (ROOT / path).exists(), path
 
 
+def test_every_table_is_written_in_the_formats_it_says():
+    written = set()
+    for rules in (ROOT / "workflow/rules").glob("*.smk"):
+        written |= set(re.findall(r"\{RESULTS\}/tables/(\w+\.(?:csv|md|html|tex))", rules.read_text()))
+    names = {name.split(".")[0] for name in written}
+    assert len(names) > 15
+    missing = {f"{name}.{suffix}" for name in names for suffix in ("csv", "md", "html", "tex")} - written
+    assert missing == {"samples.tex"}
+    assert "CSV (tidy), Markdown, HTML and LaTeX under `results/tables/` (`samples`: no LaTeX)" in README
+
+
 def test_its_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", README)):
