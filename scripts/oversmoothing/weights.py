@@ -16,10 +16,11 @@ from oversmoothing.store.atomic import atomic_path
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors to a safetensors file, atomically."""
+    """Write tensors to a safetensors file, atomically; equal tensors and metadata give equal files."""
     with atomic_path(path) as temporary:
         contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         save_file(contiguous, temporary, dict(metadata))
+        _sort_header(temporary)
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -70,6 +71,15 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> GPT:
     except RuntimeError as error:
         raise UserError(f"{path}: its tensors are not those of its config: {error}") from error
     return model.eval().to(device)
+
+
+def _sort_header(path: Path) -> None:
+    """Sort the header's keys in place: the library writes metadata in an order that changes from run to run."""
+    with path.open("r+b") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.dumps(json.loads(file.read(length)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        file.seek(8)
+        file.write(header.encode().ljust(length))
 
 
 def _damaged(path: str | Path, error: Exception) -> UserError:
