@@ -11,7 +11,7 @@ from oversmoothing.claims.comparison import Chance, Comparison, Missing, Outcome
 from oversmoothing.claims.verdict import judge, judge_claim
 from oversmoothing.statistics import WindowSums
 
-CHANCE = Chance(500, 0, {"scores": 0.1, "losses": 0.02})
+CHANCE = Chance(500, 0, {"tto": 0.1, "losses": 0.02})
 
 
 def measured(seed, mean, training, windows=30):
@@ -21,7 +21,7 @@ def measured(seed, mean, training, windows=30):
     values = mean + np.repeat(np.random.default_rng(0).normal(0, 0.2, windows), 20) + draw.normal(0, 0.02, len(ids))
     sums = WindowSums()
     sums.add(ids, values)
-    return Value((float(values.mean()),), (training,), "scores", (sums,))
+    return Value((float(values.mean()),), (training,), "tto", (sums,))
 
 
 def test_a_clear_difference_holds_and_the_other_way_round_it_does_not():

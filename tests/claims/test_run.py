@@ -14,12 +14,12 @@ from oversmoothing.claims.comparison import Chance, Missing, constant
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
-from oversmoothing.claims.table import claims_table, write_latex, write_pages
+from oversmoothing.claims.table import MARGINS, claims_table, write_latex, write_pages
 from oversmoothing.claims.verdict import judge_claim
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 
-CHANCE = Chance(300, 0, {"losses": 0.02, "scores": 0.1, "samples": 0.2, "heads": 0.1})
+CHANCE = Chance(300, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02, "accuracies": 0.02, "tbat": 0.2})
 WINDOWS, SCORED = 20, 25
 LEVELS = {4: 1.0, 8: 0.6, 288: 0.58}
 
@@ -156,7 +156,8 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_pat
     write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
     text = (tmp_path / "t.md").read_text()
     assert "Rank 288 stands for the thesis's 512" in text
-    assert "2 % for losses and accuracies, 10 % for scores" in text
+    assert "2 % for losses, accuracies; 10 % for TTO, NSMD, TV, KL, Entropy difference, Perplexity" in text
+    assert "20 % for TBAT;" in text
     row = next(line for line in text.splitlines() if "falls-up-to-32)" in line)
     assert "holds (4 of 4)" in row
     assert "holds (16 of 16)" in row

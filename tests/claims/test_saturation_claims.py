@@ -12,12 +12,12 @@ from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.members import members
 from oversmoothing.claims.saturation import Analyses
-from oversmoothing.claims.table import claims_table, write_latex, write_pages
+from oversmoothing.claims.table import MARGINS, claims_table, write_latex, write_pages
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array
 
-CHANCE = Chance(200, 0, {"losses": 0.02, "scores": 0.1, "samples": 0.2, "heads": 0.1})
+CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02})
 STEPS = (0, 10, 20, 40)
 FALLING = {
     "loss": (5, 3, 2.5, 2.4),

@@ -39,8 +39,8 @@ class Chance:
     resamples, seed : int
         Of the bootstrap over windows.
     run_to_run : mapping
-        By kind of value ("losses", "scores", "samples", "heads"): the share of the larger of two values below which
-        a difference between two trainings may be one of their seeds. Used where each was trained once.
+        By metric ("losses", "tto", "mauve"): the share of the larger of two values below which a difference between
+        two trainings may be one of their seeds. Used where each was trained once.
     """
 
     resamples: int
@@ -59,7 +59,7 @@ class Value:
     trainings : tuple of str
         Their names, in the same order; empty for what is not trained here or only printed.
     kind : str
-        Key of `Chance.run_to_run`.
+        The metric, a key of `Chance.run_to_run`; what is not trained needs none.
     sums : tuple of WindowSums
         Values by window of each training, where there are such.
     draws : tuple of arrays, shape (draws,)
@@ -70,7 +70,7 @@ class Value:
 
     means: tuple[float, ...]
     trainings: tuple[str, ...] = ()
-    kind: str = "scores"
+    kind: str = ""
     sums: tuple[WindowSums, ...] = ()
     draws: tuple[np.ndarray, ...] = ()
     size: float | None = None

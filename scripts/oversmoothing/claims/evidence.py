@@ -122,7 +122,7 @@ class Run(Evidence):
         if decoding not in self._decodings:
             raise Missing(f"{decoding} is not among the `decodings`")
         sums = tuple(self._scores(metric, model)[decoding] for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, "scores", sums)
+        return Value(tuple(own.mean for own in sums), member.trainings, metric, sums)
 
     def loss(self, member: Member) -> Value:
         means = tuple(validation_loss(self._path("history", model)) for model in member.models)
@@ -130,7 +130,7 @@ class Run(Evidence):
 
     def accuracy(self, member: Member) -> Value:
         sums = tuple(self._predictions(model).right for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+        return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if member is HUMAN:
@@ -148,16 +148,16 @@ class Run(Evidence):
         if MEASURES[metric].of_set:
             means = tuple(float(part.value[part["resample"].isna()].iloc[0]) for part in parts)
             draws = tuple(part.value[part["resample"].notna()].to_numpy() for part in parts)
-            return Value(means, member.trainings, "samples", draws=draws)
+            return Value(means, member.trainings, metric, draws=draws)
         sums = []
         for part in parts:
             sums.append(WindowSums())
             sums[-1].add(part.window.to_numpy(np.int64), part.value.to_numpy(np.float64))
-        return Value(tuple(own.mean for own in sums), member.trainings, "samples", tuple(sums))
+        return Value(tuple(own.mean for own in sums), member.trainings, metric, tuple(sums))
 
     def unargmaxable(self, member: Member) -> Value:
         counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
-        return Value(counts, member.trainings, "heads")
+        return Value(counts, member.trainings, "unargmaxable")
 
     def effective_rank(self, representation: str, member: Member) -> Value:
         means = []
@@ -165,7 +165,7 @@ class Run(Evidence):
             table = read_table(self._path("ranks", model), ["representation", "measure", "value"]).to_pandas()
             own = table[(table.representation == representation) & (table.measure == "effective_rank")]
             means.append(float(own.value.iloc[0]))
-        return Value(tuple(means), member.trainings, "heads")
+        return Value(tuple(means), member.trainings, "effective_rank")
 
     def cost(self, metric: str, member: Member) -> float:
         table = pd.read_csv(self._path("cost", ""))

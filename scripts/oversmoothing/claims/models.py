@@ -168,7 +168,7 @@ def lowest_rank_is_worse_at_nearly_every_byte(evidence: Evidence) -> list[Compar
         chance = evidence.chance
         if chance is None:
             raise Missing("no chance is known")
-        share, low, high = share_higher(*scores, chance.run_to_run["scores"], chance.resamples, chance.seed)
+        share, low, high = share_higher(*scores, chance.run_to_run["nsmd"], chance.resamples, chance.seed)
         name = f"share of {len(scores[0])} bytes, {a} against {b}"
         found.append(Comparison(name, share, low, high, NEARLY_ALL, n=len(scores[0])))
     return found

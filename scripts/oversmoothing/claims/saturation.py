@@ -69,7 +69,7 @@ class Analyses:
     def at_the_end(self, measure: str, member: Member) -> Value:
         """Give a measure at the last kept step."""
         means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
-        return Value(means, member.trainings, "heads")
+        return Value(means, member.trainings, "dynamics")
 
     def loss(self, member: Member) -> Value:
         """Give the mean loss over the scored bytes of all windows, in nats per byte."""

@@ -12,6 +12,8 @@ from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
 from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+from oversmoothing.tables import LABELS
+from oversmoothing.text_quality.measures import MEASURES
 
 CHAPTERS = {
     "3": "Chapter 3: the models",
@@ -27,11 +29,14 @@ CHAPTERS = {
 HOW = "How each claim is tested"
 FIGURES = "Godey et al. show it in figures"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
-KINDS = {
-    "losses": "losses and accuracies",
-    "scores": "scores",
-    "samples": "metrics of samples",
-    "heads": "ranks and numbers of bytes",
+MARGINS = {
+    "losses": "losses",
+    "accuracies": "accuracies",
+    **{metric: label.partition(" (")[0] for metric, label in LABELS.items()},
+    **{metric: measure.label for metric, measure in MEASURES.items()},
+    "unargmaxable": "unargmaxable bytes",
+    "effective_rank": "effective ranks",
+    "dynamics": "singular entropy and anisotropy",
 }
 
 
@@ -189,7 +194,10 @@ def _counts(table: pd.DataFrame) -> str:
 
 
 def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
-    shares = ", ".join(f"{100 * run_to_run[kind]:g} % for {name}" for kind, name in KINDS.items())
+    shares = "; ".join(
+        f"{100 * share:g} % for {', '.join(name for key, name in MARGINS.items() if run_to_run[key] == share)}"
+        for share in sorted(set(run_to_run.values()))
+    )
     parts = [
         "Each claim is one or several comparisons: a difference, or another number, that it expects above 0 (or above "
         "the bound named; or equal to 0). A claim holds if all of them come out so. It does not hold if one is "

@@ -1,0 +1,119 @@
+"""How far each metric moves from one training to the next, as a share of the larger of two values.
+
+Run from anywhere: ``python benchmarks/run_to_run.py RESULTS``, the results folder of a config with several `seeds`
+that has its tables/claims.csv. A row per key of `claims.run_to_run`: the largest share by which two seeds differ at
+each rank and at all, under pure sampling; the sd of one training, pooled over the ranks; how far apart 95 % of two
+trainings are if they vary so (Student's t); and the largest share under another decoding. All models are run over the
+same windows against the same truths, so what differs is the training.
+"""
+
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+from oversmoothing.claims.comparison import Chance, Missing, Value
+from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.members import Member, members
+from oversmoothing.claims.saturation import Analyses
+from oversmoothing.ranks.table import REPRESENTATIONS
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables import LABELS
+from oversmoothing.text_quality.measures import MEASURES
+
+FOLDERS = ("quality", "argmaxability", "ranks", "logits", *(f"scores/{metric}" for metric in LABELS))
+DYNAMICS = ("singular_entropy", "head_input_anisotropy")
+NO_CHANCE = Chance(0, 0, {})  # nothing is resampled
+Reader = Callable[[Member], Sequence[Value]]
+
+
+def main(results: Path) -> None:
+    """Print the table, and below it what the run lacks."""
+    names = sorted(path.stem for path in (results / "scores/tto").glob("bn*-s*.parquet"))
+    ranks = {name: int(re.findall("[0-9]+", name)[0]) for name in names}
+    facts = [
+        {"model": name, "kind": "family", "rank": rank, "role": rank, "training": name} for name, rank in ranks.items()
+    ]
+    family = members(facts, "family")
+    if not family or len(family[0].models) < 2:
+        sys.exit(f"{results}: it takes scores of two `seeds`, and there are those of {names}")
+    print(f"| metric | {' | '.join(map(str, family))} | largest | sd | 95 % of pairs | other decodings |")
+    print(f"|:---|{'---:|' * (len(family) + 4)}")
+    lacking = []
+    for metric, pure, decoded in readers(results, facts):
+        try:
+            by_rank = [pure(member) for member in family]
+            others = [value for member in family for value in decoded(member)]
+        except Missing as reason:
+            lacking.append(f"{metric}: {reason}")
+            continue
+        whole = [value for values in by_rank for value in values]
+        sd, reach = spread(whole)
+        cells = [*map(largest, by_rank), largest(whole), sd, reach, largest(others)]
+        print(f"| {metric} | {' | '.join('-' if math.isnan(cell) else f'{cell:.3f}' for cell in cells)} |")
+    print("\n".join(["", *lacking]))
+
+
+def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Reader]]:
+    """Yield each key, how to read its values of a member under pure sampling, and under the other decodings."""
+    files: dict[tuple[str, str], str | Path] = {
+        (Path(folder).name, path.stem): path for folder in FOLDERS for path in (results / folder).glob("*.parquet")
+    }
+    files |= {("history", path.parent.name): path for path in results.glob("models/*/history.parquet")}
+    scored = read_table(files["tto", facts[0]["model"]], ["decoding"])["decoding"]
+    others = [name for name in scored.unique().to_pylist() if name != "pure"]
+    run = Run(files, facts, ["pure", *others], NO_CHANCE)
+    tables = {path.stem: pd.read_csv(path) for path in results.glob("tables/along_training.csv")}
+    analyses = Analyses(tables, [], {}, NO_CHANCE)
+
+    def decodings(read: Callable, metric: str) -> tuple[Reader, Reader]:
+        return (
+            lambda member: [read(metric, member)],
+            lambda member: [read(metric, member, decoding) for decoding in others],
+        )
+
+    yield "losses", lambda member: [run.loss(member)], nothing
+    yield "accuracies", lambda member: [run.accuracy(member)], nothing
+    for metric in LABELS:
+        yield metric, *decodings(run.score, metric)
+    for metric in MEASURES:
+        yield metric, *decodings(run.quality, metric)
+    yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
+    yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
+    yield "dynamics", lambda member: [analyses.at_the_end(measure, member) for measure in DYNAMICS], nothing
+
+
+def nothing(_: Member) -> list[Value]:
+    """Give no values: the metric knows no decodings."""
+    return []
+
+
+def largest(values: Sequence[Value]) -> float:
+    """Return the largest difference of two seeds, as a share of the larger; NaN where there are no values."""
+    pairs = [pair for value in values for pair in combinations(value.means, 2)]
+    return max((abs(a - b) / (max(abs(a), abs(b)) or 1.0) for a, b in pairs), default=math.nan)
+
+
+def spread(values: Sequence[Value]) -> tuple[float, float]:
+    """Return the sd of a training as a share of the mean, pooled, and how far apart 95 % of two trainings are."""
+    own = [value for value in values if value.mean]
+    if not own:
+        return 0.0, 0.0
+    variances = [np.var(value.means, ddof=1) / value.mean**2 for value in own]
+    freedom = sum(len(value.means) - 1 for value in own)
+    sd = math.sqrt(float(np.mean(variances)))
+    return sd, math.sqrt(2) * sd * float(scipy.stats.t.ppf(0.975, freedom))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))
