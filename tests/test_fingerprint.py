@@ -1,6 +1,7 @@
 """The digest of a rule's code changes with behaviour and with nothing else."""
 
 import ast
+import re
 import shutil
 from pathlib import Path
 
@@ -33,6 +34,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/throughput.py",
     "oversmoothing/weights.py",
 }
+RULE = re.MULTILINE | re.DOTALL
 
 
 @pytest.fixture
@@ -157,19 +159,49 @@ def test_a_new_module_in_the_closure_counts(tmp_path):
     assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f():\n    import b\n",
+        "class A:\n    def f(self):\n        from b import x\n",
+        "try:\n    import c\nexcept ImportError:\n    import b\n",
+        "try:\n    import c\nexcept ImportError:\n    pass\nelse:\n    import b\n",
+        "try:\n    import c\nfinally:\n    import b\n",
+        "if x:\n    pass\nelse:\n    import b\n",
+        "for x in y:\n    import b\n",
+        "while x:\n    import b\n",
+        "with x:\n    import b\n",
+        "match x:\n    case 1:\n        import b\n",
+        "async def f():\n    async with x:\n        import b\n",
+    ],
+)
+def test_an_import_counts_wherever_it_stands(tmp_path, code):
+    (tmp_path / "b.py").write_text("x = 1\n")
+    (tmp_path / "a.py").write_text(code)
+    assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
+
+
 def test_missing_script():
     with pytest.raises(FileNotFoundError):
         fingerprint("nothing.py")
 
 
 def test_every_rule_carries_the_fingerprint_of_its_own_script():
+    checked = set()
     for path in Path(SCRIPTS.parent, "workflow", "rules").glob("*.smk"):
-        text = path.read_text()
-        for rule in text.split("\nrule ")[1:]:
-            if rule.startswith("assets:"):  # names what `fetch` makes, and runs nothing
+        scripts = {}
+        for kind, name, body in re.findall(r"^(rule|use rule) (\w+.*?):\n(.*?)(?=^\S|\Z)", path.read_text(), RULE):
+            if name == "assets":  # names what `fetch` makes, and runs nothing
                 continue
-            script = rule.split('"../../scripts/')[1].split('"')[0]
-            compared = "code=" if not script.startswith("fetch") else "code=lambda wildcards, output: "
-            assert f'{compared}fingerprint("{script}")' in rule, (path.name, rule.splitlines()[0])
-            assert "conda:" in rule
-            assert "log:" in rule
+            if kind == "use rule":
+                base, name = re.match(r"(\w+) as (\w+) with", name).groups()
+                scripts[name] = scripts[base]
+            else:
+                scripts[name] = body.split('"../../scripts/')[1].split('"')[0]
+                assert "conda:" in body
+            compared = "code=" if not scripts[name].startswith("fetch") else "code=lambda wildcards, output: "
+            has_own = kind == "rule" or "params:" in body  # else those of the rule that it is derived from
+            assert not has_own or f'{compared}fingerprint("{scripts[name]}")' in body, (path.name, name)
+            assert "log:" in body, (path.name, name)
+            checked.add(name)
+    assert len(checked) > 60

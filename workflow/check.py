@@ -180,7 +180,7 @@ def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
 def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the small language model, where there is to be one."""
     own, windows = config["language_model"], config["windows"]
-    longest = windows["prompt"] + windows["scored"]  # the prompt may be all of one word
+    longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
     if config["quality"]["language_model"] is not None:
         return
     if own["width"] % own["heads"]:

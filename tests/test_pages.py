@@ -1,0 +1,85 @@
+"""Pages show markup in names and texts as it is written, and run none of it."""
+
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+
+from oversmoothing.layout import markdown_text, write_page
+from oversmoothing.samples import card, html, write_samples_html, write_samples_markdown
+from oversmoothing.web_page import write_web_page
+
+SCRIPT = "<script>alert(1)</script>"
+IMAGE = "<img src=x onerror=alert(1)>"
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and its text by the tag around it."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = set(), {}
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.last = tag
+
+    def handle_data(self, data):
+        if self.tags:
+            self.text[self.last] = self.text.get(self.last, "") + data
+
+
+def parsed(text):
+    parser = Tags()
+    parser.feed(text)
+    return parser
+
+
+def test_the_title_of_a_page_is_text(tmp_path):
+    write_web_page(tmp_path / "a.html", SCRIPT, ["<p>body</p>"])
+    page = parsed((tmp_path / "a.html").read_text())
+    assert "script" not in page.tags
+    assert SCRIPT in page.text["title"]
+
+
+@pytest.mark.parametrize("markup", [SCRIPT, IMAGE])
+@pytest.mark.parametrize("place", ["title", "heading", "cell", "column", "legend"])
+def test_no_markup_of_a_table_runs(tmp_path, markup, place):
+    words = dict.fromkeys(("title", "heading", "cell", "column", "legend"), "word") | {place: markup}
+    cells = pd.DataFrame({words["column"]: [words["cell"]]})
+    write_page([tmp_path / "a.html"], words["title"], [(words["heading"], cells)], words["legend"])
+    page = parsed((tmp_path / "a.html").read_text())
+    assert not page.tags & {"script", "img"}
+    assert "alert(1)" in "".join(page.text.values())
+
+
+def test_escaped_words_are_shown_as_they_are(tmp_path):
+    word = r"a*b*_c_ [d](e) `f` | <g> \\ & #"
+    write_page([tmp_path / "a.html"], "t", [("", pd.DataFrame({"x": [markdown_text(word)]}))], "l")
+    assert parsed((tmp_path / "a.html").read_text()).text["td"].strip() == word
+
+
+def test_a_heading_of_a_card_and_a_sample_are_text():
+    page = parsed(card(SCRIPT, html(IMAGE.encode())))
+    assert page.tags == {"article", "h4"}
+    assert SCRIPT in page.text["h4"]
+
+
+def test_samples_are_shown_as_they_are(tmp_path):
+    rows = [("human", "human", "Human"), ("bn4", "pure", SCRIPT)]
+    table = pd.DataFrame(
+        [
+            {"window": 0, "prompt": b"<b>wo", "model": m, "decoding": d, "label": name, "continuation": IMAGE.encode()}
+            for m, d, name in rows
+        ]
+    )
+    write_samples_html(table, tmp_path / "a.html", SCRIPT)
+    page = parsed((tmp_path / "a.html").read_text())
+    assert not page.tags & {"script", "img"}
+    assert "<b>wo" in "".join(page.text.values())
+    write_samples_markdown(table, tmp_path / "a.md", "t")
+    shown = MarkdownIt("commonmark", {"html": True}).enable("table").render((tmp_path / "a.md").read_text())
+    page = parsed(shown)
+    assert not page.tags & {"script", "img"}
+    assert "alert(1)" in "".join(page.text.values())
