@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained import auto as pretrained
 
 KEY = "quality.language_model"
 
@@ -73,29 +71,11 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu", 
     UserError
         If there is no such model, or it has no safetensors, no tokenizer or brings code of its own.
     """
-    disable_progress_bar()
-    if not Path(folder).is_dir():
-        raise UserError(f"{key}: {folder}: no such folder (searched from {Path.cwd()})")
-    options = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            str(folder), use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
-        )
-        model, report = loaded
-        # transformers would draw at random what is missing, and read every text as empty without a vocabulary.
-        if absent := sorted(report["missing_keys"]):
-            raise ValueError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
-        if model.get_output_embeddings() is None:
-            raise ValueError("it has no head that maps a hidden state to logits")
-        if not _tokens(tokenizer, "a b"):
-            raise ValueError("its tokenizer finds no token in a text")
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"{key}: {folder}: no complete causal language model ({reason})") from error
+    tokenizer = pretrained.load_tokenizer(folder, key)
+    model = pretrained.load_causal_lm(folder, torch.float32, key)
     torch.nn.Module.to(model, device)
     _keep_in_float32(model.get_output_embeddings())
-    return LanguageModel(model.eval(), tokenizer, getattr(model.config, "max_position_embeddings", None))
+    return LanguageModel(model, tokenizer, pretrained.context_of(model))
 
 
 def is_gpt2_large(model: LanguageModel) -> bool:
@@ -124,7 +104,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     Raises
     ------
     UserError
-        If a text has more tokens than the model reads.
+        If a text has more tokens than the model reads, or one that the model does not have.
     """
     tokens = [_tokens(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
@@ -133,6 +113,12 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
             f"{KEY}: it reads at most {model.context} tokens, but a sample has {longest}: "
             "choose another language model, or lower windows.scored"
         )
+    known, highest = (
+        len(model.model.get_output_embeddings().weight),
+        max((max(ids) for ids in tokens if ids), default=0),
+    )
+    if highest >= known:
+        raise UserError(f"{KEY}: its tokenizer has token {highest}, but its head {known} rows; it is another model's")
     perplexity = np.full(len(texts), math.nan)
     features = np.full((len(texts), model.model.config.hidden_size), math.nan, np.float32)
     for rows in _batches(tokens, batch):

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM
-from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained import auto as pretrained
 from oversmoothing.truths.byte_model import BYTES, ByteModel
 
 PROBE = 8  # bytes on which the head is tried
@@ -40,28 +38,12 @@ def load_causal_lm(
         If there is no such model, it brings code of its own, its weights are incomplete, its ids leave no room for 256
         bytes, or its logits are not its head times its last hidden state.
     """
-    disable_progress_bar()
-    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-    try:
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            str(folder),
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
-            dtype=dtype,
-            output_loading_info=True,
-        )
-        model, report = loaded
-        if absent := sorted(report["missing_keys"]):
-            raise ValueError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ImportError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"{name}: {folder}: no complete causal language model that needs no code ({reason})") from error
+    model = pretrained.load_causal_lm(folder, torch.bfloat16 if precision == "bf16" else torch.float32, name)
     torch.nn.Module.to(model, device)
-    model.requires_grad_(False).eval()
+    model.requires_grad_(False)
     head = model.get_output_embeddings()
     # Where a model sets no limit, as with rotary positions that reach on, the windows are the limit.
-    context = getattr(model.config, "max_position_embeddings", None) or sys.maxsize
+    context = pretrained.context_of(model) or sys.maxsize
     own = ByteModel(name, model.base_model, head.weight, getattr(head, "bias", None), byte_offset, bos, context)
     _try_head(own, model, 0.05 if precision == "bf16" else 1e-3)
     return own

@@ -6,7 +6,6 @@ of the chunks are dropped, and of the heads, which predict several bytes ahead, 
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,9 @@ from transformers import LlamaConfig, LlamaModel
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.auto import told
+from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder, read_tensors
 from oversmoothing.truths.byte_model import ByteModel
-from oversmoothing.truths.shards import read_json, read_tensors, shapes, tensor_files
 
 BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
@@ -38,9 +38,12 @@ SIZES = (
     "num_key_value_heads",
     "rms_norm_eps",
 )
+# What else is read, and the types of what is no whole number.
+NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int,), "rope_theta": (int, float)}
+NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
 
 
-def load_evabyte(folder: str | Path, name: str, device: torch.device, precision: str) -> ByteModel:
+def load_evabyte(folder: str | Path, name: str, device: torch.device, precision: str, begins: bool = True) -> ByteModel:
     """Load EvaByte from its folder, tensor by tensor.
 
     Parameters
@@ -53,23 +56,25 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
     precision : {"bf16", "float32"}
         Of the blocks' matrices, as they lie in memory. Embedding, norms and head are float32 always, and so is the
         residual stream between them under `oversmoothing.device.autocast`, as in EvaByte's own code.
+    begins : bool
+        Put EvaByte's beginning-of-sentence id before every text.
 
     Raises
     ------
     UserError
         If the folder holds another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
     """
-    folder = Path(folder)
-    config = _read_config(folder)
-    llama = LlamaConfig(
-        **{key: config[key] for key in SIZES},
-        max_position_embeddings=config["window_size"],
-        rope_parameters={"rope_type": "default", "rope_theta": float(config["rope_theta"])},
-        attention_bias=False,
-    )
-    with torch.device("meta"):
+    held = check_folder(folder)
+    config = _checked(held)
+    with told(f"{held.path / CONFIG}: it makes no Llama"), torch.device("meta"):
+        llama = LlamaConfig(
+            **{key: config[key] for key in SIZES},
+            max_position_embeddings=config["window_size"],
+            rope_parameters={"rope_type": "default", "rope_theta": float(config["rope_theta"])},
+            attention_bias=False,
+        )
         trunk = LlamaModel(llama)
-    files = _tensors(folder, trunk, config)
+    files = _tensors(held, trunk)
     offset = float(bool(config["norm_add_unit_offset"]))
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     head = None
@@ -85,37 +90,41 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
     trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are in no file
     trunk.requires_grad_(False).eval()
     assert head is not None
-    return ByteModel(name, trunk, head, None, BYTE_OFFSET, config["bos_token_id"], config["window_size"])
+    bos = config["bos_token_id"] if begins else None
+    return ByteModel(name, trunk, head, None, BYTE_OFFSET, bos, config["window_size"])
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    config = read_json(path)
+def _checked(held: ModelFolder) -> dict[str, Any]:
+    """Return the config once it is EvaByte's, with numbers where numbers belong."""
+    path, config = held.path / CONFIG, held.config
     if config.get("model_type") != "evabyte":
         raise UserError(
             f"{path}: its model_type is {config.get('model_type')!r}, not 'evabyte'; for another architecture write "
             "`layout: causal_lm`"
         )
-    wanted = (*SIZES, "window_size", "num_pred_heads", "rope_theta", "norm_add_unit_offset", "bos_token_id")
-    for key in wanted:
+    for key in (*SIZES, *NUMBERS):
         if key not in config:
             raise UserError(f"{path}: it has no {key}; this is not a config of EvaByte")
+        if type(config[key]) not in NUMBERS.get(key, (int,)) or config[key] < 0:
+            raise UserError(f"{path}: {key} is {config[key]!r}; this is not a config of EvaByte")
     for key, value in FIXED.items():
         if config.get(key, value) != value:
             raise UserError(f"{path}: {key} is {config[key]!r}; only EvaByte's own, {value!r}, can be read as a Llama")
     return config
 
 
-def _tensors(folder: Path, trunk: LlamaModel, config: Mapping[str, Any]) -> dict[str, Path]:
+def _tensors(held: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
     """Return the file of each tensor to read, once all are seen to be there in the right shape, and no others."""
     expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
-    expected[HEAD] = (config["num_pred_heads"] * config["vocab_size"], config["hidden_size"])
-    files = {key: file for key, file in tensor_files(folder).items() if not OF_CHUNKS.fullmatch(key)}
+    expected[HEAD] = (held.config["num_pred_heads"] * held.config["vocab_size"], held.config["hidden_size"])
+    files = {key: file for key, file in held.files.items() if not OF_CHUNKS.fullmatch(key)}
     if missing := sorted(set(expected) - set(files)):
-        raise UserError(f"{folder}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
+        raise UserError(f"{held.path}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
     if unknown := sorted(set(files) - set(expected)):
-        raise UserError(f"{folder}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
-    for key, shape in shapes(files).items():
-        if shape != expected[key]:
-            raise UserError(f"{folder}: tensor {key} has the shape {shape}, but config.json makes it {expected[key]}")
+        raise UserError(f"{held.path}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
+    for key in files:
+        if held.shapes[key] != expected[key]:
+            raise UserError(
+                f"{held.path}: tensor {key} has the shape {held.shapes[key]}, but config.json makes it {expected[key]}"
+            )
     return files

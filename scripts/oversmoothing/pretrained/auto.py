@@ -1,0 +1,140 @@
+"""Models and tokenizers through the Auto classes of transformers: from safetensors, offline, no code of their own."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
+
+from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder
+
+OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
+BUFFERS = 1 << 28  # numbers in tensors that are in no file, such as masks
+TIED = 2  # times the weights of the files that a model may have: embedding and head may be one
+NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
+
+
+def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str) -> Any:
+    """Load a causal language model; it has run once on two tokens.
+
+    Parameters
+    ----------
+    folder : path
+        In the Hugging Face format.
+    dtype : torch.dtype
+        Of the weights.
+    name : str
+        Of the model or the config's key, for messages.
+
+    Returns
+    -------
+    transformers.PreTrainedModel
+        On the CPU, in evaluation mode.
+
+    Raises
+    ------
+    UserError
+        If the folder does not pass `check_folder`, asks for code of its own, its weights are not those of its config,
+        or the model does not run.
+    """
+    disable_progress_bar()
+    with told(f"{name}: {folder}: no complete causal language model that needs no code"):
+        held = check_folder(folder)
+        config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
+        _check_weights(held, config)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            str(folder),
+            config=config,
+            use_safetensors=True,
+            dtype=dtype,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are named below
+            **OPTIONS,
+        )
+        model, report = loaded
+        _check_report(held, config, report)
+        head = model.get_output_embeddings()
+        if head is None:
+            raise UserError("it has no head that maps a hidden state to logits")
+        context = context_of(model)
+        if context is not None and not (type(context) is int and context > 0):
+            raise UserError(f"{held.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
+        with torch.inference_mode():
+            found = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
+        if found != (1, 2, len(head.weight)):
+            raise UserError(f"its logits of two tokens have the shape {tuple(found)}, its head {len(head.weight)} rows")
+    return model
+
+
+def load_tokenizer(folder: str | Path, name: str) -> Any:
+    """Load a tokenizer (parameters as of `load_causal_lm`).
+
+    Raises
+    ------
+    UserError
+        If the folder does not pass `check_folder`, or has no tokenizer that finds tokens in a text.
+    """
+    with told(f"{name}: {folder}: no complete causal language model"):
+        check_folder(folder)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
+        # Without a vocabulary transformers reads every text as empty.
+        ids = tokenizer("a b", add_special_tokens=False)["input_ids"]
+        if not ids or not all(type(token) is int and token >= 0 for token in ids):
+            raise UserError("its tokenizer finds no token in a text")
+    return tokenizer
+
+
+def context_of(model: Any) -> Any:
+    """Return the longest sequence that a model reads, in tokens; None where it sets no limit."""
+    return getattr(model.config, "max_position_embeddings", None)
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Turn whatever breaks inside into a `UserError` of one line: `what`, and in brackets the reason.
+
+    A wrong config breaks transformers in ways without number, and the tokenizers' library panics past `Exception`.
+    Only what is no fault of the files passes: too little memory, or Ctrl-C.
+    """
+    try:
+        yield
+    except (MemoryError, torch.OutOfMemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        reason = " ".join(str(error).split())
+        if not isinstance(error, UserError):
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            reason = reason if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {reason}"
+        raise UserError(f"{what} ({reason})") from error
+
+
+def _check_weights(held: ModelFolder, config: Any) -> None:
+    """Build the model without its weights, and refuse one that is larger than its files."""
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    wanted = sum(own.numel() for own in model.parameters())
+    beside = sum(own.numel() for own in model.buffers())
+    if wanted > TIED * held.weights or beside > TIED * held.weights + BUFFERS:
+        raise UserError(
+            f"{held.path / CONFIG}: it describes a model of {max(wanted, beside)} numbers, but the files hold "
+            f"{held.weights}; config and weights are of different models"
+        )
+
+
+def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
+    """Refuse weights that transformers would draw at random or leave out."""
+    if absent := sorted(report["missing_keys"]):
+        raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
+    if other := sorted(map(tuple, report["mismatched_keys"])):
+        name, in_file, in_model = other[0]
+        raise UserError(f"tensor {name} has the shape {tuple(in_file)}, but {CONFIG} makes it {tuple(in_model)}")
+    layers = getattr(config, "num_hidden_layers", None)
+    for key in sorted(report["unexpected_keys"]):
+        number = NUMBERED.search(key)
+        if layers is not None and number and int(number[1]) >= layers:
+            raise UserError(f"{held.path / CONFIG}: it makes {layers} layers, but the files have {key} beside them")

@@ -1,0 +1,212 @@
+"""The folder of somebody else's model, checked before anything reads it.
+
+transformers believes what such a folder says: an index may name a file to unpickle or one outside the folder, and a
+config a million layers. Here only JSON and safetensors that lie in the folder itself count, and the config is held
+against the headers of the weights.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from oversmoothing.jobs import UserError
+
+CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+# Other objects that transformers reads where they are there.
+JSON = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+JSON += ["added_tokens.json", "vocab.json"]
+# Keys that make transformers read another file than those checked here, or code of the hub.
+ELSEWHERE = {CONFIG: ("transformers_weights",), "tokenizer_config.json": ("fast_tokenizer_files",)}
+KERNELS = ("attn_implementation", "experts_implementation")
+ADAPTER = "adapter_config.json"
+
+PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
+LAYERS = re.compile(r"(n|num)(_hidden|_decoder)?_layers?")
+EXPERTS = re.compile(r"(n|num)_(\w+_)?experts")
+SIZES = {"vocab_size", "hidden_size", "n_embd", "d_model", "intermediate_size", "n_inner", "ffn_dim", "head_dim"}
+SIZES |= {"num_attention_heads", "num_key_value_heads", "num_heads", "n_head", "n_heads", "max_position_embeddings"}
+SIZES |= {"n_positions", "window_size", "num_pred_heads"}
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """What a folder that was checked holds.
+
+    Attributes
+    ----------
+    path : Path
+    config : dict
+        ``config.json``.
+    files : dict of str to Path
+        The file of each tensor.
+    shapes : dict of str to tuple of int
+        The shape of each tensor.
+    """
+
+    path: Path
+    config: dict[str, Any]
+    files: dict[str, Path]
+    shapes: dict[str, tuple[int, ...]]
+
+    @property
+    def weights(self) -> int:
+        """How many numbers the tensors hold."""
+        return sum(map(prod, self.shapes.values()))
+
+
+def check_folder(folder: str | Path) -> ModelFolder:
+    """Return what the folder of a model holds, once nothing in it leads elsewhere or is out of all bounds.
+
+    Weights that are pickled and code are left where they lie: nothing names them.
+
+    Raises
+    ------
+    UserError
+        That names the file and the key.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder (searched from {Path.cwd()})")
+    _check_links(folder)
+    if (folder / ADAPTER).exists():
+        raise UserError(f"{folder / ADAPTER}: an adapter of another model; merge the two and save the whole model")
+    read = {name: read_json(folder / name) for name in JSON if (folder / name).exists()}
+    read[CONFIG] = read_json(folder / CONFIG)
+    for name, keys in ELSEWHERE.items():
+        for key in keys:
+            if read.get(name, {}).get(key) is not None:
+                raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
+    files = _tensor_files(folder)
+    shapes = _shapes(files)
+    _check_sizes(folder / CONFIG, read[CONFIG], shapes)
+    return ModelFolder(folder, read[CONFIG], files, shapes)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; a `UserError` names a file that is missing or damaged."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not a JSON object ({_line(error)}); fetch it again") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: not a JSON object but {type(value).__name__}; fetch it again")
+    return value
+
+
+def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = None) -> Iterator[tuple[str, Tensor]]:
+    """Yield tensors by name, file after file, so that one at a time is in memory.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        The tensors to read, out of `ModelFolder.files`.
+    rows : mapping of str to int, optional
+        Of these tensors, only so many first rows.
+
+    Raises
+    ------
+    UserError
+        If a file is missing, damaged or lacks a tensor.
+    """
+    for path in sorted(set(files.values())):
+        with _opened(path) as file:
+            for name in sorted(name for name, own in files.items() if own == path):
+                try:
+                    if rows and name in rows:
+                        yield name, file.get_slice(name)[: rows[name]]
+                    else:
+                        yield name, file.get_tensor(name)
+                except SafetensorError as error:
+                    raise UserError(f"{path}: {name} cannot be read ({error}); fetch the file again") from error
+
+
+def _check_links(folder: Path) -> None:
+    """Refuse links to what lies outside."""
+    inside = folder.resolve()
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            raise UserError(
+                f"{path}: a link that leads out of the folder; copy the folder with `cp -rL` and name the copy"
+            )
+
+
+def _tensor_files(folder: Path) -> dict[str, Path]:
+    """Say which file holds each tensor, the single one before the index, as transformers does."""
+    if (folder / SINGLE).exists() or not (folder / INDEX).exists():
+        with _opened(folder / SINGLE) as file:
+            return dict.fromkeys(file.keys(), folder / SINGLE)
+    path = folder / INDEX
+    index = read_json(path)
+    named = index.get("weight_map")
+    if not isinstance(named, dict) or not named:
+        raise UserError(f"{path}: it has no weight_map from tensors to files; fetch it again")
+    if not isinstance(index.get("metadata"), dict):
+        raise UserError(f"{path}: its metadata is not an object; fetch it again")
+    for tensor, file in named.items():
+        if not isinstance(file, str) or not PLAIN.fullmatch(file):
+            raise UserError(
+                f"{path}: weight_map places {tensor} in {file!r}; only .safetensors files of the folder itself are read"
+            )
+    return {tensor: folder / file for tensor, file in named.items()}
+
+
+def _shapes(files: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor without reading it."""
+    found = {}
+    for path in sorted(set(files.values())):
+        with _opened(path) as file:
+            held = set(file.keys())
+            for name in (name for name, own in files.items() if own == path):
+                if name not in held:
+                    raise UserError(f"{path}: it has no tensor {name}, which the index places there")
+                found[name] = tuple(file.get_slice(name).get_shape())
+    return found
+
+
+def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check the counts that a config, or a part of it, sets: what is built in a loop must have its weights."""
+    largest = max((size for shape in shapes.values() for size in shape), default=0)
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _check_sizes(path, value, shapes)
+        if key in KERNELS and "/" in str(value):
+            raise UserError(f"{path}: {key} is {value!r}: code of the hub, which is never run; delete the key")
+        lowest, most, what = 1, None, ""
+        if LAYERS.fullmatch(key):
+            most, what = len(shapes), f"; the files hold {len(shapes)} tensors"
+        elif EXPERTS.fullmatch(key):
+            lowest, most, what = 0, max(largest, len(shapes)), "; no tensor is that large"
+        elif key not in SIZES:
+            continue
+        if value is None:
+            continue
+        if type(value) is not int or value < lowest or (most is not None and value > most):
+            limits = f"from {lowest} on" if most is None else f"from {lowest} to {most}"
+            raise UserError(f"{path}: {key} is {_shown(value)}, not a whole number {limits}{what}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 40 else f"{text[:36]} ..."
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return safe_open(path, "pt")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path}: not a complete safetensors file ({error}); fetch it again") from error
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,257 @@
+"""A model's folder may name no file elsewhere, nothing pickled and no model larger than its weights."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
+from safetensors.torch import load_file, save_file
+
+from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.auto import load_tokenizer
+from oversmoothing.pretrained.folder import check_folder
+from oversmoothing.text_quality.perplexity import load_language_model, read
+from oversmoothing.truths.causal_lm import load_causal_lm
+from oversmoothing.truths.evabyte import load_evabyte
+
+CPU = torch.device("cpu")
+LOADERS = {
+    "language model": load_language_model,
+    "causal_lm": lambda folder: load_causal_lm(folder, "own", 0, None, CPU, "float32"),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "gpt2"
+    write_gpt2(folder)
+    return folder
+
+
+@pytest.fixture(params=LOADERS)
+def load(request):
+    return LOADERS[request.param]
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "in")
+    return tmp_path / "in"
+
+
+class Planted:
+    """What leaves a file behind where it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def index_to(folder, file, write=None):
+    """Move the weights to a file that an index names."""
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    (write or save_file)(tensors, folder / file)
+    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, file)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def edit(folder, name, **values):
+    path = folder / name
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def test_an_index_of_the_folders_own_files_is_read(folder, load):
+    index_to(folder, "part-1.safetensors")
+    load(folder)
+
+
+def test_an_index_that_names_a_pickle(folder, load):
+    index_to(folder, "weights.bin", torch.save)
+    with pytest.raises(UserError, match=r"index\.json: weight_map places \S+ in 'weights\.bin'; only \.safetensors"):
+        load(folder)
+
+
+def test_a_pickle_that_an_index_names_is_not_opened(folder, load, tmp_path):
+    index_to(folder, "weights.bin", lambda tensors, path: torch.save({**tensors, "x": Planted(tmp_path / "ran")}, path))
+    with pytest.raises(UserError, match=r"only \.safetensors files of the folder itself are read"):
+        load(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("where", ["../outside.safetensors", "{}/outside.safetensors", "sub/../../outside.safetensors"])
+def test_an_index_that_leads_outside(folder, load, tmp_path, where):
+    (folder / "sub").mkdir()
+    index_to(folder, where.format(tmp_path))
+    assert (tmp_path / "outside.safetensors").exists()
+    with pytest.raises(UserError, match=r"weight_map places \S+ in '.*outside\.safetensors'; only"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_link_that_leads_outside(folder, load, tmp_path, name):
+    (folder / name).rename(tmp_path / name)
+    (folder / name).symlink_to(tmp_path / name)
+    with pytest.raises(UserError, match=r"in/\S+: a link that leads out of the folder; copy the folder with `cp -rL`"):
+        load(folder)
+    (tmp_path / name).rename(folder / f"own-{name}")
+    (folder / name).unlink()
+    (folder / name).symlink_to(f"own-{name}")
+    load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "message"),
+    [
+        ("config.json", {"transformers_weights": "other.safetensors"}, "transformers_weights names other files"),
+        ("config.json", {"attn_implementation": "someone/kernel"}, "attn_implementation is 'someone/kernel': code of"),
+        ("tokenizer_config.json", {"fast_tokenizer_files": ["../t.1.json"]}, "fast_tokenizer_files names other files"),
+    ],
+)
+def test_keys_that_lead_elsewhere(folder, load, name, key, message):
+    edit(folder, name, **key)
+    with pytest.raises(UserError, match=f"in/{name}: {message}"):
+        load(folder)
+
+
+def test_an_adapter_of_another_model(folder, load):
+    (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "someone/else"}))
+    with pytest.raises(UserError, match=r"adapter_config\.json: an adapter of another model"):
+        load(folder)
+
+
+def test_code_beside_a_known_architecture_is_not_run(folder, load, tmp_path):
+    code = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()"
+    (folder / "own.py").write_text(code)
+    names = {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M", "AutoTokenizer": ["own.T", "own.T"]}
+    edit(folder, "config.json", auto_map=names)
+    edit(folder, "tokenizer_config.json", auto_map=names)
+    load(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("text", ["[]", "null", '"x"', "3", "{", "", "\xff", "[" * 100_000])
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"])
+def test_json_that_is_no_object(folder, load, name, text):
+    (folder / name).write_bytes(text.encode("latin-1"))
+    with pytest.raises(UserError, match=rf"in/{name}: not a JSON object"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        ([], "not a JSON object but list"),
+        ({"metadata": {}}, "it has no weight_map"),
+        ({"metadata": {}, "weight_map": []}, "it has no weight_map"),
+        ({"metadata": None, "weight_map": {"a": "b.safetensors"}}, "its metadata is not an object"),
+        ({"metadata": {}, "weight_map": {"a": None}}, "weight_map places a in None"),
+        ({"metadata": {}, "weight_map": {"a": ".hidden.safetensors"}}, "weight_map places a in '.hidden.safetensors'"),
+    ],
+)
+def test_an_index_that_is_none(folder, load, index, message):
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(UserError, match=rf"in/model\.safetensors\.index\.json: {message}"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("n_layer", 10**6, "n_layer is 1000000, not a whole number from 1 to 16; the files hold 16 tensors"),
+        ("n_layer", -1, "n_layer is -1, not a whole number"),
+        ("n_head", 0, "n_head is 0, not a whole number from 1 on"),
+        ("n_embd", [16], r"n_embd is \[16\], not a whole number"),
+        ("vocab_size", True, "vocab_size is True, not a whole number"),
+        ("vocab_size", 10**12, "it describes a model of 16\\d+ numbers, but the files hold"),
+        ("n_inner", 10**9, "it describes a model of 3\\d+ numbers, but the files hold"),
+        ("n_positions", 10**7, "it describes a model of 16\\d+ numbers, but the files hold"),
+    ],
+)
+def test_sizes_that_the_weights_do_not_have(folder, load, key, value, message):
+    edit(folder, "config.json", **{key: value})
+    with pytest.raises(UserError, match=rf"in/config\.json: {message}"):
+        load(folder)
+
+
+def test_a_million_layers_are_not_built(folder, load, monkeypatch):
+    """transformers would build them all before it looks at the weights."""
+    edit(folder, "config.json", n_layer=10**6)
+    monkeypatch.setattr("transformers.GPT2LMHeadModel.__init__", lambda *_: pytest.fail("built"))
+    with pytest.raises(UserError, match="n_layer is 1000000"):
+        load(folder)
+
+
+def test_a_config_of_fewer_layers_than_the_files(tmp_path):
+    write_neox(tmp_path, layers=3)
+    edit(tmp_path, "config.json", num_hidden_layers=2)
+    with pytest.raises(UserError, match=r"config\.json: it makes 2 layers, but the files have .*layers\.2\."):
+        load_language_model(tmp_path)
+
+
+def test_a_config_of_another_shape(folder, load):
+    edit(folder, "config.json", n_positions=32)
+    with pytest.raises(UserError, match=r"tensor transformer\.wpe\.weight has the shape \(96, 16\), but config\.json"):
+        load(folder)
+
+
+def test_parts_of_a_config_are_checked_too(folder):
+    edit(folder, "config.json", text_config={"num_hidden_layers": 10**6})
+    with pytest.raises(UserError, match="num_hidden_layers is 1000000"):
+        check_folder(folder)
+
+
+def test_a_damaged_tokenizer_is_one_line(folder):
+    path = folder / "tokenizer.json"
+    whole = json.loads(path.read_text())
+    for damaged in ({**whole, "model": {**whole["model"], "merges": ["a"]}}, {**whole, "model": None}, {}):
+        path.write_text(json.dumps(damaged))
+        with pytest.raises(UserError, match=r"own: .*in: no complete causal language model") as caught:
+            load_tokenizer(folder, "own")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_tokenizer_with_more_tokens_than_the_head(folder, tmp_path):
+    write_gpt2(tmp_path / "small", vocabulary=257, tokenizer=False)
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(tmp_path / "small" / name, folder / name)
+    model = load_language_model(folder)
+    text = next(text for text, token in model.tokenizer.get_vocab().items() if token > 256)
+    with pytest.raises(UserError, match=r"quality\.language_model: its tokenizer has token \d+, but its head 257 rows"):
+        read(model, [text.replace("\u0120", " ")], 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, not a whole number from 1 to 25"),
+        ({"num_attention_heads": 0}, "num_attention_heads is 0"),
+        ({"num_key_value_heads": None}, "num_key_value_heads is None; this is not a config of EvaByte"),
+        ({"rope_theta": "x"}, "rope_theta is 'x'; this is not a config of EvaByte"),
+        ({"bos_token_id": -1}, "bos_token_id is -1; this is not"),
+        ({"norm_add_unit_offset": []}, r"norm_add_unit_offset is \[\]"),
+        ({"hidden_size": 2**62}, "it makes no Llama"),
+    ],
+)
+def test_odd_configs_of_evabyte(tmp_path, change, message):
+    tensors = write_evabyte(tmp_path)
+    write_evabyte(tmp_path, {**EVABYTE, **change}, tensors)
+    with pytest.raises(UserError, match=rf"config\.json: {message}"):
+        load_evabyte(tmp_path, "evabyte", CPU, "float32")
+
+
+def test_evabytes_index_may_not_lead_elsewhere_either(tmp_path):
+    write_evabyte(tmp_path / "in", shards=2)
+    path = tmp_path / "in/model.safetensors.index.json"
+    index = json.loads(path.read_text())
+    first = next(iter(index["weight_map"]))
+    shutil.copy(tmp_path / "in" / index["weight_map"][first], tmp_path / "outside.safetensors")
+    index["weight_map"][first] = "../outside.safetensors"
+    path.write_text(json.dumps(index))
+    with pytest.raises(UserError, match=r"only \.safetensors files of the folder itself are read"):
+        load_evabyte(tmp_path / "in", "evabyte", CPU, "float32")
