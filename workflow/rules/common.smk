@@ -13,14 +13,15 @@ sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
 from check import check, check_device
-from fingerprint import fingerprint
 from paths import check_paths, check_sources, check_text, missing_text
 from plan import METRICS, one_of, settings
+from planned import begin, fingerprint
 from repeated_keys import check_keys
 from snakemake.logging import logger
 
 check_keys(workflow.configfiles)
 check(config)
+begin(config, leads=workflow.is_main_process)
 check_paths(config)
 for message in missing_text(config):
     logger.warning(
