@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import fingerprint as module
-from fingerprint import SCRIPTS, closure, fingerprint
+from oversmoothing import fingerprint as module
+from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint
 
 TRAINING_IMPORTS = {
     "train.py",
@@ -16,6 +16,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/corpus/__init__.py",
     "oversmoothing/corpus/reader.py",
     "oversmoothing/device.py",
+    "oversmoothing/fingerprint.py",
     "oversmoothing/jobs.py",
     "oversmoothing/model.py",
     "oversmoothing/store/__init__.py",

@@ -9,9 +9,10 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
-from check import DECODINGS, check, check_device, check_files
+from check import DECODINGS, check, check_device
 from oversmoothing.decoding import PARAMETERS, decoder
 from oversmoothing.metrics import METRICS
+from paths import check_paths
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -104,7 +105,7 @@ def test_a_folder_of_revisions(tmp_path):
         (tmp_path / name).mkdir()
     entry = {"name": "own", "hub": str(tmp_path), "revisions": ["step0", "step8"], "main_is": "step8"}
     config = default(others={"models": [entry]})
-    check_files(config)
+    check_paths(config)
     assert [one.source for one in plan.others(config).values()] == [
         {"folder": f"{tmp_path}/step0"},
         {"folder": f"{tmp_path}/main", "instead_of": "step8", "revision": "main"},
@@ -112,8 +113,8 @@ def test_a_folder_of_revisions(tmp_path):
     del entry["revisions"]
     assert plan.others(default(others={"models": [entry]}))["own/main"].source == {"folder": str(tmp_path)}
     entry["revisions"] = ["step0", "step4"]
-    with pytest.raises(plan.ConfigError, match=r"others\.models: no folder .*step4 for revision step4 of own"):
-        check_files(default(others={"models": [entry]}))
+    with pytest.raises(plan.ConfigError, match=r"others\.models: revision step4 of own: no folder .*step4"):
+        check_paths(default(others={"models": [entry]}))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     (asset,) = plan.assets(folder).values()
     assert asset == {"folder": str(tmp_path)}
     with pytest.raises(plan.ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
-        check_files(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
+        check_paths(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
 
 
 def test_models_by_name():

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, as_folder, matching_files, models, others, step, with_histories
+from plan import ConfigError, models, others, step, with_histories
 
 SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
@@ -42,35 +42,6 @@ def check(config: Mapping[str, Any]) -> None:
     """
     for message in _mistakes(config):
         raise ConfigError(message)
-
-
-def check_files(config: Mapping[str, Any]) -> None:
-    """Check that the text which the config names is there, before a job has deleted any earlier output.
-
-    Raises
-    ------
-    ConfigError
-        That names the key and the path.
-    """
-    for pattern in config["corpus"]["paths"] if config["corpus"]["source"] == "files" else ():
-        if not matching_files([pattern]):
-            raise ConfigError(f"corpus.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
-    for i, corpus in enumerate(config["language"]["corpora"]):
-        for pattern in corpus["paths"]:
-            if not matching_files([pattern]):
-                raise ConfigError(f"language.corpora.{i}.paths: no file matches {pattern!r} (searched in {Path.cwd()})")
-    named = {"quality.language_model": config["quality"]["language_model"] or ""}
-    named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
-    for key, name in named.items():
-        folder = as_folder(name) if name else None
-        if folder and not folder.is_dir():
-            raise ConfigError(f"{key}: no folder {name} (searched in {Path.cwd()})")
-    for other in others(config).values():
-        if not Path(other.source.get("folder", ".")).is_dir():
-            raise ConfigError(
-                f"others.models: no folder {other.source['folder']} for revision {other.revision} of {other.model} "
-                f"(searched in {Path.cwd()})"
-            )
 
 
 def check_device(config: Mapping[str, Any]) -> None:

@@ -3,7 +3,10 @@
 import logging
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from oversmoothing.fingerprint import closure, fingerprint
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +28,8 @@ def run(main: Callable[[Any], None], job: Any) -> None:
     Raises
     ------
     SystemExit
-        With status 1 after an error that `explain` knows; any other passes through, and its traceback stands in
-        the log too.
+        With status 1 after an error that `explain` knows, or if the code is not the one that the run was planned
+        with; with status 130 after Ctrl-C. Any other error passes through, and its traceback stands in the log too.
     """
     log = str(job.log[0]) if job.log else None
     logging.basicConfig(
@@ -36,7 +39,11 @@ def run(main: Callable[[Any], None], job: Any) -> None:
         force=True,
     )
     try:
+        _check_code(main, job)
         main(job)
+    except KeyboardInterrupt:
+        logger.error("interrupted")
+        raise SystemExit(130) from None
     except Exception as error:
         message = explain(error)
         if message is None:
@@ -54,3 +61,14 @@ def explain(error: Exception) -> str | None:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
     return None
+
+
+def _check_code(main: Callable[[Any], None], job: Any) -> None:
+    """Refuse to run code that is not the one of the plan, as which what it makes would be recorded."""
+    planned = getattr(getattr(job, "params", None), "code", None)
+    if planned is None:
+        return
+    script = Path(main.__globals__["__file__"]).name
+    if fingerprint(script) != planned:
+        newest = max(closure(script), key=lambda path: path.stat().st_mtime_ns)
+        raise UserError(f"the code of {script} changed while the run was under way (the latest: {newest}); run again")

@@ -48,7 +48,7 @@ def config(tmp_path):
         ("- {rank: 4}", "- {rank: 400}", "bn400-s1337: rank 400 is above model.width, 16; lower it"),
         ("scored: 24", "scored: 25", "longer than the block of bn4-s1337, 32"),
         ("[text.jsonl]", "[nothing/*.parquet]", "corpus.paths: no file matches 'nothing/*.parquet'"),
-        ("- {rank: 4}", "- {name: mine, path: none.safetensors}", "Missing input files for rule adopt"),
+        ("- {rank: 4}", "- {name: mine, path: none.safetensors}", "family.0.path: no file none.safetensors"),
     ],
 )
 def test_mistakes_in_the_config_stop_before_anything_is_touched(study, config, old, new, message):

@@ -156,4 +156,4 @@ def test_a_folder_of_revisions_needs_no_hub_and_a_context_must_fit(project, tmp_
     assert "Traceback" not in output
     assert set(read_table(project.folder / places[0])["read"].to_pylist()) == {"main"}
     output = project.snakemake("assets", config=write(tmp_path, [{**own, "revisions": ["step3"]}]), check=False)
-    assert f"others.models: no folder {tmp_path}/own/step3 for revision step3 of own" in output
+    assert f"others.models: revision step3 of own: no folder {tmp_path}/own/step3" in output

@@ -12,11 +12,21 @@ import sys
 sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
-from check import check, check_device, check_files
-from fingerprint import fingerprint
+from check import check, check_device
+from paths import check_paths, check_sources, check_text, missing_text
 from plan import METRICS, one_of, settings
+from planned import begin, fingerprint
+from repeated_keys import check_keys
+from snakemake.logging import logger
 
+check_keys(workflow.configfiles)
 check(config)
+begin(config, leads=workflow.is_main_process)
+check_paths(config)
+for message in missing_text(config):
+    logger.warning(
+        f"{message}; until it is there, this config can be planned and no more"
+    )
 
 RESULTS = config["results"].rstrip("/")
 MODELS = plan.models(config)

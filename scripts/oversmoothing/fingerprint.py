@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+SCRIPTS = Path(__file__).resolve().parent.parent
 
 
 def fingerprint(script: str, root: Path = SCRIPTS) -> str:

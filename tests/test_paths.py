@@ -1,0 +1,98 @@
+"""Every path of a config is checked by name when the config is read; text may be missing until something reads it."""
+
+import copy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+from paths import check_paths, check_sources, check_text, missing_text
+from plan import ConfigError
+
+DEFAULT = yaml.safe_load((Path(__file__).resolve().parent.parent / "config/config.yaml").read_text())
+
+
+def default(**changes):
+    config = copy.deepcopy(DEFAULT)
+    update_config(config, changes)
+    return config
+
+
+OTHER = {"name": "other", "layout": "causal_lm"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"truths": [{"name": "truth", "path": "no.safetensors"}]}, "truths.0.path: no file no.safetensors"),
+        ({"family": [{"rank": 4}, {"name": "a", "path": "no"}]}, "family.1.path: no file no"),
+        (
+            {"saturation": {"histories": [{"name": "a", "path": "no.csv", "parameters": 1}]}},
+            "saturation.histories.0.path: no file no.csv",
+        ),
+        ({"quality": {"language_model": "./no"}}, "quality.language_model: no folder no"),
+        ({"truths": [{**OTHER, "hub": "/no/such/model"}]}, "truths.0.hub: no folder /no/such/model"),
+        ({"others": {"models": [{"name": "o", "hub": "./no"}]}}, "others.models: revision main of o: no folder no"),
+        ({"results": "results/{model}"}, "results: results/{model}: '{' in a path means a wildcard to Snakemake"),
+        ({"assets": "<results>"}, "assets: <results>: '<' in a path means a wildcard"),
+        ({"truths": [{"name": "t", "path": "my/{x}"}]}, "truths.0.path: my/{x}: '{' in a path means a wildcard"),
+    ],
+)
+def test_a_path_that_is_not_there_is_named_with_its_key(changes, message):
+    with pytest.raises(ConfigError) as error:
+        check_paths(default(**changes))
+    assert message in str(error.value)
+
+
+def test_paths_that_are_there_pass(tmp_path):
+    file = tmp_path / "w.safetensors"
+    file.touch()
+    check_paths(DEFAULT)
+    check_paths(default(truths=[{"name": "t", "path": str(file)}], quality={"language_model": str(tmp_path)}))
+
+
+@pytest.mark.parametrize("name", ["a<x>.txt", "a{x}.txt"])
+def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path, name):
+    (tmp_path / name).touch()
+    for changes in (
+        {"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}},
+        {"language": {"corpora": [{"name": "a", "paths": [f"{tmp_path}/*.txt"]}]}},
+    ):
+        with pytest.raises(ConfigError, match=r"paths: .*means a wildcard to Snakemake; rename it"):
+            check_paths(default(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"corpus": {"source": "files", "paths": ["no/*.txt"]}}, "corpus.paths: no file matches 'no/*.txt'"),
+        (
+            {"corpus": {"source": "fineweb", "fineweb": {"repository": "./no"}}},
+            "repository: no file no/sample",
+        ),
+        (
+            {"language": {"corpora": [{"name": "a", "paths": ["no.txt"]}]}},
+            "language.corpora.0.paths: no file matches 'no.txt'",
+        ),
+    ],
+)
+def test_missing_text_stops_what_reads_it_alone(changes, message):
+    config = default(**changes)
+    check_paths(config)
+    assert message in missing_text(config)[0]
+    with pytest.raises(ConfigError) as error:
+        check_text(config)
+    assert message in str(error.value)
+    assert not missing_text(DEFAULT)
+
+
+def test_an_input_that_stands_in_a_rule_must_be_there(tmp_path):
+    there = tmp_path / "there.csv"
+    there.touch()
+    inputs = [str(there), "results/made.csv", "assets/{asset}.json", "{model}.csv", lambda wildcards: "later.csv"]
+    check_sources([SimpleNamespace(name="table", input=inputs)], made=["results", "assets/"])
+    rules = [SimpleNamespace(name="table", input=[*inputs, "resources/none.csv"])]
+    with pytest.raises(ConfigError, match=r"resources/none\.csv: no such file, but rule table reads it"):
+        check_sources(rules, made=["results", "assets/"])
