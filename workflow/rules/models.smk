@@ -6,6 +6,15 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 """
 
 
+from oversmoothing.training.accepted import accepted, discard
+
+
+def discard_checkpoints():
+    """Delete what finished trainings keep for the case that their outputs are lost before Snakemake records them."""
+    for job in accepted(workflow.dag, "train", "train_truth"):
+        discard(job.params.checkpoints["folder"], job.output.weights)
+
+
 rule train:
     input:
         training=ancient(CORPUS["train"]),
