@@ -58,9 +58,10 @@ def test_a_path_names_its_model(path, model):
     assert model_of(path, "results") == model
 
 
-def checkpoint(folder, settings):
-    folder.mkdir()
+def checkpoint(checkpoints, settings):
     key = digest({"settings": settings, "code": "c", "corpus": {"train": "1", "validation": "2"}})
+    folder = checkpoints.with_name(f"{checkpoints.name}-{key[:8]}")
+    folder.mkdir()
     history = [{"validation_loss": 5.5}, {"validation_loss": 1.53}]
     progress = json.dumps({"step": 12_000, "history": history})
     save_file({"x": np.zeros(1)}, folder / "resume.safetensors", {"key": key, "progress": progress})

@@ -1,8 +1,10 @@
 """Training: the schedule, the convergence rule, and a resume that equals an uninterrupted run to the bit."""
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +20,11 @@ from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
+from oversmoothing.training.folder import Folder, training_key
 from oversmoothing.training.loop import record_evaluation, snapshot_steps, train
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
-from oversmoothing.training.step import validation_loss
+from oversmoothing.training.step import Step, validation_loss
+from oversmoothing.training.task import Task
 from oversmoothing.weights import load_model, load_tensors
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -54,6 +58,44 @@ def run(folder, settings=SETTINGS, key="k", shape=SHAPE, text=TEXT, precision="f
     return progress, checkpoints
 
 
+def make_task(where, name, shape=SHAPE, **changes):
+    """Describe a training on the text above, which is written where it is not there yet."""
+    splits = {}
+    for split, data in (("train", TEXT), ("validation", TEXT[:500])):
+        if not (where / f"{split}.bin").exists():
+            (where / f"{split}.bin").write_bytes(data.tobytes())
+        splits[split] = {"bytes": len(data), "sha256": hashlib.sha256(data.tobytes()).hexdigest()}
+    (where / "manifest.json").write_text(json.dumps({"splits": splits}))
+    out = where / name
+    return Task(
+        model=name,
+        settings={"model": shape, "training": {**SETTINGS, **changes}, "seed": 1},
+        device="cpu",
+        code="code",
+        checkpoints=str(where / "checkpoints" / name),
+        interval=5,
+        training=str(where / "train.bin"),
+        validation=str(where / "validation.bin"),
+        manifest=str(where / "manifest.json"),
+        weights=str(out / "weights.safetensors"),
+        history=str(out / "history.parquet"),
+        snapshots=str(out / "snapshots"),
+        log=str(where / f"{name}.log"),
+    )
+
+
+def key(task):
+    return training_key(task.settings, task.code, json.loads(Path(task.manifest).read_text()))
+
+
+def folder(task):
+    return Folder.of(task.checkpoints, key(task))
+
+
+def kept(checkpoints):
+    return [int(path.name.split(".")[0]) for path in sorted((checkpoints.folder.path / "snapshots").iterdir())]
+
+
 def test_learns_and_keeps_the_best_weights(tmp_path):
     progress, checkpoints = run(tmp_path)
     losses = [row["validation_loss"] for row in progress.history]
@@ -62,15 +104,15 @@ def test_learns_and_keeps_the_best_weights(tmp_path):
     assert losses[-1] < 4.5
     assert progress.history[0]["train_loss"] is None
     assert progress.history[-1]["bytes"] == 40 * 2 * 2 * 24
-    best = load_model(checkpoints.best)
+    best = load_model(checkpoints.folder.best)
     assert validation_loss(best, TEXT[:500], SETTINGS, "float32") == min(losses)
 
 
 def test_snapshots_lie_at_powers_of_two(tmp_path):
     _, checkpoints = run(tmp_path)
-    steps = [int(path.name.split(".")[0]) for path in sorted(checkpoints.snapshots.iterdir())]
-    assert steps == [0, 1, 2, 4, 8, 16, 32] == sorted(snapshot_steps(40))
-    first = load_model(checkpoints.snapshots / "00000000.safetensors")
+    assert kept(checkpoints) == [0, 1, 2, 4, 8, 16, 32] == sorted(snapshot_steps(SETTINGS))
+    assert snapshot_steps({**SETTINGS, "snapshots": False}) == set()
+    first = load_model(checkpoints.folder.snapshot(0))
     assert torch.equal(first.head.weight, GPT(GPTConfig(**SHAPE), 1).head.weight)
 
 
@@ -195,15 +237,21 @@ def same_bits(left, right):
 
 
 @pytest.mark.parametrize(
-    ("kill", "precision"), [(signal.SIGKILL, "float32"), (signal.SIGKILL, "bf16"), (signal.SIGTERM, "float32")]
+    ("kill", "precision"),
+    [
+        (signal.SIGKILL, "float32"),
+        (signal.SIGKILL, "bf16"),
+        (signal.SIGTERM, "float32"),
+        (signal.SIGINT, "float32"),
+    ],
 )
 def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
     """Kill a training twice, wherever it happens to be; weights, snapshots and history equal a straight run's."""
     settings = {**SETTINGS, "max_steps": 800, "evaluation_interval": 80, "patience": 50}
     straight, reference = run(tmp_path / "straight", settings, precision=precision)
     folder = tmp_path / "killed"
+    resume = tmp_path / "killed-k" / "resume.safetensors"
     for _ in range(2):
-        resume = folder / "resume.safetensors"
         before = resume.stat().st_mtime_ns if resume.exists() else 0
         process = start(folder, settings, precision)
         wait_for(resume, process, before)
@@ -211,24 +259,30 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
         os.kill(process.pid, kill)
         error = process.communicate()[1]
         assert process.returncode != 0
-        if kill == signal.SIGTERM:
-            assert "stopped by SIGTERM at step" in error
+        if kill != signal.SIGKILL:
+            assert f"UserError: killed: stopped by {kill.name} at step" in error
     step = json.loads(load_tensors(resume)[1]["progress"])["step"]
     assert 0 < step < 800, "the kill came too late to test anything"
     progress, checkpoints = run(folder, settings, precision=precision)
     assert progress.history == straight.history
-    assert same_bits(checkpoints.best, reference.best)
-    assert same_bits(resume, reference.folder / "resume.safetensors")
-    for snapshot in reference.snapshots.iterdir():
-        assert same_bits(checkpoints.snapshots / snapshot.name, snapshot), snapshot.name
+    assert same_bits(checkpoints.folder.best, reference.folder.best)
+    assert kept(checkpoints) == kept(reference)
+    for step in kept(reference):
+        assert same_bits(checkpoints.folder.snapshot(step), reference.folder.snapshot(step)), step
 
 
-def test_a_checkpoint_of_other_settings_is_not_used(tmp_path):
-    first, _ = run(tmp_path / "a", key="one")
-    again, checkpoints = run(tmp_path / "a", {**SETTINGS, "max_steps": 10}, key="two")
+def test_a_checkpoint_of_other_settings_is_neither_used_nor_touched(tmp_path, caplog):
+    first, one = run(tmp_path / "a", key="0" * 64)
+    before = {path: path.read_bytes() for path in one.folder.path.rglob("*.safetensors")}
+    again, two = run(tmp_path / "a", {**SETTINGS, "max_steps": 10}, key="1" * 64)
     assert first.step == 40
     assert again.step == 10
-    assert [path.name for path in sorted(checkpoints.snapshots.iterdir())][-1] == "00000008.safetensors"
+    assert kept(two)[-1] == 8
+    assert {path: path.read_bytes() for path in one.folder.path.rglob("*.safetensors")} == before
+    assert f"{tmp_path}/a-00000000: a checkpoint of other settings, code or data; delete it if nobody" in caplog.text
+    with pytest.raises(UserError, match=r"a-00000000: a checkpoint of another training; move it away"):
+        run(tmp_path / "a", key="0" * 8 + "2" * 56)
+    assert {path: path.read_bytes() for path in one.folder.path.rglob("*.safetensors")} == before
 
 
 def test_two_processes_never_train_one_model(tmp_path):
@@ -245,8 +299,73 @@ def test_two_processes_never_train_one_model(tmp_path):
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
-    run(tmp_path)
-    resume = tmp_path / "resume.safetensors"
-    resume.write_bytes(resume.read_bytes()[:1000])
+    _, checkpoints = run(tmp_path / "a")
+    resume = checkpoints.folder.resume
+    resume.write_bytes(resume.read_bytes()[:100])
     with pytest.raises(UserError, match=r"resume.safetensors: not a complete safetensors file .* delete it"):
-        run(tmp_path)
+        run(tmp_path / "a")
+    resume.unlink()  # as it says
+    run(tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["best", "snapshots/00000004"])
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-100])])
+def test_what_no_later_step_would_write_is_missed_at_once(tmp_path, name, damage, stopped):
+    path = stopped.folder.path / f"{name}.safetensors"
+    damage(path)
+    with pytest.raises(
+        UserError, match=rf"{name}.safetensors: missing or damaged, .*; delete {stopped.folder.path} to"
+    ):
+        run(tmp_path / "a")
+    shutil.rmtree(stopped.folder.path)  # as it says
+    run(tmp_path / "a")
+    assert path.exists()
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A training that was stopped after its twelfth step."""
+
+    def take(self, sequences, step):
+        if step == 11:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(self, sequences, step)
+
+    original = Step.take
+    with monkeypatch.context() as patch:
+        patch.setattr(Step, "take", take)
+        with pytest.raises(UserError, match="a: stopped by SIGTERM at step 12; the state is saved, run again to go on"):
+            run(tmp_path / "a")
+    return Checkpoints(tmp_path / "a", "k", interval=5)
+
+
+def test_what_is_saved_when_it_is_stopped_is_the_step_it_was_stopped_at(tmp_path, stopped, caplog):
+    assert json.loads(load_tensors(stopped.folder.resume)[1]["progress"])["step"] == 12
+    caplog.set_level("INFO")
+    run(tmp_path / "a")
+    assert "resuming at step 12" in caplog.text
+
+
+def test_a_training_that_has_ended_takes_no_step_again(tmp_path, monkeypatch):
+    progress, checkpoints = run(tmp_path / "a")
+    assert not load_tensors(checkpoints.folder.resume)[0], "all but the best weights and the snapshots is dropped"
+    monkeypatch.setattr(Step, "take", None)
+    again, _ = run(tmp_path / "a")
+    assert again == progress
+    assert again.finished
+
+
+def test_a_process_that_was_replaced_saves_nothing(tmp_path):
+    """Neither on its way nor at its end; the other's file stays as it is."""
+    _, checkpoints = run(tmp_path / "a")
+    before = checkpoints.folder.resume.read_bytes()
+    model = GPT(GPTConfig(**SHAPE))
+    with checkpoints.lock():
+        (checkpoints.folder.path / "owner").write_text("elsewhere process 7 abc")
+        for save in (
+            lambda: checkpoints.save(model, build_optimiser(model, SETTINGS), Progress()),
+            lambda: checkpoints.finish(Progress()),
+        ):
+            with pytest.raises(UserError, match=r"\(elsewhere process 7\) has taken this training over"):
+                save()
+    assert checkpoints.folder.resume.read_bytes() == before

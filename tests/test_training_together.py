@@ -1,27 +1,30 @@
 """Several processes train one model: the same losses as one, no shared masks, one clear error, an exact resume."""
 
-import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
+from subprocess import Popen
 
 import numpy as np
 import pytest
 import torch
-from test_training import SETTINGS, SHAPE, TEXT, same_bits
+from test_training import SETTINGS, SHAPE, TEXT, folder, key, make_task, same_bits
 
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.parquet import read_table
+from oversmoothing.training import launch as module
 from oversmoothing.training.batches import dropout_seed, share_of, training_batch
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS, failure, launch
 from oversmoothing.training.step import Step
-from oversmoothing.training.task import Task
 from oversmoothing.weights import load_metadata, load_model, load_tensors
 
 
@@ -36,31 +39,7 @@ def threads():
 @pytest.fixture
 def task(tmp_path):
     """Give a maker of tasks on the same small corpus."""
-    splits = {}
-    for name, data in (("train", TEXT), ("validation", TEXT[:500])):
-        (tmp_path / f"{name}.bin").write_bytes(data.tobytes())
-        splits[name] = {"bytes": len(data), "sha256": hashlib.sha256(data.tobytes()).hexdigest()}
-    (tmp_path / "manifest.json").write_text(json.dumps({"splits": splits}))
-
-    def make(name, shape=SHAPE, **changes):
-        out = tmp_path / name
-        return Task(
-            model=name,
-            settings={"model": shape, "training": {**SETTINGS, **changes}, "seed": 1},
-            device="cpu",
-            code="code",
-            checkpoints=str(tmp_path / "checkpoints" / name),
-            interval=5,
-            training=str(tmp_path / "train.bin"),
-            validation=str(tmp_path / "validation.bin"),
-            manifest=str(tmp_path / "manifest.json"),
-            weights=str(out / "weights.safetensors"),
-            history=str(out / "history.parquet"),
-            snapshots=str(out / "snapshots"),
-            log=str(tmp_path / f"{name}.log"),
-        )
-
-    return make
+    return partial(make_task, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +112,7 @@ def test_together_with_dropout_stopped_and_resumed_ends_with_the_same_bits(task)
         f"launch({stopped!r}, 2)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
-    resume = Path(stopped.checkpoints) / "resume.safetensors"
+    resume = folder(stopped).resume
     try:
         limit = time.monotonic() + 300
         while not resume.exists():
@@ -150,7 +129,6 @@ def test_together_with_dropout_stopped_and_resumed_ends_with_the_same_bits(task)
     assert f"resuming at step {step}" in Path(stopped.log).read_text()
     assert read_table(stopped.history).equals(read_table(task("straight").history))
     assert same_bits(stopped.weights, task("straight").weights)
-    assert not Path(stopped.checkpoints).exists()
 
 
 def test_of_several_errors_what_a_user_can_mend_is_told(tmp_path):
@@ -165,10 +143,52 @@ def test_of_several_errors_what_a_user_can_mend_is_told(tmp_path):
     assert "Traceback 0" in str(error)
 
 
+def test_when_one_fails_the_others_are_ended(task, monkeypatch):
+    """Two would run on for a minute after the third has failed."""
+    code = "import os, sys, time; sys.exit(3) if os.environ['RANK'] == '2' else time.sleep(60)"
+    started = []
+
+    def start(_, env):
+        started.append(Popen([sys.executable, "-c", code], env=env))
+        return started[-1]
+
+    monkeypatch.setattr(module.subprocess, "Popen", start)
+    with pytest.raises(
+        RuntimeError, match=r"a training process failed \(exit statuses rank 0: -9, rank 1: -9, rank 2: 3\)"
+    ):
+        launch(task("three"), 3)
+    assert [process.poll() for process in started] == [-signal.SIGKILL, -signal.SIGKILL, 3]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_reaches_every_process(task, monkeypatch, number):
+    """They say that they are ready, get the signal through the launcher, and end as it lets them."""
+    code = (
+        "import signal, sys, time\n"
+        "def stop(number, _): sys.exit(number)\n"
+        f"signal.signal({int(number)}, stop)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(1000)"
+    )
+    started = []
+
+    def start(_, env):
+        process = Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, start_new_session=True)
+        assert process.stdout.readline() == b"ready\n"
+        started.append(process)
+        if len(started) == 2:
+            threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+        return process
+
+    monkeypatch.setattr(module.subprocess, "Popen", start)
+    with pytest.raises(RuntimeError, match=f"exit statuses rank 0: {int(number)}, rank 1: {int(number)}"):
+        launch(task("two"), 2)
+
+
 def test_the_lock_is_held_by_the_first(task):
     held = task("held")
     with (
-        Checkpoints(held.checkpoints, "key", 5).lock(),
+        Checkpoints(held.checkpoints, key(held), 5).lock(),
         pytest.raises(UserError, match=r"another process \(.* process \d+\) is training this model"),
     ):
         launch(held, 2)

@@ -350,7 +350,7 @@ def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Say where a training keeps its checkpoints, and after how many steps it writes one."""
+    """Say where the trainings of a model keep their checkpoints, and after how many steps they write one."""
     folder = config["checkpoints"]["folder"] or f"{config['results'].rstrip('/')}/checkpoints"
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 

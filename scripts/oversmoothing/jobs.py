@@ -1,5 +1,6 @@
 """What every script shares: where its log goes and how its errors read."""
 
+import errno
 import logging
 import sys
 from collections.abc import Callable
@@ -60,6 +61,8 @@ def explain(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.filename or 'the disk'}: no space left; free some and run again"
     return None
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from safetensors import safe_open
 
 from oversmoothing.store.parquet import read_table
-from oversmoothing.store.provenance import digest
+from oversmoothing.training.folder import Folder, training_key
 
 FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
 STAGES = {
@@ -140,17 +140,12 @@ def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
     """Read the checkpoint of a training; None where there is none that it would go on from."""
-    path = Path(model["checkpoints"]) / "resume.safetensors"
+    folder = Folder.of(model["checkpoints"], training_key(model["settings"], code, manifest))
     try:
-        with safe_open(path, "np") as file:
-            metadata = file.metadata()
+        with safe_open(folder.resume, "np") as file:
+            progress = json.loads(file.metadata()["progress"])
     except FileNotFoundError:
-        return None
-    splits = manifest.get("splits", {})
-    sha256 = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
-    if metadata["key"] != digest({"settings": model["settings"], "code": code, "corpus": sha256}):  # as train.py has it
-        return "waiting; there is a checkpoint of another config, text or code"
-    progress = json.loads(metadata["progress"])
+        return "waiting; there is a checkpoint of another config, text or code" if folder.others() else None
     loss = progress["history"][-1]["validation_loss"]
     steps = model["settings"]["training"]["max_steps"]
     return f"step {progress['step']:,} of {steps:,}, validation loss {loss:.3f}"

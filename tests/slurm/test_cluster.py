@@ -84,7 +84,7 @@ def training(cluster, study, model, rule="train"):
     limit = time.monotonic() + 60 * MINUTES
     while True:
         job = cluster.job(f"rule_{rule}_wildcards_{model}")
-        if job and (study.folder / f"cluster_checkpoints/{model}/resume.safetensors").exists():
+        if job and list(study.folder.glob(f"cluster_checkpoints/{model}-*/resume.safetensors")):
             return job
         assert time.monotonic() < limit, f"{model} never ran"
         time.sleep(0.2)

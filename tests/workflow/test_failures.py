@@ -16,6 +16,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.weights import load_metadata, load_tensors
 
 WEIGHTS = "results/models/bn4-s1337/weights.safetensors"
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def state(folder):
@@ -125,23 +126,22 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
     tiny = (folder / "tests/config/tiny.yaml").read_text().replace("  max_steps: 16\n", "  max_steps: 1500\n")
     (folder / "killed.yaml").write_text(tiny)
     (folder / "straight.yaml").write_text("results: straight\n" + tiny.replace("folder: checkpoints", "folder: other"))
-    resume = folder / "checkpoints/bn4-s1337/resume.safetensors"
     command = copy.command(WEIGHTS, config="killed.yaml")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
+    process = subprocess.Popen(command, cwd=folder, start_new_session=True, **QUIET)
     limit = time.monotonic() + 600
-    while not resume.exists():
+    while not (saved := list(folder.glob("checkpoints/bn4-s1337-*/resume.safetensors"))):
         assert process.poll() is None
         assert time.monotonic() < limit
         time.sleep(0.01)
     time.sleep(0.3)
+    resume = saved[0]
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     step = json.loads(load_metadata(resume)["progress"])["step"]
     assert 0 < step < 1500, "the kill came too late to test anything"
     assert not (folder / WEIGHTS).exists()
 
-    subprocess.run(copy.command(config="killed.yaml", options=["--unlock"]), cwd=folder, check=True, **quiet)
+    subprocess.run(copy.command(config="killed.yaml", options=["--unlock"]), cwd=folder, check=True, **QUIET)
     copy.snakemake(WEIGHTS, config="killed.yaml")
     assert f"resuming at step {step}" in (folder / "results/logs/train/bn4-s1337.log").read_text()
     copy.snakemake(WEIGHTS.replace("results/", "straight/"), config="straight.yaml")
@@ -150,4 +150,71 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
     assert all((one[name] == other[name]).all() for name in one)
     history = "models/bn4-s1337/history.parquet"
     assert read_table(folder / "results" / history).equals(read_table(folder / "straight" / history))
-    assert not resume.parent.exists()
+    assert list((folder / "checkpoints").iterdir()) == []
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["all of it", "Snakemake alone"])
+def test_a_training_that_ends_unseen_is_not_trained_again(copy, alone):
+    """Its process waits, once all is written, until Snakemake has been shot, with it or before it ends."""
+    folder = copy.folder
+    copy.edit(
+        "scripts/train.py",
+        "    launch(task, job.params.processes)\n",
+        "    launch(task, job.params.processes)\n"
+        "    import os, pathlib, time\n"
+        "    pathlib.Path('ended').write_text(str(os.getpid()))\n"
+        "    while pathlib.Path('hold').exists():\n"
+        "        time.sleep(0.01)\n"
+        "    pathlib.Path('ended').unlink()\n",
+    )
+    (folder / "hold").touch()
+    process = subprocess.Popen(copy.command(WEIGHTS), cwd=folder, start_new_session=True, **QUIET)
+    limit = time.monotonic() + 600
+    while not (folder / "ended").exists():
+        assert process.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    before = {path: path.read_bytes() for path in (folder / WEIGHTS).parent.rglob("*.*") if path.suffix}
+    assert folder / WEIGHTS in before
+    if alone:
+        process.kill()
+        process.wait()
+        (folder / "hold").unlink()
+        while (folder / "ended").exists():
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        (folder / "hold").unlink()
+
+    subprocess.run(copy.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
+    copy.snakemake(WEIGHTS)
+    log = (folder / "results/logs/train/bn4-s1337.log").read_text()
+    assert "training had ended at step 16; its outputs are written again" in log
+    assert "validation loss" not in log, "it trained again"
+    assert {path: path.read_bytes() for path in before} == before
+    assert list((folder / "checkpoints").iterdir()) == []
+    assert copy.planned(WEIGHTS) == {}
+
+
+def test_two_configs_that_share_a_folder_leave_each_other_their_checkpoints(copy):
+    """The first is killed on its way; the second trains the same model under other settings to its end."""
+    folder = copy.folder
+    tiny = (folder / "tests/config/tiny.yaml").read_text()
+    (folder / "long.yaml").write_text(tiny.replace("  max_steps: 16\n", "  max_steps: 1000000\n"))
+    process = subprocess.Popen(copy.command(WEIGHTS, config="long.yaml"), cwd=folder, start_new_session=True, **QUIET)
+    limit = time.monotonic() + 600
+    while not (saved := list(folder.glob("checkpoints/bn4-s1337-*/resume.safetensors"))):
+        assert process.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = saved[0].read_bytes()
+    subprocess.run(copy.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
+
+    (folder / "other.yaml").write_text("results: other\n" + tiny)
+    copy.snakemake(WEIGHTS.replace("results/", "other/"), config="other.yaml")
+    assert saved[0].read_bytes() == before
+    assert list((folder / "checkpoints").iterdir()) == [saved[0].parent]

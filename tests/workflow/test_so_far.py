@@ -83,13 +83,12 @@ def test_finished_models_stand_in_the_table_and_the_others_are_named(copy):
 def test_beside_a_run_that_holds_the_lock(copy, truth_again):
     """The truth is in training, so that only what needs none is in the tables; the run goes on, its lock stays."""
     folder = copy.folder
-    resume = folder / "checkpoints/truth/resume.safetensors"
     command = copy.command("results/models/truth/weights.safetensors", config=truth_again)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     run = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
     try:
         limit = time.monotonic() + 600
-        while not resume.exists():
+        while not list(folder.glob("checkpoints/truth-*/resume.safetensors")):
             assert run.poll() is None
             assert time.monotonic() < limit
             time.sleep(0.05)
@@ -101,7 +100,8 @@ def test_beside_a_run_that_holds_the_lock(copy, truth_again):
         assert sorted((folder / ".snakemake/locks").iterdir()) == locks
         now = state(copy)
         assert {path for path in before | now if before.get(path) != now.get(path)} <= {
-            folder / "results/logs/train/truth.log"
+            folder / "results/logs/train/truth.log",
+            folder / "results/models/truth/owner",  # its sign of life
         }
         assert "of 1,000,000, validation loss" in output
         assert {"oversmoothing", "tbat", "losses"} == tables

@@ -2,8 +2,7 @@
 
 import json
 import logging
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from oversmoothing.jobs import UserError
+from oversmoothing.training.folder import Folder
 from oversmoothing.training.lock import Lock
-from oversmoothing.weights import load_tensors, save_tensors
+from oversmoothing.weights import load_metadata, load_tensors, save_tensors
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,9 @@ class Progress:
     loss_sum, loss_steps : float, int
         Training loss summed since the last evaluation.
     history : list of dict
-        One row per evaluation (see `loop.HISTORY`).
+        One row per evaluation (see `outputs.HISTORY`).
+    finished : bool
+        Whether there are no more steps to take.
     """
 
     step: int = 0
@@ -43,46 +46,46 @@ class Progress:
     loss_sum: float = 0.0
     loss_steps: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
+    finished: bool = False
 
 
 class Checkpoints:
-    """The folder of a training under way: ``resume``, the ``best`` weights, and ``snapshots`` by step.
+    """A training under way, or one that has ended and whose outputs can be written from it.
 
     Parameters
     ----------
-    folder : Path
-        Lives outside the rule's declared outputs, because Snakemake deletes those of a failed job.
+    checkpoints : Path
+        The same for all trainings of a model; `folder` is beside it, named after the key.
     key : str
-        A digest of settings, code and data. A folder of another key is from another training: it is cleared.
+        From `training_key`.
     interval : int
         Steps between two saves; no part of the key, because it changes no weight.
+    made_by : mapping
+        Provenance, which the outputs of a finished training carry whoever writes them.
     """
 
-    def __init__(self, folder: str | Path, key: str, interval: int) -> None:
-        self.folder = Path(folder)
+    def __init__(
+        self, checkpoints: str | Path, key: str, interval: int, made_by: Mapping[str, str] | None = None
+    ) -> None:
+        self.name = Path(checkpoints).name
+        self.folder = Folder.of(checkpoints, key)
         self.key = key
         self.interval = interval
-        self.best = self.folder / "best.safetensors"
-        self.snapshots = self.folder / "snapshots"
-        self._resume = self.folder / "resume.safetensors"
-        self._lock = Lock(self.folder)
-        self._finished = False
+        self._made_by = made_by or {}
+        self._lock = Lock(self.folder.path)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder for this process alone; leave none of it behind after `finish`.
+        """Hold the folder for this process alone.
 
         Raises
         ------
         UserError
             If another process trains in it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.path.mkdir(parents=True, exist_ok=True)
         with self._lock.held():
             yield
-        if self._finished:  # only now, because a network file system keeps a file that is open
-            (self.folder / "lock").unlink(missing_ok=True)
-            self.folder.rmdir()
 
     def save(self, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
         """Replace the resume file by the state of now.
@@ -92,31 +95,57 @@ class Checkpoints:
         UserError
             If another process has taken the folder over.
         """
-        self._lock.verify()
         tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
                 if parameter in optimiser.state:
                     tensors[f"{moment}/{name}"] = optimiser.state[parameter][moment]
-        save_tensors(self._resume, tensors, {"key": self.key, "progress": json.dumps(asdict(progress))})
+        self._write(tensors, progress)
 
-    def restore(self, model: nn.Module, optimiser: torch.optim.Optimizer) -> Progress:
-        """Load the resume file into model and optimiser; without a fitting one, start from nothing.
+    def finish(self, progress: Progress) -> None:
+        """Replace the resume file by the little that writing the outputs takes: they may be lost before they count.
+
+        Raises
+        ------
+        UserError
+            If another process has taken the folder over.
+        """
+        progress.finished = True
+        self._write({}, progress)
+
+    def restore(self, model: nn.Module, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
+        """Load the resume file into model and optimiser; without one, start from nothing.
+
+        Parameters
+        ----------
+        model, optimiser
+            Of a finished training they stay as they are.
+        snapshots : iterable of int
+            Steps at which weights are kept.
 
         Returns
         -------
         Progress
-            Fresh if there was no checkpoint, or one of other settings, code or data (which is cleared).
+            Fresh if there was no checkpoint.
+
+        Raises
+        ------
+        UserError
+            If a file that steps already done have left is missing or damaged, or all is of another training.
         """
-        if not self._resume.exists():
-            self._clear()
+        if not self.folder.resume.exists():
+            for other in self.folder.others():
+                logger.warning("%s: a checkpoint of other settings, code or data; delete it if nobody needs it", other)
             return Progress()
-        tensors, metadata = load_tensors(self._resume)
+        tensors, metadata = load_tensors(self.folder.resume)
         if metadata.get("key") != self.key:
-            logger.warning("%s: a checkpoint of other settings, code or data; starting anew", self.folder)
-            self._clear()
-            return Progress()
+            raise UserError(f"{self.folder.path}: a checkpoint of another training; move it away and run again")
         progress = Progress(**json.loads(metadata["progress"]))
+        for path in (self.folder.best, *(self.folder.snapshot(step) for step in snapshots if step <= progress.step)):
+            self._check(path)
+        if progress.finished:
+            logger.info("training had ended at step %d; its outputs are written again", progress.step)
+            return progress
         model.load_state_dict({name: tensors[f"model/{name}"] for name in model.state_dict()})
         for name, parameter in model.named_parameters():
             if f"exp_avg/{name}" in tensors:
@@ -128,15 +157,21 @@ class Checkpoints:
         logger.info("resuming at step %d", progress.step)
         return progress
 
-    def finish(self) -> None:
-        """Delete what the folder holds: the training's outputs are in place."""
-        self._clear()
-        self._finished = True
+    def _write(self, tensors: Mapping[str, Tensor], progress: Progress) -> None:
+        self._lock.verify()
+        told = {"key": self.key, "progress": asdict(progress), "made_by": dict(self._made_by)}
+        metadata = {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
+        save_tensors(self.folder.resume, tensors, metadata)
 
-    def _clear(self) -> None:
-        for path in (self._resume, self.best):
-            path.unlink(missing_ok=True)
-        shutil.rmtree(self.snapshots, ignore_errors=True)
+    def _check(self, path: Path) -> None:
+        """Refuse to go on without a file that no later step would write again."""
+        try:
+            load_metadata(path)
+        except UserError as error:
+            raise UserError(
+                f"{path}: missing or damaged, and no later step writes it again; "
+                f"delete {self.folder.path} to train from the start"
+            ) from error
 
 
 def _like(parameter: Tensor, value: Tensor) -> Tensor:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
 from tqdm import tqdm
 
@@ -25,16 +24,6 @@ from oversmoothing.weights import save_model
 
 logger = logging.getLogger(__name__)
 
-HISTORY = pa.schema(
-    [
-        ("step", pa.int32()),
-        ("bytes", pa.int64()),  # seen in training so far
-        ("learning_rate", pa.float64()),
-        ("train_loss", pa.float64()),  # nats per byte, mean since the row before; null at step 0
-        ("validation_loss", pa.float64()),  # nats per byte
-    ]
-)
-
 
 def train(
     model: GPT,
@@ -48,8 +37,8 @@ def train(
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
-    The best weights end up in ``checkpoints.best``, and with ``settings["snapshots"]`` the weights at the steps
-    0, 1, 2, 4, 8, ... in ``checkpoints.snapshots``. Called again after a kill, it goes on from the last checkpoint
+    The best weights end up in the folder of `checkpoints`, and with ``settings["snapshots"]`` so do the weights at the
+    steps 0, 1, 2, 4, 8, ... Called again after a kill, it goes on from the last checkpoint
     and ends with the same bits as an uninterrupted run (same kind of machine, threads and precision): the batch and
     the dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree
     on every loss, and leave the files to the first of them.
@@ -78,8 +67,8 @@ def train(
     Raises
     ------
     UserError
-        If a split is shorter than a block, if the loss stops being a number, or, once the state is saved, after
-        SIGTERM or SIGINT.
+        If a split is shorter than a block, if the loss stops being a number, if the checkpoint is damaged, or, once the
+        state is saved, after SIGTERM or SIGINT.
     """
     block = model.config.block
     for name, data in (("training", training), ("validation", validation)):
@@ -87,10 +76,12 @@ def train(
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
     group = group or Group()
     step = Step(model, settings, seed, precision, group)
-    progress = group.leader_first(lambda: checkpoints.restore(model, step.optimiser))
+    snapshots = snapshot_steps(settings)
+    progress = group.leader_first(lambda: checkpoints.restore(model, step.optimiser, snapshots))
+    if progress.finished:
+        return progress
     device = model.head.weight.device
     loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=device)
-    snapshots = snapshot_steps(settings["max_steps"]) if settings["snapshots"] else set()
     step_bytes = settings["accumulation"] * settings["batch"] * block
     throughput = Throughput.of(model, precision, group.size)
 
@@ -103,11 +94,11 @@ def train(
         record_evaluation(progress, loss, settings, step_bytes)
         loss_sum.zero_()
         if progress.best_step == progress.step and group.leads:
-            save_model(checkpoints.best, model.config, model.state_dict(), {"step": str(progress.step)})
+            save_model(checkpoints.folder.best, model.config, model.state_dict(), {"step": str(progress.step)})
 
     def snapshot() -> None:
         if progress.step in snapshots and group.leads:
-            path = checkpoints.snapshots / f"{progress.step:08d}.safetensors"
+            path = checkpoints.folder.snapshot(progress.step)
             save_model(path, model.config, model.state_dict(), {"step": str(progress.step)})
 
     def save() -> None:
@@ -143,16 +134,18 @@ def train(
             bar.update(step_bytes)
             if stopped:
                 raise UserError(
-                    f"{checkpoints.folder.name}: stopped by {stop[0] if stop else 'another process'} at step "
+                    f"{checkpoints.name}: stopped by {stop[0] if stop else 'another process'} at step "
                     f"{progress.step}; the state is saved, run again to go on"
                 )
-        save()
+        if group.leads:
+            checkpoints.finish(progress)
     return progress
 
 
-def snapshot_steps(max_steps: int) -> set[int]:
-    """Return the steps at which weights are kept: 0 and the powers of two up to `max_steps`."""
-    return {0} | {2**k for k in range(max_steps.bit_length()) if 2**k <= max_steps}
+def snapshot_steps(settings: Mapping[str, Any]) -> set[int]:
+    """Return the steps at which weights are kept, if any: 0 and the powers of two up to `max_steps`."""
+    last = settings["max_steps"]
+    return {0} | {2**k for k in range(last.bit_length()) if 2**k <= last} if settings["snapshots"] else set()
 
 
 def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:
@@ -199,7 +192,7 @@ def _progress_bar(
     return tqdm(
         total=settings["max_steps"] * step_bytes,
         initial=progress.step * step_bytes,
-        desc=checkpoints.folder.name,
+        desc=checkpoints.name,
         unit="B",
         unit_scale=True,
         mininterval=1.0,

@@ -3,27 +3,24 @@
 import json
 import logging
 import os
-import shutil
 import sys
 import traceback
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from oversmoothing.corpus.reader import read_split, verify
 from oversmoothing.device import allow_tf32, choose_compile, choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import explain
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.provenance import digest, provenance
 from oversmoothing.training.checkpoint import Checkpoints
+from oversmoothing.training.folder import training_key
 from oversmoothing.training.group import Group, join
-from oversmoothing.training.loop import HISTORY, train
-from oversmoothing.weights import load_tensors, save_model
+from oversmoothing.training.lock import Lock
+from oversmoothing.training.loop import snapshot_steps, train
+from oversmoothing.training.outputs import write_outputs
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +40,7 @@ class Task:
     code : str
         Fingerprint of the code.
     checkpoints : str
-        Folder of the training under way.
+        Where its trainings under way are kept (see `Folder.of`).
     interval : int
         Steps between checkpoints.
     training, validation, manifest : str
@@ -70,7 +67,10 @@ class Task:
 
 
 def perform(task: Task, group: Group) -> None:
-    """Read the corpus, train, and write weights, loss history and snapshots; then drop the checkpoints."""
+    """Read the corpus, train, and write weights, loss history and snapshots.
+
+    Nothing of it is deleted from the checkpoints: until Snakemake has recorded the outputs, it may delete them.
+    """
     settings = task.settings
     training, seed = settings["training"], settings["seed"]
     device = choose_device(task.device, group.local_rank)
@@ -93,28 +93,26 @@ def perform(task: Task, group: Group) -> None:
     if compiled:
         model.compile(dynamic=False)  # in place: names of weights keep no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
-    key = digest({"settings": settings, "code": task.code, "corpus": sha256})
-    checkpoints = Checkpoints(task.checkpoints, key, task.interval)
-    with checkpoints.lock() if group.leads else nullcontext():
-        progress = train(model, data["training"], data["validation"], training, seed, precision, checkpoints, group)
-        if not group.leads:
-            return
-        made_by = provenance(
-            settings,
-            model=task.model,
-            precision=precision,
-            device=device.type,
-            processes=str(group.size),
-            corpus=digest(sha256),
-        )
-        best, _ = load_tensors(checkpoints.best)
-        save_model(task.weights, model.config, best, {**made_by, "step": str(progress.best_step)})
-        with atomic_path(task.history) as temporary:
-            history = pa.Table.from_pylist(progress.history, schema=HISTORY.with_metadata(made_by))
-            pq.write_table(history, temporary)
-        checkpoints.snapshots.mkdir(exist_ok=True)
-        shutil.copytree(checkpoints.snapshots, task.snapshots, dirs_exist_ok=True)
-        checkpoints.finish()
+    made_by = provenance(
+        settings,
+        model=task.model,
+        precision=precision,
+        device=device.type,
+        processes=str(group.size),
+        corpus=digest(sha256),
+    )
+    checkpoints = Checkpoints(task.checkpoints, training_key(settings, task.code, corpus), task.interval, made_by)
+    outputs = Path(task.weights).parent
+    with ExitStack() as held:
+        if group.leads:  # of both: an orphan of another config trains in another folder, to the same outputs
+            outputs.mkdir(parents=True, exist_ok=True)
+            lock = Lock(outputs)
+            held.enter_context(lock.held())
+            held.enter_context(checkpoints.lock())
+        train(model, data["training"], data["validation"], training, seed, precision, checkpoints, group)
+        if group.leads:
+            lock.verify()
+            write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)
 
 
 def main(path: Path, rendezvous: str) -> int:

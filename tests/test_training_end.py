@@ -1,0 +1,225 @@
+"""The end of a training: nothing of it is lost until its outputs count, and nothing stays once they do."""
+
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from test_training import folder, key, make_task
+
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+from oversmoothing.training import outputs as module
+from oversmoothing.training.accepted import accepted, discard
+from oversmoothing.training.checkpoint import Checkpoints, Progress
+from oversmoothing.training.group import Group
+from oversmoothing.training.lock import Lock
+from oversmoothing.training.step import Step
+from oversmoothing.training.task import perform
+from oversmoothing.weights import load_metadata
+
+QUICK = {"max_steps": 10, "evaluation_interval": 5}
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """A training in this process sets the number of threads."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def ended(tmp_path):
+    """A training whose outputs are written."""
+    task = make_task(tmp_path, "m", **QUICK)
+    perform(task, Group())
+    return task
+
+
+def files(where):
+    return {path: path.read_bytes() for path in Path(where).rglob("*") if path.is_file()}
+
+
+def fail(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_outputs_that_are_lost_are_written_again_without_a_step(ended, monkeypatch):
+    """As Snakemake deletes them that it did not see completed."""
+    out = Path(ended.weights).parent
+    before = files(out)
+    assert sorted(path.name for path in before) == [
+        *(f"{step:08d}.safetensors" for step in (0, 1, 2, 4, 8)),
+        "history.parquet",
+        "weights.safetensors",
+    ]
+    shutil.rmtree(out)
+    monkeypatch.setattr(Step, "take", None)
+    perform(ended, Group())
+    assert files(out) == before
+
+
+def test_snapshots_take_no_more_room_where_they_can_be_links(ended):
+    for step in (0, 1, 2, 4, 8):
+        assert folder(ended).snapshot(step).samefile(Path(ended.snapshots, f"{step:08d}.safetensors"))
+
+
+def test_on_another_file_system_snapshots_are_copied(ended, monkeypatch):
+    before = files(Path(ended.weights).parent)
+    monkeypatch.setattr(os, "link", fail)
+    perform(ended, Group())
+    assert files(Path(ended.weights).parent) == before
+    assert not folder(ended).snapshot(0).samefile(Path(ended.snapshots, "00000000.safetensors"))
+
+
+def test_a_disk_that_is_full_as_snapshots_are_copied(ended, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", fail)
+        patch.setattr(shutil, "copyfile", fail)
+        with pytest.raises(UserError, match=r"snapshots/00000000.safetensors: no space left on the disk; free some"):
+            perform(ended, Group())
+    monkeypatch.setattr(Step, "take", None)
+    perform(ended, Group())
+    assert len(files(ended.snapshots)) == 5
+
+
+def test_a_snapshot_that_is_missing_is_named(ended):
+    folder(ended).snapshot(4).unlink()
+    with pytest.raises(
+        UserError, match=r"00000004.safetensors: missing or damaged, .* delete .* to train from the start"
+    ):
+        perform(ended, Group())
+    with pytest.raises(UserError, match=r"00000004.safetensors: no such file"):
+        module.write_outputs(folder(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
+
+
+def test_a_snapshot_of_another_training_is_not_among_those_of_this_one(ended):
+    Path(ended.snapshots, "00000512.safetensors").write_text("an orphan's")
+    perform(ended, Group())
+    assert len(files(ended.snapshots)) == 5
+
+
+def test_the_outputs_say_how_they_were_trained_whoever_writes_them(ended):
+    before = load_metadata(ended.weights)
+    assert before["device"] == "cpu"
+    assert before["training"] == key(ended)
+    assert read_table(ended.history).schema.metadata[b"processes"] == b"1"
+    perform(ended, Group(0, 1))
+    assert load_metadata(ended.weights) == before
+
+
+def test_two_trainings_never_write_the_same_outputs(ended, tmp_path):
+    """Of two configs, one of them an orphan's: their checkpoints lie apart, their outputs do not."""
+    other = make_task(tmp_path, "m", **QUICK | {"max_steps": 5})
+    assert folder(other) != folder(ended)
+    out = Path(ended.weights).parent
+    with (
+        Lock(out).held(),
+        pytest.raises(UserError, match=r"/m: another process \(.*\) is training this model; wait for it or end it"),
+    ):
+        perform(other, Group())
+
+
+def test_a_process_that_was_replaced_writes_no_outputs(tmp_path, monkeypatch):
+    task = make_task(tmp_path, "m", **QUICK)
+    out = Path(task.weights).parent
+    finish = Checkpoints.finish
+
+    def suspended(self, progress):
+        finish(self, progress)
+        (out / "owner").write_text("elsewhere process 7 abc")
+
+    monkeypatch.setattr(Checkpoints, "finish", suspended)
+    with pytest.raises(UserError, match=r"\(elsewhere process 7\) has taken this training over; this one stops"):
+        perform(task, Group())
+    assert not Path(task.weights).exists()
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_a_corpus_that_is_not_the_manifests_is_refused(tmp_path, split):
+    task = make_task(tmp_path, "m", **QUICK)
+    path = tmp_path / f"{split}.bin"
+    text = bytearray(path.read_bytes())
+    text[7] ^= 1
+    path.write_bytes(text)
+    assert len(read_split(path)) == len(text)
+    with pytest.raises(UserError, match=rf"{split}\.bin"):
+        perform(task, Group())
+    assert not Path(task.weights).exists()
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(ended, monkeypatch):
+    """A power cut must not leave an empty checkpoint under the name of a whole one."""
+    seen = []
+    flush, replace = os.fsync, Path.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda file: seen.append(str(Path(f"/proc/self/fd/{file}").readlink())) or flush(file)
+    )
+    monkeypatch.setattr(Path, "replace", lambda self, other: seen.append(self) or replace(self, other))
+    perform(ended, Group())
+    renamed = [path for path in seen if isinstance(path, Path)]
+    assert len(renamed) == 7  # five snapshots, history, weights
+    for path in renamed:
+        assert seen.index(str(path)) < seen.index(path)
+
+
+def test_what_is_accepted_is_deleted(ended):
+    discard(ended.checkpoints, ended.weights)
+    assert list(Path(ended.checkpoints).parent.iterdir()) == []
+    assert len(files(ended.snapshots)) == 5
+    discard(ended.checkpoints, ended.weights)  # nothing there any more
+
+
+def test_what_is_not_ours_is_not_deleted(ended):
+    path = folder(ended).path
+    mine = (path / "note.txt", path / "snapshots" / "mine.safetensors")
+    for file in mine:
+        file.write_text("mine")
+    (path / ".best.safetensors.7.part").write_text("half a wei")
+    discard(ended.checkpoints, ended.weights)
+    assert set(files(path)) == set(mine)
+
+
+def damaged(task):
+    Path(task.weights).write_bytes(b"\xff" * 8)
+
+
+def of_another_training(task):
+    perform(make_task(Path(task.manifest).parent, "other", **QUICK | {"max_steps": 5}), Group())
+    shutil.copy(Path(task.weights).parents[1] / "other/weights.safetensors", task.weights)
+
+
+def in_use(task):
+    (folder(task).path / "owner").write_text("elsewhere process 7 abc")
+
+
+@pytest.mark.parametrize("spoil", [lambda task: Path(task.weights).unlink(), damaged, of_another_training, in_use])
+def test_what_is_not_accepted_stays(ended, spoil):
+    spoil(ended)
+    before = files(folder(ended).path)
+    discard(ended.checkpoints, ended.weights)
+    assert files(folder(ended).path) == before
+
+
+def test_a_training_under_way_stays(ended, tmp_path):
+    """Another results folder may train the same model in the same folder of checkpoints."""
+    checkpoints = Checkpoints(ended.checkpoints, key(ended), 5)
+    with checkpoints.lock():
+        checkpoints._write({}, Progress(step=3))
+    discard(ended.checkpoints, ended.weights)
+    assert folder(ended).resume.exists()
+
+
+def test_only_what_snakemake_has_recorded_is_accepted():
+    jobs = {
+        name: SimpleNamespace(rule=SimpleNamespace(name=rule), name=name)
+        for name, rule in (("old", "train"), ("new", "train"), ("waits", "train_truth"), ("else", "score"))
+    }
+    dag = SimpleNamespace(
+        jobs=jobs.values(), finished=lambda job: job.name == "new", needrun=lambda job: job.name in ("new", "waits")
+    )
+    assert [job.name for job in accepted(dag, "train", "train_truth")] == ["old", "new"]
