@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.stats
 
 DRAWN_AT_ONCE = 1 << 20  # windows
+LEVEL = 0.025  # of a 95 % interval, on either side
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,28 @@ class Summary:
     n: int
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is known of the difference of two means.
+
+    Attributes
+    ----------
+    effect, low, high : float
+        The difference, and its 95 % interval; NaN with fewer than two windows.
+    errors : float32 array, shape (resamples,)
+        What each bootstrap draw has beyond `effect`; NaN where one of the sets has no value in it. Empty with fewer
+        than two windows.
+    windows : tuple of int
+        Those that are drawn from. Differences over the same windows are of the same draws, one by one.
+    """
+
+    effect: float
+    low: float
+    high: float
+    errors: np.ndarray
+    windows: tuple[int, ...]
 
 
 @dataclass
@@ -120,10 +144,11 @@ def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
     return Summary(origin + mean, float(np.sqrt(variance)), n, origin + float(low), origin + float(high))
 
 
-def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> tuple[float, float, float]:
+def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> Difference:
     """Compare two sets of values over the same windows: mean of `a` less mean of `b`, and its 95 % interval.
 
-    Each bootstrap draw takes the same windows of both, so that what makes a window hard for both cancels.
+    Each bootstrap draw takes the same windows of both, so that what makes a window hard for both cancels. The interval
+    is the percentile one, expanded for the few windows there may be (see `expanded`).
 
     Parameters
     ----------
@@ -131,11 +156,6 @@ def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -
         A window may lack values in one of them. A draw in which one of them has none at all is left out.
     resamples, seed : int
         As `summarise` takes them.
-
-    Returns
-    -------
-    difference, low, high : float
-        The interval is NaN with fewer than two windows.
 
     Raises
     ------
@@ -148,12 +168,49 @@ def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -
     count_a, total_a = _aligned(a, windows)
     count_b, total_b = _aligned(b, windows)
     shift = (a.origin or 0.0) - (b.origin or 0.0)
-    difference = shift + total_a.sum() / count_a.sum() - total_b.sum() / count_b.sum()
+    without_shift = total_a.sum() / count_a.sum() - total_b.sum() / count_b.sum()
+    effect = float(shift + without_shift)
     if len(windows) < 2:
-        return float(difference), np.nan, np.nan
+        return Difference(effect, np.nan, np.nan, np.zeros(0, np.float32), tuple(windows))
     drawn = _resampled_means(count_a, total_a, resamples, seed) - _resampled_means(count_b, total_b, resamples, seed)
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
-    return float(difference), shift + float(low), shift + float(high)
+    beyond = scipy.stats.norm.sf(expanded(LEVEL, len(windows)))
+    low, high = np.nanquantile(drawn, [beyond, 1 - beyond])
+    errors = (drawn - without_shift).astype(np.float32)
+    return Difference(effect, shift + float(low), shift + float(high), errors, tuple(windows))
+
+
+def expanded(level: float, windows: int) -> float:
+    """Return how many sds of the bootstrap's draws leave a share `level` beyond them, on one side.
+
+    The draws of n windows vary by sqrt((n - 1) / n) too little, and their sd is an estimate; so it is Student's t times
+    sqrt(n / (n - 1)) and not the normal's quantile (the expanded interval of Hesterberg 2015).
+    """
+    return float(scipy.stats.t.isf(level, windows - 1) * np.sqrt(windows / (windows - 1)))
+
+
+def critical_value(errors: np.ndarray, level: float, windows: int, both_sides: bool = False) -> float:
+    """Return how many of its own sds none of several estimates errs by, except with probability `level` (max-t).
+
+    The estimates are of the same draws, so that it is no larger than their dependence asks for: with one estimate, or
+    several that are always alike, it is that of one interval; with independent ones, Bonferroni's.
+
+    Parameters
+    ----------
+    errors : float array, shape (estimates, draws)
+        What each draw has beyond the estimate. An estimate that never errs counts for nothing, nor does a NaN.
+    level : float
+        Of all together, on one side.
+    windows : int
+        That the draws are from; for few of them it is made larger as `expanded` does.
+    both_sides : bool
+        Errors of either sign count.
+    """
+    sd = np.nanstd(errors, axis=1, ddof=1)
+    scaled = errors[sd > 0] / sd[sd > 0, None]
+    if not len(scaled):
+        return 0.0
+    largest = np.fmax.reduce(abs(scaled) if both_sides else scaled, axis=0)
+    return expanded(float(scipy.stats.norm.sf(np.nanquantile(largest, 1 - level))), windows)
 
 
 def merge(parts: Iterable[WindowSums]) -> WindowSums:

@@ -56,7 +56,9 @@ def test_sets_with_one_value_have_the_spread_of_their_common_draws():
     draws = np.random.default_rng(0).normal(0, 1, 50)
     a, b = Value((3.0,), ("a",), draws=(3 + draws,)), Value((1.0,), ("a",), draws=(1 + draws / 2,))
     found = compare(a, b, "", CHANCE)
-    assert found.high - found.low == pytest.approx(2 * 1.96 * np.std(draws / 2, ddof=1))
+    reach = scipy.stats.t.ppf(0.975, 49) * np.std(draws / 2, ddof=1)  # its sd is known from 50 draws
+    assert (found.low, found.high) == pytest.approx((2 - reach, 2 + reach))
+    assert found.interval == "resamples"
     assert found.effect == 2
 
 

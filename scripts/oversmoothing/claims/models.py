@@ -5,9 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import combinations
 
-import numpy as np
-import scipy.stats
-
 from oversmoothing.claims.bytes import ScoresByByte, by_frequency, of_bytes, share_higher
 from oversmoothing.claims.choose import (
     MODERATE,
@@ -20,7 +17,7 @@ from oversmoothing.claims.choose import (
     standing_for,
     up_to,
 )
-from oversmoothing.claims.comparison import Comparison, Missing, Value, agree, constant, minus
+from oversmoothing.claims.comparison import Comparison, Missing, Value, agree, constant, correlate, minus
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.tables import LABELS
@@ -32,7 +29,6 @@ NEARLY_ALL = 0.9  # of the bytes
 EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
 HUNDREDFOLD = 2.0  # in powers of ten
 ENOUGH_TO_CORRELATE = 4
-ALMOST_ONE = 1 - 1e-12
 
 
 def truths_beat_the_family(evidence: Evidence) -> list[Comparison]:
@@ -123,11 +119,8 @@ def loss_correlates(evidence: Evidence) -> list[Comparison]:
     losses = [evidence.loss(model).mean for model in models]
     found = []
     for metric in MAIN:
-        r = float(np.corrcoef(losses, [evidence.score(metric, model).mean for model in models])[0, 1])
-        r = min(max(r, -ALMOST_ONE), ALMOST_ONE)  # Fisher's transform of 1 is infinite
-        reach = scipy.stats.norm.ppf(0.975) / math.sqrt(len(models) - 3) if evidence.chance else 0.0
-        low, high = math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
-        found.append(Comparison(f"{LABELS[metric]} and loss", r, low, high, STRONG, n=len(models)))
+        scores = [evidence.score(metric, model).mean for model in models]
+        found.append(correlate(losses, scores, f"{LABELS[metric]} and loss", evidence.chance, STRONG))
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.claims.choose import neighbours
-from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
+from oversmoothing.claims.comparison import RESIDUALS, Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member
 from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.losses import predictions
@@ -86,7 +86,9 @@ def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
     if own.value.isna().all():
         raise Missing(str(own.note.iloc[0]))
     return [
-        Comparison(f"last loss above the law (%), {row['model']}", row["value"], row["low"], row["high"])
+        Comparison(
+            f"last loss above the law (%), {row['model']}", row["value"], row["low"], row["high"], interval=RESIDUALS
+        )
         for row in own[own.value.notna()].to_dict("records")
     ]
 
