@@ -14,7 +14,18 @@ from oversmoothing.layout import ARROWS
 LOOKS: dict[str, dict[str, Any]] = {
     WAYS["family"]: {"color": PALETTE[0], "marker": "o", "linestyle": "-", "label": "learned from scratch"},
     WAYS["svd"]: {"color": PALETTE[1], "marker": "s", "linestyle": "--", "label": "head truncated by SVD"},
-    WAYS["retrained"]: {"color": PALETTE[2], "marker": "^", "linestyle": "-.", "label": "head retrained, rest frozen"},
+    WAYS["retrained"]: {
+        "color": PALETTE[2],
+        "marker": "^",
+        "linestyle": "-.",
+        "label": "head W = A B retrained, rest frozen",
+    },
+    WAYS["normed"]: {
+        "color": PALETTE[3],
+        "marker": "D",
+        "linestyle": (0, (5, 1)),
+        "label": "head with LayerNorm retrained, rest frozen",
+    },
 }
 FULL = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
