@@ -62,7 +62,7 @@ def imposed_rank_figure(table: pd.DataFrame, truth: str) -> Figure:
             axes.set_xlabel("rank of the head")
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(
-            handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=4, frameon=False
+            handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=3, frameon=False
         )
         title = f"Oversmoothing (TTO to KL) against {truth}, pure decoding"
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium")

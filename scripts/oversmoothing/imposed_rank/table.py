@@ -180,14 +180,13 @@ def _legend(table: pd.DataFrame) -> str:
             f"with `bottleneck_norm: after`, {frozen}"
         )
     if (table.measure == SHARE).any():
-        seeds = " and one training seed" if table.seed.nunique() == 1 else ""
+        alike = ["learning rate", "scale of initial weights", *(["training seed"] if table.seed.nunique() == 1 else [])]
         parts += [
             "Share of the cost: how far the loss of a retrained head lies above the full model's, as a share of how "
             "far that of the model of its rank learned from scratch does; -: there is no such model, or the interval "
             "of its cost does not lie above 0",
             "What is left of that cost cannot be laid to one cause: the rest of that model was learned through its "
-            f"narrow head, and all ranks have one learning rate and one scale of initial weights{seeds}. A head "
-            "retrained for longer may cost less",
+            f"narrow head, and all ranks have one {', one '.join(alike)}. A head retrained for longer may cost less",
         ]
     parts.append("↓ lower is better, ↑ higher is better")
     return ". ".join(parts) + "."
