@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import run
 from oversmoothing.logits import logits_schema
 from oversmoothing.spectra import read_head, truncate
@@ -16,18 +17,21 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model's hidden states and a head; write its logits, truncated to `params.rank` where there is one."""
-    rank = job.params.rank
-    head = read_head(job.input.weights)
-    if rank is not None:
-        head = truncate(head, rank).astype(np.float32)
+    """Read hidden states and their model's head, truncated to `params.rank`, or a retrained one; write the logits."""
+    rank, weights = job.params.rank, job.input.weights
+    head, before = read_retrained(weights) if rank is None else (_truncated(weights, rank), None)
     schema = logits_schema(len(head))
-    made_by = provenance({"rank": rank}, model=job.wildcards.model, source=job.input.weights)
+    made_by = provenance({"rank": rank}, model=job.wildcards.model, source=weights)
     with open_writer(job.output[0], schema, made_by) as writer:
         for group in read_groups(job.input.hidden, ["window", "position", "target", "post"]):
-            logits = vector_array(vectors(group["post"]) @ head.T)
+            post = vectors(group["post"])
+            logits = vector_array((before(post) if before else post) @ head.T)
             keys = [group[name] for name in ("window", "position", "target")]
             writer.write_batch(pa.record_batch([*keys, logits], schema=schema))
+
+
+def _truncated(weights: str, rank: int) -> np.ndarray:
+    return truncate(read_head(weights), rank).astype(np.float32)
 
 
 if __name__ == "__main__":

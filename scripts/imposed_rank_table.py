@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.imposed_rank.table import imposed_rank_table, write_latex, write_pages
+from oversmoothing.imposed_rank.table import imposed_rank_table, shares_of_cost, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 from oversmoothing.losses import predictions
 from oversmoothing.scores import summarise_scores
-from oversmoothing.statistics import Summary, summarise
+from oversmoothing.statistics import Summary, WindowSums, summarise
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -21,13 +21,16 @@ def main(job: "Snakemake") -> None:
     settings = job.params.settings
     resamples, seed = settings["resamples"], settings["seed"]
     summaries: dict[tuple[str, str, str | None], Summary] = {}
+    losses: dict[str, WindowSums] = {}
     for path in map(Path, job.input.logits):
         found = predictions(path)
+        losses[path.stem] = found.losses
         summaries[path.stem, "loss", None] = summarise(found.losses, resamples, seed)
         summaries[path.stem, "accuracy", None] = summarise(found.right, resamples, seed)
     for path in map(Path, job.input.scores):
         for (truth, _), summary in summarise_scores(path, ["pure"], resamples, seed).items():
             summaries[path.stem, path.parent.name, truth] = summary
+    summaries |= shares_of_cost(losses, settings["models"], resamples, seed)
     table = imposed_rank_table(summaries, settings["models"])
     write_csv(table, job.output.csv)
     write_pages(table, [job.output.markdown, job.output.html], TITLE)

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the full model and the corpus; write the factors A and B of the head, and how their loss fell."""
+    """Read the full model and the corpus; write the head, and how its loss fell."""
     settings = job.params.settings
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
@@ -33,7 +33,7 @@ def main(job: "Snakemake") -> None:
         verify(path, splits[split])
         data[split] = read_split(path)
     model = load_model(job.input.weights, device)
-    logger.info("rank %d on %s in %s", settings["rank"], device, precision)
+    logger.info("rank %d, norm %s, on %s in %s", settings["rank"], settings["norm"], device, precision)
     head, history = retrain(model, data["train"], data["validation"], settings, precision)
     made_by = provenance(
         settings, model=job.wildcards.model, source=job.input.weights, precision=precision, device=device.type

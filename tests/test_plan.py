@@ -177,15 +177,33 @@ def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models()
     config = default(seeds=[1, 2], svd_ranks=[4], retrained={"ranks": [8, 256]}, family=[{"rank": 4}, {"rank": 32}])
     check(config)
     heads = plan.retrained(config)
-    assert list(heads) == ["ab8-s1", "ab8-s2"]  # above rank 32 nothing would be imposed
-    assert heads["ab8-s2"].source == "bn32-s2"
+    assert list(heads) == ["ab8-s1", "ln8-s1", "ab8-s2", "ln8-s2"]  # above rank 32 nothing would be imposed
+    assert {heads[name].source for name in ("ab8-s2", "ln8-s2")} == {"bn32-s2"}
     assert not set(heads) & set(plan.models(config))
     assert plan.retraining(config, heads["ab8-s1"])["rank"] == 8
+    assert [plan.retraining(config, heads[name])["norm"] for name in ("ab8-s1", "ln8-s1")] == ["none", "after"]
     ways = [(row["kind"], row["rank"]) for row in plan.imposed(config) if row["seed"] == 2]
-    assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8)]
+    assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8), ("normed", 8)]
     none = default(svd_ranks=[], retrained={"ranks": []}, family=[{"name": "mine", "path": "w.safetensors"}])
     check(none)
     assert plan.imposed(none) == []
+
+
+def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
+    both = default(svd_ranks=[4])
+    for norm, short in (("none", "ab"), ("after", "ln")):
+        config = default(svd_ranks=[4], retrained={"norm": [norm]})
+        check(config)
+        heads = plan.retrained(config)
+        assert list(heads) == [f"{short}{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
+        for name, head in heads.items():
+            assert plan.retraining(config, head) == plan.retraining(both, plan.retrained(both)[name])
+
+
+def test_claims_compare_heads_without_a_layer_norm_alone():
+    rows = plan.compared_models(default())
+    compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
+    assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
 
 
 def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
@@ -271,7 +289,11 @@ def test_metrics_are_those_of_the_library():
         ({"truths": [{"name": "t", "model": {"block": 128}}]}, "longer than the block of t, 128"),
         ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
         ({"truths": [{"name": "ab4-s1", "model": {}}]}, "truths.0.name"),
+        ({"truths": [{"name": "ln4-s1", "model": {}}]}, "truths.0.name"),
         ({"retrained": {"rank": [4]}}, "retrained: unknown key 'rank'; did you mean 'ranks'?"),
+        ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
+        ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
+        ({"retrained": {"norm": []}}, "retrained.norm: "),
         ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`, or `hub`"),
         ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
         ({"truths": [{"name": "t", "hub": "o/n", "path": "x", "layout": "evabyte"}]}, "truths.0: t must have either"),

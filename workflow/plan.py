@@ -38,6 +38,7 @@ MODELS_ON_THE_HUB = {
 }
 
 DAY = 1440  # minutes
+RETRAINED = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # by retrained.norm: kind, and in names
 
 
 class ConfigError(WorkflowError):
@@ -51,8 +52,10 @@ class Model:
     Attributes
     ----------
     name : str
-        The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, a truth's name, a checkpoint's name.
-    kind : {"family", "svd", "truth", "retrained"}
+        The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, a truth's
+        name, a checkpoint's name.
+    kind : {"family", "svd", "truth", "retrained", "normed"}
+        Retrained heads are W = A B, normed ones have a LayerNorm between A and B.
     rank : int or None
         Of what enters the head; None where the config does not say.
     seed : int or None
@@ -65,7 +68,7 @@ class Model:
     hub : dict or None
         A truth from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
     source : str or None
-        For "svd" and "retrained": the model whose head is truncated, or retrained.
+        For "svd", "retrained" and "normed": the model whose head is truncated, or retrained.
     published_as : str or None
         The thesis's name of this model.
     """
@@ -153,7 +156,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def retrained(config: Mapping[str, Any]) -> dict[str, Model]:
-    """List by name the heads that are retrained on the family's member of highest rank, one for each seed and rank.
+    """List by name the heads retrained on the family's member of highest rank, one for each seed, kind and rank.
 
     They are not among `models`, because they are compared with other ways to impose a rank and with nothing else. A
     rank above the family's highest makes no head: nothing would be imposed.
@@ -162,7 +165,8 @@ def retrained(config: Mapping[str, Any]) -> dict[str, Model]:
     for seed in config["seeds"]:
         full = _full(models(config).values(), seed)
         heads += [
-            Model(f"ab{rank}-s{seed}", "retrained", rank, seed, source=full.name, published_as=str(rank))
+            Model(f"{short}{rank}-s{seed}", kind, rank, seed, source=full.name, published_as=str(rank))
+            for kind, short in (RETRAINED[norm] for norm in config["retrained"]["norm"])
             for rank in config["retrained"]["ranks"]
             if full and rank <= (full.rank or 0)
         ]
@@ -171,9 +175,10 @@ def retrained(config: Mapping[str, Any]) -> dict[str, Model]:
 
 def retraining(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
     """Give what a retrained head depends on; the model before it runs as it did in its training."""
-    chosen = {key: value for key, value in config["retrained"].items() if key != "ranks"}
+    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm")}
+    norm = next(norm for norm, (kind, _) in RETRAINED.items() if kind == head.kind)
     how = {key: config["training"][key] for key in ("precision", "threads")}
-    return settings(rank=head.rank, **chosen, **how)
+    return settings(rank=head.rank, norm=norm, **chosen, **how)
 
 
 def imposed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -182,10 +187,10 @@ def imposed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``model``, ``kind`` ("family", "svd" or "retrained"), ``rank``, ``seed``; none where no rank is known.
+        ``model``, ``kind`` ("family", "svd", "retrained" or "normed"), ``rank``, ``seed``; none where no rank is known.
     """
     known = models(config) | retrained(config)
-    return [row for row in described(known, "family", "svd", "retrained") if row["rank"] is not None]
+    return [row for row in described(known, "family", "svd", "retrained", "normed") if row["rank"] is not None]
 
 
 def others(config: Mapping[str, Any]) -> dict[str, Revision]:
@@ -531,7 +536,7 @@ def table_rows(config: Mapping[str, Any], kind: str, leaving: Iterable[str] = ()
 
 
 def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Say of each model what claims compare it by.
+    """Say of each model what claims compare it by; of retrained heads Godey et al.'s alone, which have no LayerNorm.
 
     Returns
     -------
@@ -548,6 +553,7 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "training": model.source or model.name,
         }
         for model in (models(config) | retrained(config)).values()
+        if model.kind != "normed"
     ]
 
 

@@ -13,17 +13,13 @@ from oversmoothing.jobs import UserError
 def read_head(path: str | Path) -> np.ndarray:
     """Read the head of a model, float32 (v, r), from its weights, without PyTorch.
 
-    Of a retrained head there are only its factors (see `oversmoothing.imposed_rank.heads`): it is W = A B, float32
-    (v, d).
-
     Raises
     ------
     UserError
         If the file is missing, damaged or has no head.
     """
     try:
-        tensors = load_file(path)
-        return tensors["A"] @ tensors["B"] if "A" in tensors else tensors["head.weight"]
+        return load_file(path)["head.weight"]
     except (OSError, SafetensorError, KeyError) as error:
         raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
 

@@ -213,6 +213,41 @@ def critical_value(errors: np.ndarray, level: float, windows: int, both_sides: b
     return expanded(float(scipy.stats.norm.sf(np.nanquantile(largest, 1 - level))), windows)
 
 
+def share_of_difference(
+    part: WindowSums, whole: WindowSums, start: WindowSums, resamples: int, seed: int
+) -> tuple[float, float, float]:
+    """Say how much of a difference a part of it is: (part - start) / (whole - start), each a mean over all values.
+
+    Parameters
+    ----------
+    part, whole, start : WindowSums
+        Over the same windows; each bootstrap draw takes the same ones of all three.
+    resamples, seed : int
+        As `summarise` takes them.
+
+    Returns
+    -------
+    share, low, high : float
+        With the 95 % interval. All are NaN unless the interval of whole - start lies above 0: a share of nothing says
+        nothing.
+
+    Raises
+    ------
+    ValueError
+        If one of the sets has no values.
+    """
+    difference, low, _ = paired_difference(whole, start, resamples, seed)
+    if not low > 0:  # NaN with fewer than two windows
+        return np.nan, np.nan, np.nan
+    windows = sorted(part.count.keys() | whole.count.keys() | start.count.keys())
+    draws = [
+        (own.origin or 0.0) + _resampled_means(*_aligned(own, windows), resamples, seed) for own in (part, whole, start)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        interval = np.nanquantile((draws[0] - draws[2]) / (draws[1] - draws[2]), [0.025, 0.975])
+    return (part.mean - start.mean) / difference, float(interval[0]), float(interval[1])
+
+
 def merge(parts: Iterable[WindowSums]) -> WindowSums:
     """Put several sets of values together, as if all had been fed into one."""
     whole = WindowSums()

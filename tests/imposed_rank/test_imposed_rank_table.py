@@ -12,11 +12,11 @@ from torch.nn.functional import cross_entropy
 import imposed_rank_figure as figure_script
 import imposed_rank_table as script
 from oversmoothing.figures.imposed_rank import imposed_rank_figure
-from oversmoothing.imposed_rank.table import imposed_rank_table, write_pages
+from oversmoothing.imposed_rank.table import SHARE, imposed_rank_table, shares_of_cost, write_pages
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import predictions
 from oversmoothing.scores import SCORES, ScoreRows
-from oversmoothing.statistics import Summary
+from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.store.parquet import open_writer, vector_array
 
 MODELS = [
@@ -26,9 +26,12 @@ MODELS = [
     {"model": "svd8-s1", "kind": "svd", "rank": 8, "seed": 1},
     {"model": "ab4-s1", "kind": "retrained", "rank": 4, "seed": 1},
     {"model": "ab8-s1", "kind": "retrained", "rank": 8, "seed": 1},
+    {"model": "ln4-s1", "kind": "normed", "rank": 4, "seed": 1},
+    {"model": "ln8-s1", "kind": "normed", "rank": 8, "seed": 1},
 ]
 METRICS = ("tto", "nsmd", "tv", "kl")
 TRUTHS = ("truth", "other")
+SURER = {"bn32-s1": 6.0, "ab4-s1": 3.0, "ln4-s1": 4.0}  # of what follows, than the other models are
 
 
 def write_logits(path, logits, target):
@@ -54,7 +57,9 @@ def job(tmp_path):
     for model in MODELS:
         path = tmp_path / f"logits/{model['model']}.parquet"
         path.parent.mkdir(exist_ok=True)
-        write_logits(path, draw.normal(0, 3, (3, 5, 8)).astype(np.float32), draw.integers(0, 8, (3, 5)))
+        target = draw.integers(0, 8, (3, 5))
+        logits = draw.normal(0, 3, (3, 5, 8)) + SURER.get(model["model"], 0.0) * np.eye(8)[target]
+        write_logits(path, logits.astype(np.float32), target)
         inputs.logits.append(path)
         for metric in METRICS:
             path = tmp_path / f"scores/{metric}/{model['model']}.parquet"
@@ -89,15 +94,22 @@ def test_losses_are_those_of_pytorch_and_large_logits_do_not_overflow(tmp_path):
 def test_the_table_has_every_way_and_measure_from_its_file(job):
     script.main(job)
     table = pd.read_csv(job.output.csv)
-    assert len(table) == len(MODELS) * (2 + len(METRICS) * len(TRUTHS))
+    shares = table[table.measure == SHARE].set_index("model")
+    assert len(table) == len(MODELS) * (2 + len(METRICS) * len(TRUTHS)) + len(shares)
     assert list(table["rank"].unique()) == [4, 8, 32]
-    assert list(table.way[table["rank"] == 4].unique()) == ["learned from scratch", "truncated", "retrained"]
+    ways = ["learned from scratch", "truncated", "retrained", "retrained with LayerNorm"]
+    assert list(table.way[table["rank"] == 4].unique()) == ways
     row = table[(table.model == "ab8-s1") & (table.measure == "kl") & (table.truth == "other")].iloc[0]
     assert row["mean"] == pytest.approx(values_of("ab8-s1", "kl", "other").mean(), rel=1e-5)  # pure, not greedy
     assert row.low <= row["mean"] <= row.high
     loss = table[(table.model == "svd4-s1") & (table.measure == "loss")].iloc[0]
     assert pd.isna(loss.truth)
     assert loss["mean"] == pytest.approx(predictions(job.input.logits[2]).losses.mean, rel=1e-5)
+    scratch, full, *_, plain, _, normed, _ = (predictions(path).losses.mean for path in job.input.logits)
+    assert list(shares.index) == ["ab4-s1", "ln4-s1"]  # no member of the family has rank 8
+    expected = [(plain - full) / (scratch - full), (normed - full) / (scratch - full)]
+    np.testing.assert_allclose(shares["mean"], expected, rtol=1e-4)
+    assert ((shares.low < shares["mean"]) & (shares["mean"] < shares.high)).all()
     page = job.output.markdown.read_text()
     assert "Against `truth`" in page
     assert "Against `other`" in page
@@ -114,23 +126,28 @@ def made_up(models):
     """A table of numbers that fall with the rank, and accuracies that rise; truncated heads are the worst."""
     summaries = {}
     for model in models:
-        worse = {"family": 1.0, "svd": 1.2, "retrained": 0.8}[model["kind"]] / model["rank"] ** 0.3
+        worse = {"family": 1.0, "svd": 1.2, "retrained": 0.8, "normed": 0.9}[model["kind"]] / model["rank"] ** 0.3
         summaries[model["model"], "loss", None] = summary(2 * worse)
         summaries[model["model"], "accuracy", None] = summary(1 - worse / 1.3)
         for metric in METRICS:
             summaries[model["model"], metric, "truth"] = summary(worse)
+        if model["kind"] in ("retrained", "normed") and model["rank"] == 4:
+            summaries[model["model"], SHARE, None] = Summary(worse, np.nan, 100, worse - 0.01, worse + 0.01)
     return imposed_rank_table(summaries, models)
 
 
 def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not(tmp_path):
     write_pages(made_up(MODELS), [tmp_path / "t.md"], "T")
     rows = [line for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith(("| 4", "| 8", "| 32"))]
-    assert [line.count("**") // 2 for line in rows] == [0, 0, 6, 0, 6, 0]
+    assert [line.count("**") // 2 for line in rows] == [0, 0, 6, 0, 0, 6, 0, 0]
     assert "retrained" in rows[2]
-    assert "seed" not in (tmp_path / "t.md").read_text().split("\n\n")[3]
+    shares = [line.split("|")[4].strip() for line in rows]
+    assert shares[0] == shares[1] == shares[4] == "-"  # a share is a retrained head's, and not of every rank
+    assert shares[2] == "0.528 [0.518, 0.538]"
+    assert "seed" not in (tmp_path / "t.md").read_text().split("\n\n")[2]
 
 
-@pytest.mark.parametrize("kinds", [("family",), ("family", "svd"), ("family", "retrained")])
+@pytest.mark.parametrize("kinds", [("family",), ("family", "svd"), ("family", "retrained"), ("family", "normed")])
 def test_fewer_ways_make_a_table_and_a_figure_of_fewer(tmp_path, kinds):
     models = [model for model in MODELS if model["kind"] in kinds]
     table = made_up(models)
@@ -138,9 +155,68 @@ def test_fewer_ways_make_a_table_and_a_figure_of_fewer(tmp_path, kinds):
     write_pages(table, [tmp_path / "t.md"], "T")
     page = (tmp_path / "t.md").read_text()
     assert ("A B" in page) == ("retrained" in kinds)
+    assert ("with a LayerNorm between them" in page) == ("normed" in kinds)
+    assert (
+        ("| share of the cost" in page) == ("one training seed" in page) == bool({"retrained", "normed"} & set(kinds))
+    )
     assert ("smallest singular values" in page) == ("svd" in kinds)
     figure = imposed_rank_figure(table, "truth")
     assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * 6
+
+
+def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are(job):
+    """Whichever kinds a run has, what it says of one of them is the same."""
+    script.main(job)
+    both = job.output.csv.read_text().splitlines()
+    assert any("with LayerNorm" in line for line in both)
+    for short in ("ln", "ab"):
+        left = [model for model in MODELS if not model["model"].startswith(short)]
+        names = {model["model"] for model in left}
+        inputs = SimpleNamespace(
+            logits=[path for path in job.input.logits if path.stem in names],
+            scores=[path for path in job.input.scores if path.stem in names],
+        )
+        settings = {**job.params.settings, "models": left}
+        script.main(SimpleNamespace(input=inputs, output=job.output, params=SimpleNamespace(settings=settings)))
+        assert job.output.csv.read_text().splitlines() == [line for line in both if f",{short}" not in line]
+
+
+def sums(values):
+    """Values (windows, n) by window."""
+    own = WindowSums()
+    own.add(np.repeat(np.arange(len(values)), values.shape[1]), values.ravel())
+    return own
+
+
+def test_a_share_is_that_of_the_means_with_the_same_windows_in_every_draw():
+    draw = np.random.default_rng(0)
+    full = draw.normal(size=(40, 25)) + 5 * draw.normal(size=(40, 1))  # some windows are harder than others
+    cost = draw.normal(1, 0.5, (40, 25))
+    exact = share_of_difference(sums(full + 0.3 * cost), sums(full + cost), sums(full), 200, 1)
+    assert exact == pytest.approx((0.3, 0.3, 0.3), abs=1e-9)
+    other = draw.normal(0.4, 0.5, (40, 25))
+    share, low, high = share_of_difference(sums(full + other), sums(full + cost), sums(full), 4000, 1)
+    assert share == pytest.approx(other.mean() / cost.mean())
+    picks = np.random.default_rng(9).integers(0, 40, (4000, 40))
+    by_hand = other.mean(axis=1)[picks].mean(axis=1) / cost.mean(axis=1)[picks].mean(axis=1)
+    assert (low, high) == pytest.approx(tuple(np.quantile(by_hand, [0.025, 0.975])), abs=0.01)
+
+
+@pytest.mark.parametrize("cost", [0.0, -1.0, 0.02])
+def test_there_is_no_share_of_a_cost_that_may_be_none(cost):
+    """None at all, a gain, and one that is small beside what windows differ by."""
+    draw = np.random.default_rng(0)
+    full, noise = draw.normal(size=(10, 20)), draw.normal(0, 1 if cost > 0 else 0, (10, 1))
+    scratch, own = sums(full + cost + noise), sums(full + 0.01)
+    assert np.isnan(share_of_difference(own, scratch, sums(full), 200, 1)).all()
+    losses = {"bn32-s1": sums(full), "bn4-s1": scratch, "ab4-s1": own, "ab32-s1": own}
+    models = [*MODELS[:2], MODELS[4], {**MODELS[4], "model": "ab32-s1", "rank": 32}]
+    assert shares_of_cost(losses, models, 200, 1) == {}
+    whole = shares_of_cost({**losses, "bn4-s1": sums(full + 1)}, models, 200, 1)
+    assert list(whole) == [("ab4-s1", SHARE, None)]  # rank 32 is the full model's own, and costs nothing
+    assert whole["ab4-s1", SHARE, None].mean == pytest.approx(0.01)
+    one = share_of_difference(sums(full[:1] + 0.5), sums(full[:1] + 1), sums(full[:1]), 200, 1)
+    assert np.isnan(one).all()  # one window has no interval
 
 
 def test_several_seeds_have_rows_of_their_own_and_one_line(tmp_path):
@@ -149,18 +225,24 @@ def test_several_seeds_have_rows_of_their_own_and_one_line(tmp_path):
     write_pages(table, [tmp_path / "t.md"], "T")
     assert "| rank   | seed   | way" in (tmp_path / "t.md").read_text()
     figure = imposed_rank_figure(table, "truth")
-    assert len(figure.axes[0].lines) == 4
+    assert len(figure.axes[0].lines) == 5
+    assert "one training seed" not in (tmp_path / "t.md").read_text()
 
 
 def test_the_figure_shows_the_numbers_of_the_table(job, tmp_path):
     table = made_up(MODELS)
     figure = imposed_rank_figure(table, "truth")
-    full, scratch, truncated, retrained = figure.axes[0].lines
+    full, scratch, truncated, retrained, normed = figure.axes[0].lines
     means = table[table.measure == "loss"].set_index("model")["mean"]
     assert full.get_ydata()[0] == means["bn32-s1"]
     assert list(scratch.get_xdata()) == [4, 32]
     assert list(truncated.get_ydata()) == [means["svd4-s1"], means["svd8-s1"]]
     assert list(retrained.get_ydata()) == [means["ab4-s1"], means["ab8-s1"]]
+    assert list(normed.get_ydata()) == [means["ln4-s1"], means["ln8-s1"]]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[2:4] == ["head W = A B retrained, rest frozen", "head with LayerNorm retrained, rest frozen"]
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}
+    assert len(looks) == 5
     script.main(job)
     outputs = [tmp_path / "f.png", tmp_path / "f.svg"]
     params = SimpleNamespace(settings={"truth": "truth"})

@@ -1,4 +1,4 @@
-"""Retrained heads: against the trained head, against a source of known rank, and that nothing else moves."""
+"""Retrained heads: against the trained head, the family's own, a source of known rank, and that nothing else moves."""
 
 import hashlib
 import json
@@ -13,7 +13,8 @@ from torch.nn import functional as F
 
 import head_logits as logits_script
 import retrain_head as script
-from oversmoothing.imposed_rank.heads import factors, retrain
+from oversmoothing.imposed_rank.applied import read_retrained
+from oversmoothing.imposed_rank.heads import factors, retrain, truncated
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import hidden_schema
@@ -21,12 +22,13 @@ from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.spectra import truncate
 from oversmoothing.store.parquet import open_writer, read_table, vectors
 from oversmoothing.training.batches import inputs_and_targets, training_batch, validation_batches
-from oversmoothing.weights import save_model
+from oversmoothing.weights import save_model, save_tensors
 
 TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
 SHAPE = GPTConfig(layers=1, heads=2, width=16, block=24, rank=12, dropout=0.1)
 SETTINGS = {
     "rank": 3,
+    "norm": "none",
     "batch": 4,
     "max_steps": 60,
     "learning_rate": 0.02,
@@ -115,16 +117,63 @@ def test_the_kept_head_is_the_best_and_gives_its_loss(model):
     assert loss == pytest.approx(min(row["validation_loss"] for row in history), abs=1e-5)
 
 
-def test_nothing_but_the_head_moves_and_two_runs_are_equal_to_the_bit(model):
+def family_head(post, weights):
+    """The way from what enters the trained head to the logits, by a GPT of that rank: its own modules, no copy."""
+    gpt = GPT(GPTConfig(layers=0, heads=1, width=12, block=1, rank=3)).eval()
+    gpt.bottleneck.weight.data, gpt.norm.weight.data = weights["B"], weights["norm"]
+    gpt.head.weight.data = weights["A"]
+    with torch.no_grad():
+        return gpt.logits(gpt.norm(gpt.bottleneck(post))).numpy()
+
+
+def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_path):
+    """On the same weights: the trained module, what is read from its file, and a GPT; and its rank is one less."""
+    settings = {**SETTINGS, "norm": "after"}
+    weights, history = retrain(model, TEXT, TEXT[:500], settings, "float32")
+    assert not torch.equal(weights["norm"], torch.ones(3))  # the gain is trained too
+    inputs, targets = inputs_and_targets(held_out(TEXT[:500], settings, 24))
+    with torch.no_grad():
+        post = model.hidden(inputs)[1].flatten(0, 1)
+    logits = family_head(post, weights)
+    loss = F.cross_entropy(torch.from_numpy(logits), targets.flatten()).item()
+    assert loss == pytest.approx(min(row["validation_loss"] for row in history), abs=1e-5)
+    assert loss < history[0]["validation_loss"] - 0.1
+    own = truncated(model.head.weight, 3, "after")
+    own.load_state_dict({f"{name}.weight": tensor for name, tensor in weights.items()})
+    np.testing.assert_allclose(own(post).detach().numpy(), logits, atol=1e-5)
+    save_tensors(tmp_path / "head.safetensors", weights, {})
+    head, before = read_retrained(tmp_path / "head.safetensors")
+    np.testing.assert_allclose(before(post.numpy()) @ head.T, logits, atol=1e-4)
+    assert np.linalg.matrix_rank(logits, tol=1e-3) == 2  # a LayerNorm takes a dimension
+    with pytest.raises(UserError, match=r"gone\.safetensors: no complete retrained head"):
+        read_retrained(tmp_path / "gone.safetensors")
+
+
+def test_both_kinds_begin_at_the_factors_of_the_truncated_head(model):
+    a, b = factors(model.head.weight, 3)
+    plain, normed = (truncated(model.head.weight, 3, norm) for norm in ("none", "after"))
+    assert list(dict(plain.named_children())) == ["B", "A"]
+    assert list(dict(normed.named_children())) == ["B", "norm", "A"]
+    for head in (plain, normed):
+        assert torch.equal(head.A.weight, a)
+        assert torch.equal(head.B.weight, b)
+    assert torch.equal(normed.norm.weight, torch.ones(3))
+    post = torch.randn(5, 12, generator=torch.Generator().manual_seed(0))
+    np.testing.assert_allclose(plain(post).detach(), post @ (a @ b).T, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["none", "after"])
+def test_nothing_but_the_head_moves_and_two_runs_are_equal_to_the_bit(model, norm):
+    settings = {**SETTINGS, "norm": norm}
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    one, first = retrain(model, TEXT, TEXT[:500], SETTINGS, "float32")
+    one, first = retrain(model, TEXT, TEXT[:500], settings, "float32")
     torch.manual_seed(99)  # nothing is drawn from here: the model's dropout is off
-    other, second = retrain(model, TEXT, TEXT[:500], SETTINGS, "float32")
+    other, second = retrain(model, TEXT, TEXT[:500], settings, "float32")
     assert first == second
-    assert all(torch.equal(one[name], other[name]) for name in ("A", "B"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters())
-    _, third = retrain(model, TEXT, TEXT[:500], {**SETTINGS, "seed": 3}, "float32")
+    _, third = retrain(model, TEXT, TEXT[:500], {**settings, "seed": 3}, "float32")
     assert third != first
 
 
@@ -135,8 +184,9 @@ def test_a_short_split_and_a_loss_that_is_no_number_are_refused(model):
         retrain(model, TEXT, TEXT[:500], {**SETTINGS, "learning_rate": 1e30}, "float32")
 
 
-def test_from_files_to_logits(model, tmp_path):
-    """The scripts: a head of two factors alone, and logits that are hidden states times A B."""
+@pytest.mark.parametrize("norm", ["none", "after"])
+def test_from_files_to_logits(model, tmp_path, norm):
+    """The scripts: a file of the head alone, and logits that are hidden states times A B, or the family's own."""
     save_model(tmp_path / "weights.safetensors", SHAPE, model.state_dict(), {})
     splits = {}
     for split, text in (("train", TEXT), ("validation", TEXT[:500])):
@@ -150,11 +200,12 @@ def test_from_files_to_logits(model, tmp_path):
         manifest=tmp_path / "manifest.json",
     )
     output = SimpleNamespace(weights=tmp_path / "head.safetensors", history=tmp_path / "history.parquet")
-    params = SimpleNamespace(settings={**SETTINGS, "precision": "float32", "threads": 1}, device="cpu")
+    params = SimpleNamespace(settings={**SETTINGS, "norm": norm, "precision": "float32", "threads": 1}, device="cpu")
     wildcards = SimpleNamespace(model="ab3-s1")
     script.main(SimpleNamespace(input=inputs, output=output, params=params, wildcards=wildcards))
     head = load_file(output.weights)
-    assert {name: tuple(tensor.shape) for name, tensor in head.items()} == {"A": (256, 3), "B": (3, 12)}
+    shapes = {"A": (256, 3), "B": (3, 12)} | ({"norm": (3,)} if norm == "after" else {})
+    assert {name: tuple(tensor.shape) for name, tensor in head.items()} == shapes
     assert read_table(output.history)["step"].to_pylist() == [0, 25, 50, 60]
 
     windows = pa.table({"window": pa.array([5], pa.int32()), "prompt": [b"the c"], "scored": [b"at sat on"]})
@@ -170,8 +221,10 @@ def test_from_files_to_logits(model, tmp_path):
         )
     )
     logits = vectors(read_table(tmp_path / "logits.parquet")["logits"].combine_chunks())
-    np.testing.assert_allclose(logits, state.post @ head["B"].numpy().T @ head["A"].numpy().T, atol=1e-4)
-    assert np.linalg.matrix_rank(logits, tol=1e-3) <= 3
+    plain = state.post @ head["B"].numpy().T @ head["A"].numpy().T
+    expected = family_head(torch.from_numpy(state.post), head) if norm == "after" else plain
+    np.testing.assert_allclose(logits, expected, atol=1e-4)
+    assert np.linalg.matrix_rank(logits, tol=1e-3) <= (2 if norm == "after" else 3)
 
     (tmp_path / "train.bin").write_bytes(TEXT[:-1].tobytes())
     with pytest.raises(UserError, match=r"train\.bin"):
@@ -213,6 +266,7 @@ def test_the_rank_of_a_planted_source_is_recovered():
     training, validation = text[:150_000], text[150_000:]
     model = fit(GPTConfig(layers=1, heads=2, width=32, block=32, vocabulary=tokens), training, 400)
     settings = {
+        "norm": "none",
         "batch": 16,
         "max_steps": 300,
         "learning_rate": 0.01,

@@ -61,20 +61,23 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
-def test_a_new_retrained_rank_is_one_new_head_and_trains_no_model(copy, tmp_path):
+def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(copy, tmp_path):
     table = "results/tables/imposed_rank.csv"
     copy.snakemake(table)
     assert copy.planned(target=table) == {}
     text = (copy.folder / "tests/config/tiny.yaml").read_text()
     config = tmp_path / "heads.yaml"
-    config.write_text(text.replace("retrained: {ranks: [4, 8],", "retrained: {ranks: [4, 8, 12],"))
     one = {"retrain_head": 1, "retrained_logits": 1, "score": 1, "imposed_rank_table": 1}
-    assert copy.planned(target=table, config=str(config)) == one
+    for norm, heads in (("[none, after]", 2), ("[none]", 1), ("[after]", 1)):
+        config.write_text(text.replace("retrained: {ranks: [4, 8],", f"retrained: {{norm: {norm}, ranks: [4, 8, 12],"))
+        assert copy.planned(target=table, config=str(config)) == one | dict.fromkeys(list(one)[:3], heads)
+        config.write_text(text.replace("retrained: {", f"retrained: {{norm: {norm}, "))  # fewer rows
+        assert copy.planned(target=table, config=str(config)) == ({} if heads == 2 else {"imposed_rank_table": 1})
     config.write_text(
         text.replace("retrained: {ranks: [4, 8], max_steps: 6,", "retrained: {ranks: [4, 8], max_steps: 8,")
     )
-    both = {"retrain_head": 2, "retrained_logits": 2, "score": 2, "imposed_rank_table": 1}
-    assert copy.planned(target=table, config=str(config)) == both
+    all_heads = {"retrain_head": 4, "retrained_logits": 4, "score": 4, "imposed_rank_table": 1}
+    assert copy.planned(target=table, config=str(config)) == all_heads
     config.write_text(text.replace("svd_ranks: [4, 16]", "svd_ranks: []").replace("ranks: [4, 8]", "ranks: []"))
     assert copy.planned(target=table, config=str(config)) == {"imposed_rank_table": 1}
 

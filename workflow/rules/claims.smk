@@ -27,7 +27,10 @@ rule claims_table:
                 model=FAMILY,
             ),
             *[f"{RESULTS}/logits/{model.name}.parquet" for model in PREDICTORS],
-            *[f"{RESULTS}/logits/{name}.parquet" for name in RETRAINED],
+            *[
+                f"{RESULTS}/logits/{name}.parquet"
+                for name in plan.names(RETRAINED, "retrained")
+            ],
         ],
         histories=[
             f"{RESULTS}/models/{model.name}/history.parquet" for model in TRAINED

@@ -45,7 +45,7 @@ class Analyses:
     def trained(self) -> Member:
         """The models whose heads were retrained, with their own heads."""
         if not self.retrained:
-            raise Missing("no head was retrained (`retrained.ranks`)")
+            raise Missing("no head W = A B was retrained (`retrained.ranks`, `retrained.norm`)")
         models = self.retrained[0].trainings
         return Member("the trained head", models, models)
 

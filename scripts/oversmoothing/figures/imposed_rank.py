@@ -14,7 +14,18 @@ from oversmoothing.layout import ARROWS
 LOOKS: dict[str, dict[str, Any]] = {
     WAYS["family"]: {"color": PALETTE[0], "marker": "o", "linestyle": "-", "label": "learned from scratch"},
     WAYS["svd"]: {"color": PALETTE[1], "marker": "s", "linestyle": "--", "label": "head truncated by SVD"},
-    WAYS["retrained"]: {"color": PALETTE[2], "marker": "^", "linestyle": "-.", "label": "head retrained, rest frozen"},
+    WAYS["retrained"]: {
+        "color": PALETTE[2],
+        "marker": "^",
+        "linestyle": "-.",
+        "label": "head W = A B retrained, rest frozen",
+    },
+    WAYS["normed"]: {
+        "color": PALETTE[3],
+        "marker": "D",
+        "linestyle": (0, (5, 1)),
+        "label": "head with LayerNorm retrained, rest frozen",
+    },
 }
 FULL = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
@@ -51,7 +62,7 @@ def imposed_rank_figure(table: pd.DataFrame, truth: str) -> Figure:
             axes.set_xlabel("rank of the head")
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(
-            handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=4, frameon=False
+            handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=3, frameon=False
         )
         title = f"Oversmoothing (TTO to KL) against {truth}, pure decoding"
         figure.suptitle(title, x=0.01, ha="left", fontsize="medium")

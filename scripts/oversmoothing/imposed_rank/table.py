@@ -1,5 +1,6 @@
 """From losses and scores to the table of three ways to impose a rank."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from oversmoothing.layout import (
     write_page,
 )
 from oversmoothing.metrics import METRICS
-from oversmoothing.statistics import Summary
+from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 
 WAYS = {
     "family": "learned from scratch",
     "svd": "truncated",
     "retrained": "retrained",
+    "normed": "retrained with LayerNorm",
 }
 MEASURES = {
     "loss": ("loss (nats)", "nats per byte", "lower"),
@@ -30,6 +32,47 @@ MEASURES = {
     "tv": ("TV", METRICS["tv"].unit, METRICS["tv"].better),
     "kl": ("KL (nats)", METRICS["kl"].unit, METRICS["kl"].better),
 }
+SHARE = "share"
+COLUMNS = {
+    "loss": MEASURES["loss"],
+    SHARE: ("share of the cost", "of the cost of learning from scratch", ""),
+} | MEASURES
+
+
+def shares_of_cost(
+    losses: Mapping[str, WindowSums], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
+) -> dict[tuple[str, str, str | None], Summary]:
+    """Say of each retrained head how much of what its rank costs a model learned from scratch it costs alone.
+
+    Both costs are losses above that of the full model: the member of the family of highest rank. A head whose rank no
+    member of the family has, or whose rank costs such a member nothing that the windows show, has no share.
+
+    Parameters
+    ----------
+    losses : mapping
+        By model, of the same windows.
+    models : sequence of mappings
+        As `imposed_rank_table` takes them.
+    resamples, seed : int
+        Of the bootstrap over windows, the same windows of all models.
+
+    Returns
+    -------
+    dict
+        From model, `SHARE` and None to a summary, as `imposed_rank_table` takes them; there is no sd.
+    """
+    found: dict[tuple[str, str, str | None], Summary] = {}
+    for model in models:
+        family = {
+            own["rank"]: own["model"] for own in models if (own["kind"], own["seed"]) == ("family", model["seed"])
+        }
+        if model["kind"] in ("retrained", "normed") and model["rank"] in family:
+            own, scratch, full = (losses[name] for name in (model["model"], family[model["rank"]], family[max(family)]))
+            share, low, high = share_of_difference(own, scratch, full, resamples, seed)
+            if not math.isnan(share):
+                n = sum(own.count.values())
+                found[model["model"], SHARE, None] = Summary(share, math.nan, n, low, high)
+    return found
 
 
 def imposed_rank_table(
@@ -40,7 +83,7 @@ def imposed_rank_table(
     Parameters
     ----------
     summaries : mapping
-        From model, measure (a key of `MEASURES`) and truth (None for loss and accuracy) to its summary.
+        From model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy) to its summary.
     models : sequence of mappings
         ``model``, ``kind`` (a key of `WAYS`), ``rank``, ``seed`` of each.
 
@@ -53,7 +96,7 @@ def imposed_rank_table(
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(WAYS).index(model["kind"])))
     rows = []
     for model in order:
-        for measure, (_, unit, better) in MEASURES.items():
+        for measure, (_, unit, better) in COLUMNS.items():
             for (name, found, truth), summary in summaries.items():
                 if (name, found) == (model["model"], measure):
                     facts = {"way": WAYS[model["kind"]], **{key: model[key] for key in ("model", "rank", "seed")}}
@@ -98,18 +141,19 @@ def _truths(table: pd.DataFrame) -> list[str]:
 
 def _wide(table: pd.DataFrame, cell: Callable[..., str]) -> pd.DataFrame:
     several_seeds = table.seed.nunique() > 1
+    measures = [measure for measure in COLUMNS if (table.measure == measure).any()]
     rows = []
     for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
         ways = alike.way.nunique()
         for way, own in alike.groupby("way", sort=False):
             row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
-            for record in own.to_dict("records"):
-                label, _, better = MEASURES[record["measure"]]
-                rivals = alike["mean"][alike.measure == record["measure"]]
-                best = ways > 1 and record["mean"] == (rivals.min() if better == "lower" else rivals.max())
-                row[f"{label} {ARROWS[better]}"] = cell(
-                    record["mean"], float("nan"), record["low"], record["high"], best
-                )
+            records = {record["measure"]: record for record in own.to_dict("records")}
+            for measure in measures:
+                label, _, better = COLUMNS[measure]
+                mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("mean", "low", "high"))
+                rivals = alike["mean"][alike.measure == measure]
+                best = ways > 1 and better and mean == (rivals.min() if better == "lower" else rivals.max())
+                row[f"{label} {ARROWS.get(better, '')}".rstrip()] = cell(mean, math.nan, low, high, bool(best))
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -127,10 +171,22 @@ def _legend(table: pd.DataFrame) -> str:
     )
     if WAYS["svd"] in ways:
         parts.append("Truncated: the full model's head without its smallest singular values, nothing trained")
+    frozen = "trained on what enters the full model's head, everything before it as it was"
     if WAYS["retrained"] in ways:
+        parts.append(f"Retrained: a head W = A B of that rank, {frozen} (Godey et al. 2024)")
+    if WAYS["normed"] in ways:
         parts.append(
-            "Retrained: a head W = A B of that rank, trained on what enters the full model's head, everything before "
-            "it as it was (Godey et al. 2024)"
+            "Retrained with LayerNorm: a head of two Linears with a LayerNorm between them, which is that of a family "
+            f"with `bottleneck_norm: after`, {frozen}"
         )
+    if (table.measure == SHARE).any():
+        alike = ["learning rate", "scale of initial weights", *(["training seed"] if table.seed.nunique() == 1 else [])]
+        parts += [
+            "Share of the cost: how far the loss of a retrained head lies above the full model's, as a share of how "
+            "far that of the model of its rank learned from scratch does; -: there is no such model, or the interval "
+            "of its cost does not lie above 0",
+            "What is left of that cost cannot be laid to one cause: the rest of that model was learned through its "
+            f"narrow head, and all ranks have one {', one '.join(alike)}. A head retrained for longer may cost less",
+        ]
     parts.append("↓ lower is better, ↑ higher is better")
     return ". ".join(parts) + "."
