@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.stats
 
 from oversmoothing.claims import evidence as module
 from oversmoothing.claims import models
-from oversmoothing.claims.claims import CLAIMS
-from oversmoothing.claims.comparison import Chance, Missing, constant
+from oversmoothing.claims.claims import CLAIMS, Claim
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, constant
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
@@ -164,6 +165,30 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_pat
     assert "0.012 (TV, rank 16 against rank 32)" in row
     undecided = next(line for line in text.splitlines() if "metrics-agree)" in line)
     assert "but the order to agree with is not clear" in undecided
+    assert "] (windows), ± " in row
+    for said in ("but for 2.5 % of runs", "Fisher: of a correlation over n models", "in 65 to 90 % of cases"):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("interval", "half", "bound", "cell"),
+    [
+        ("windows", 0.4, 0.0, "-0.500 [-0.900, -0.100] (windows), at most 0.0097 with all 4 together |"),
+        ("Fisher, n = 5 models", 0.4, 0.7, "(Fisher, n = 5 models), at most 0.0097 with all 4 together, against 0.7"),
+        ("residuals", 0.6, 0.0, "-0.500 [-1.100, 0.100] (residuals) |"),
+        ("windows", 0.0, 0.0, "-0.500 (none) |"),
+    ],
+)
+def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(tmp_path, interval, half, bound, cell):
+    found = [Comparison("x", -0.5, -0.5 - half, -0.5 + half, bound, interval=interval)]
+    found += [Comparison("y", 2.0, 2.0 - half, 2.0 + half, bound)] * 3
+    table = claims_table([Claim("x", "4.2", "It is.", "Look.", lambda _: found)], None, None)
+    row = table.iloc[0]
+    assert row.upper == pytest.approx(-0.5 + half * scipy.stats.norm.isf(0.025 / 4) / scipy.stats.norm.isf(0.025))
+    assert row.interval == (interval if half else "none")
+    assert row.verdict == ("cannot tell" if half and row.upper > bound else "does not hold")
+    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, [])
+    assert cell in (tmp_path / "t.md").read_text()
 
 
 def published_tables():

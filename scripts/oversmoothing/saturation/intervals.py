@@ -2,7 +2,8 @@
 
 Losses one evaluation apart are not independent, so residuals are drawn in runs, as long as the cube root of the
 history (Kunsch 1989; Davison and Hinkley 1997, 8.2.3), and added to the fitted curve; each draw is fitted again.
-What another training with another seed would give is not in it: each history is one training.
+What another training with another seed would give is not in it: each history is one training. And where losses are
+few the intervals are too narrow: in simulations they hold the truth in 65 to 90 % of cases, not in 95 %.
 """
 
 from collections.abc import Sequence
