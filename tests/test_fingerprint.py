@@ -153,6 +153,43 @@ def test_a_constant_string_that_is_no_docstring_counts(tmp_path):
     assert fresh("a.py", tmp_path) != before
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "counts"),
+    [
+        ('raise UserError("a")\n', 'raise UserError("b")\n', False),
+        ('raise UserError(f"a {x} b")\n', 'raise UserError(f"c {x} d")\n', False),
+        ('logger.info("a %d", x)\n', 'logger.info("b: %d", x)\n', False),
+        ('raise UserError(f"a {x}")\n', 'raise UserError(f"a {y}")\n', True),
+        ('raise UserError(f"a {x}")\n', """raise UserError(f"a {x['b']}")\n""", True),
+        ("""raise UserError(f"a {x['b']}")\n""", """raise UserError(f"a {x['c']}")\n""", True),
+        ('raise UserError(g("a"))\n', 'raise UserError(g("b"))\n', True),
+        ('raise UserError("a")\n', 'raise OtherError("a")\n', True),
+        ('raise KeyError("a")\n', 'raise KeyError("b")\n', True),
+        ('logger.info("a")\n', 'logger.error("a")\n', True),
+        ('other.info("a")\n', 'other.info("b")\n', True),
+        ('return_("a")\n', 'return_("b")\n', True),
+        ("logger.info(3)\n", "logger.info(4)\n", True),
+    ],
+)
+def test_what_a_user_is_told_does_not_count(tmp_path, one, other, counts):
+    """But what is computed for it does, and every other text."""
+    digests = []
+    for text in (one, other):
+        (tmp_path / "a.py").write_text(text)
+        digests.append(fresh("a.py", tmp_path))
+    assert (digests[0] != digests[1]) == counts
+
+
+def test_a_message_retrains_nothing(scripts):
+    before = {script: fresh(script, scripts) for script in ("train.py", "score.py")}
+    edit(scripts / "oversmoothing/jobs.py", "out of memory: lower", "too little memory: lower")
+    edit(scripts / "oversmoothing/weights.py", ": no such file", ": there is no such file")
+    edit(scripts / "oversmoothing/training/lock.py", "wait for it or end it", "end it or wait for it")
+    assert {script: fresh(script, scripts) for script in before} == before
+    edit(scripts / "oversmoothing/jobs.py", "raise SystemExit(1)", "raise SystemExit(2)")
+    assert fresh("train.py", scripts) != before["train.py"]
+
+
 def test_a_new_module_in_the_closure_counts(tmp_path):
     (tmp_path / "b.py").write_text("x = 1\n")
     (tmp_path / "a.py").write_text("import b\n")

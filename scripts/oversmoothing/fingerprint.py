@@ -1,7 +1,8 @@
 """A digest of the code behind a rule: its script and all that the script imports from the library.
 
 Snakemake watches a script's time stamp, not the modules it imports. The digest is taken over the syntax
-trees without comments and docstrings, so that it changes when behaviour may have changed, and only then.
+trees without comments, docstrings and what users are told, so that it changes when a result may have changed, and
+only then.
 """
 
 import ast
@@ -59,10 +60,11 @@ def _parse(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes(), filename=str(path))
 
 
-def _walk(node: ast.AST, add: Callable[[str], None]) -> None:
+def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None:
     """Add the tree's node types, field names and values, between brackets that keep its shape.
 
-    What is empty or a docstring is left out.
+    What is empty or a docstring is left out, and so is the text, though not what is put into it, of what a user is
+    `told` and no result is made from.
 
     Neither `ast.dump` nor `ast.unparse` will do: their text differs between versions of Python, and so does the
     set of fields, but new fields are empty in old code.
@@ -79,8 +81,8 @@ def _walk(node: ast.AST, add: Callable[[str], None]) -> None:
             value = value[1:]
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, ast.AST):
-                _walk(item, add)
-            else:
+                _walk(item, add, _is_message(node) or (told and isinstance(node, ast.JoinedStr)))
+            elif not (told and isinstance(node, ast.Constant) and isinstance(item, str)):
                 add(repr(item))
         add("]")
     add(")")
@@ -88,6 +90,16 @@ def _walk(node: ast.AST, add: Callable[[str], None]) -> None:
 
 def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_message(node: ast.AST) -> bool:
+    """Tell whether a node is ``UserError(...)`` or ``logger.info(...)``, at whatever level."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == "logger"
+    return isinstance(function, ast.Name) and function.id == "UserError"
 
 
 @cache

@@ -57,13 +57,13 @@ def run(main: Callable[[Any], None], job: Any) -> None:
 
 def explain(error: Exception) -> str | None:
     """Say in one line what the user can do about an error; None for a fault of ours, which wants its traceback."""
-    if isinstance(error, UserError):
-        return str(error)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
+        error = UserError(
+            "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
+        )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{error.filename or 'the disk'}: no space left; free some and run again"
-    return None
+        error = UserError(f"{error.filename or 'the disk'}: no space left; free some and run again")
+    return str(error) if isinstance(error, UserError) else None
 
 
 def _check_code(main: Callable[[Any], None], job: Any) -> None:
