@@ -236,8 +236,8 @@ def share_of_difference(
     ValueError
         If one of the sets has no values.
     """
-    difference, low, _ = paired_difference(whole, start, resamples, seed)
-    if not low > 0:  # NaN with fewer than two windows
+    difference = paired_difference(whole, start, resamples, seed)
+    if not difference.low > 0:  # NaN with fewer than two windows
         return np.nan, np.nan, np.nan
     windows = sorted(part.count.keys() | whole.count.keys() | start.count.keys())
     draws = [
@@ -245,7 +245,7 @@ def share_of_difference(
     ]
     with np.errstate(divide="ignore", invalid="ignore"):
         interval = np.nanquantile((draws[0] - draws[2]) / (draws[1] - draws[2]), [0.025, 0.975])
-    return (part.mean - start.mean) / difference, float(interval[0]), float(interval[1])
+    return (part.mean - start.mean) / difference.effect, float(interval[0]), float(interval[1])
 
 
 def merge(parts: Iterable[WindowSums]) -> WindowSums:
