@@ -356,4 +356,4 @@ def test_what_an_untrained_model_passes_is_no_evidence():
         if "anisotrop" in claim.id or "singular" in claim.id:
             assert judge_claim(claim.test, untrained).verdict != HOLDS, claim.id
     late = judge_claim(GODEY[1].test, along(RISING, RISING, steps=STEPS[1:]))
-    assert (late.verdict, late.note) == (OPEN, "no snapshot of the untrained bn4 was kept (`training.snapshots`)")
+    assert (late.verdict, late.note) == (OPEN, "no snapshot of the untrained rank 4 was kept (`training.snapshots`)")

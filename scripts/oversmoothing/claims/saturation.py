@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.claims.choose import neighbours
-from oversmoothing.claims.comparison import RESIDUALS, Chance, Comparison, Missing, Value, compare
+from oversmoothing.claims.comparison import RESIDUALS, Chance, Comparison, Missing, Value, compare, minus
 from oversmoothing.claims.members import Member
 from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.losses import predictions
@@ -68,12 +68,17 @@ class Analyses:
         """Give a model's measures by step."""
         return steps(self.table("along_training"), model)
 
-    def from_the_start(self, measure: str, model: str) -> tuple[float, float]:
-        """Give a measure of the untrained model, and at the last kept step."""
-        values = self.along(model)[measure]
-        if values.index[0] != 0:
-            raise Missing(f"no snapshot of the untrained {model} was kept (`training.snapshots`)")
-        return float(values.iloc[0]), float(values.iloc[-1])
+    def at_the_start(self, measure: str, member: Member) -> Value:
+        """Give a measure of the untrained model."""
+        values = [self.along(model)[measure] for model in member.models]
+        if any(value.index[0] != 0 for value in values):
+            raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
+        return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
+
+    def at_the_end(self, measure: str, member: Member) -> Value:
+        """Give a measure at the last kept step."""
+        means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
+        return Value(means, member.trainings, "dynamics")
 
     def loss(self, member: Member) -> Value:
         """Give the mean loss over the scored bytes of all windows, in nats per byte."""
@@ -103,20 +108,26 @@ def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
 
 def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
     """Count the blocks of all models that training leaves more anisotropic than it found them."""
-    last = last_layer(analyses.table("along_training"))
-    models = [model for member in analyses.family() for model in member.models]
-    blocks = [analyses.from_the_start(f"anisotropy {layer}", model) for model in models for layer in range(1, last + 1)]
-    start, end = np.transpose(blocks)
+    layers = [f"anisotropy {layer}" for layer in range(1, last_layer(analyses.table("along_training")) + 1)]
+    blocks = [(layer, member) for member in analyses.family() for layer in layers]
+    start, end = (
+        np.concatenate([value(*block).means for block in blocks])
+        for value in (analyses.at_the_start, analyses.at_the_end)
+    )
     rise, much = end - start, MARKED * np.maximum(abs(start), abs(end))
     share, low, high = (float(np.mean(rise > bound)) for bound in (0, much, -much))
-    name = f"share of {len(blocks)} blocks that end more anisotropic than untrained"
-    return [Comparison(name, share, low, high, ALMOST_ALL)]
+    name = f"share of {len(rise)} blocks that end more anisotropic than untrained"
+    return [Comparison(name, share, low, high, ALMOST_ALL, interval="a tenth to spare")]
 
 
 def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
     """Compare how the anisotropy of what enters the head changes from the untrained model, lowest rank and highest."""
     lowest, *_, highest = _two(analyses)
-    low, high = (_change(analyses, "head_input_anisotropy", member) for member in (lowest, highest))
+    measure = "head_input_anisotropy"
+    low, high = (
+        minus(analyses.at_the_end(measure, member), analyses.at_the_start(measure, member))
+        for member in (lowest, highest)
+    )
     name = f"anisotropy of what enters the head, gained by {lowest} and by {highest}"
     return [compare(low, high, name, analyses.chance)]
 
@@ -135,7 +146,7 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
             fall = top - float(entropy.loc[highest:].min())
             high = fall if highest <= entropy.index[-1] / 2 else math.inf
             name = f"singular entropy (nats), its highest less its lowest from there on, {model}"
-            found.append(Comparison(name, fall, fall, high, MARKED * top, scale=top))
+            found.append(Comparison(name, fall, fall, high, MARKED * top, scale=top, interval="steps to come"))
     return found
 
 
@@ -199,12 +210,6 @@ def _after_the_best(analyses: Analyses, measure: str, name: str) -> list[Compari
     if not found:
         raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
     return found
-
-
-def _change(analyses: Analyses, measure: str, member: Member) -> Value:
-    ends = [analyses.from_the_start(measure, model) for model in member.models]
-    size = max(abs(value) for pair in ends for value in pair)
-    return Value(tuple(end - start for start, end in ends), member.trainings, "dynamics", size=size)
 
 
 def _two(analyses: Analyses) -> list[Member]:
