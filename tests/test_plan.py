@@ -239,6 +239,16 @@ def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():
     assert plan.ranks(config) == [32, 64]
 
 
+def test_the_widths_study_extrapolates_to_models_smaller_than_all_that_the_law_is_fitted_to():
+    config = default(**yaml.safe_load((ROOT / "config/widths.yaml").read_text()))
+    models = plan.models(config)
+    shapes = {model.name: model.settings["model"] for model in plan.with_histories(config, models)}
+    sizes = {name: shape["layers"] * shape["width"] ** 2 for name, shape in shapes.items()}
+    fitted = plan.fitted(config, models)
+    assert len({sizes[name] for name in fitted}) >= 3  # else alpha cannot be told
+    assert {"w16-s1337", "w32-s1337"} <= {name for name in sizes if sizes[name] < min(sizes[name] for name in fitted)}
+
+
 def test_settings_do_not_depend_on_the_order_of_keys():
     shuffled = dict(reversed(list(DEFAULT["model"].items())))
     one, other = plan.models(DEFAULT)["bn4-s1337"], plan.models({**DEFAULT, "model": shuffled})["bn4-s1337"]

@@ -11,7 +11,7 @@ import scipy.stats
 from oversmoothing.claims import evidence as module
 from oversmoothing.claims import models
 from oversmoothing.claims.claims import CLAIMS, Claim
-from oversmoothing.claims.comparison import Chance, Comparison, Missing, constant
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, agree, constant
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
@@ -86,13 +86,13 @@ def test_a_fall_that_is_clear_holds_and_the_row_names_its_weakest_comparison(fil
 
 
 def test_ranks_close_together_cannot_be_told_with_one_seed(files):
-    pairs = [(4, 8), (8, 288)]
-    evidence = run(files)
-    found = models.metrics_agree(evidence)
-    undecided = {c.name.partition(", ")[2] for c in found if c.outcome == 1}
-    assert undecided == {"rank 8 and rank 288"}
-    assert len(found) == 3 * (len(pairs) + 1)
-    assert all(np.isinf(c.margin) for c in found if c.outcome == 1)
+    evidence = run({**files, **{("tbat", model): path for (metric, model), path in files.items() if metric == "tto"}})
+    found = models.tbat_falls(evidence)
+    assert [(c.name, c.outcome) for c in found] == [
+        ("TBAT, rank 4 against rank 8", 2),
+        ("TBAT, rank 8 against rank 288", 1),
+    ]
+    assert np.isinf(agree(found[1], found[0]).margin)
 
 
 def test_a_number_beside_zero_has_its_interval_over_windows(files):
@@ -110,8 +110,10 @@ def test_each_file_is_read_once(files, monkeypatch):
     original = module.sum_scores
     monkeypatch.setattr(module, "sum_scores", lambda path, *rest: read.append(path) or original(path, *rest))
     evidence = run(files)
-    models.falls_up_to_32(evidence)
-    models.metrics_agree(evidence)
+    for _ in range(2):
+        models.falls_up_to_32(evidence)
+        for metric in models.MAIN:
+            evidence.score(metric, evidence.family[-1])
     assert len(read) == len(set(read)) == 4 * 3
 
 
@@ -119,7 +121,7 @@ def test_each_file_is_read_once(files, monkeypatch):
     ("changes", "claim", "note"),
     [
         ({}, "tbat-falls", "there is no tbat of bn4-s1"),
-        ({}, "no-fall-beyond-32", "no model stands for the thesis's rank 32"),
+        ({}, "no-change-from-32-to-128", "no model stands for the thesis's rank 128"),
         ({}, "temperature-lowest-under-tv", "temperature is not among the `decodings`"),
         ({}, "svd-monotone", "it takes two ranks in `svd_ranks`"),
         ({"ranks": (4, 8)}, "tbat-zero-at-full-rank", "full rank"),
@@ -153,7 +155,7 @@ def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks, tm
 
 def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_path):
     evidence = run(files)
-    table = claims_table(CLAIMS, evidence, published_tables())
+    table = claims_table([*CLAIMS, in_one_order()], evidence, published_tables())
     write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
     text = (tmp_path / "t.md").read_text()
     assert "Rank 288 stands for the thesis's 512" in text
@@ -163,11 +165,15 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_pat
     assert "holds (4 of 4)" in row
     assert "holds (16 of 16)" in row
     assert "0.012 (TV, rank 16 against rank 32)" in row
-    undecided = next(line for line in text.splitlines() if "metrics-agree)" in line)
+    undecided = next(line for line in text.splitlines() if "one-order)" in line)
     assert "but the order to agree with is not clear" in undecided
     assert "] (windows), ± " in row
     for said in ("but for 2.5 % of runs", "Fisher: of a correlation over n models", "in 65 to 90 % of cases"):
         assert said in text
+    given = next(line for line in text.splitlines() if "tbat-zero-at-full-rank)" in line)
+    assert "True by construction, no finding." in given
+    assert text.count("True by construction") == 1
+    assert "35 hold (1 by construction), 4 do not hold" in text
 
 
 @pytest.mark.parametrize(
@@ -189,6 +195,14 @@ def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(tmp_path
     assert row.verdict == ("cannot tell" if half and row.upper > bound else "does not hold")
     write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, [])
     assert cell in (tmp_path / "t.md").read_text()
+
+
+def in_one_order():
+    def test(own):
+        tto, kl = ([own.score(metric, member) for member in own.family[-2:]] for metric in ("tto", "kl"))
+        return [agree(own.compare(*tto, "TTO"), own.compare(*kl, "KL"))]
+
+    return Claim("one-order", "4.2", "TTO and KL put two ranks in one order.", "One beside the other.", test)
 
 
 def published_tables():

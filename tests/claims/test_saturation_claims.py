@@ -60,14 +60,13 @@ def analyses(series=None, retrained=(), logits=None, **tables):
 @pytest.mark.parametrize(
     ("test", "series", "verdict"),
     [
-        (saturation.singular_entropy_falls, FALLING, HOLDS),
-        (saturation.singular_entropy_falls, {**FALLING, "singular_entropy": (0.5, 0.6, 0.7, 0.9)}, FAILS),
+        (saturation.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 1.0, 0.7, 0.9)}, HOLDS),
+        (saturation.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 1.0, 0.95, 0.99)}, FAILS),
+        (saturation.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 0.6, 0.7, 0.9)}, OPEN),
         (saturation.singular_entropy_jumps_at_saturation, SATURATING, HOLDS),
         (saturation.singular_entropy_jumps_at_saturation, {**SATURATING, "singular_entropy": (1, 1, 1, 1)}, FAILS),
         (saturation.anisotropy_rises_at_saturation, SATURATING, HOLDS),
         (saturation.anisotropy_rises_at_saturation, {**SATURATING, "anisotropy": (0.3, 0.3, 0.3, 0.2)}, FAILS),
-        (saturation.layers_are_anisotropic, FALLING, HOLDS),
-        (saturation.layers_are_anisotropic, {**FALLING, "anisotropy": (0, 0, 0, -0.01)}, FAILS),
     ],
 )
 def test_what_small_models_do_along_training(test, series, verdict):
@@ -83,6 +82,14 @@ def test_nothing_is_said_of_saturation_where_no_loss_rises():
         saturation.singular_entropy_falls(analyses({4: FALLING}))
     with pytest.raises(Missing, match="no table along_training"):
         saturation.singular_entropy_falls(analyses())
+
+
+def test_layers_are_counted_against_the_untrained_model():
+    rises = {"anisotropy": (0.3, 0.4, 0.5, 0.6)}
+    found = saturation.layers_are_anisotropic(analyses({4: {**FALLING, **rises}, 288: {**FALLING, **rises}}))
+    assert [(c.effect, c.low, c.high) for c in found] == [(0.5, 0.5, 1.0)]  # the first block of each stays as it was
+    assert found[0].name == "share of 4 blocks that end more anisotropic than untrained"
+    assert judge(found).verdict == OPEN
 
 
 @pytest.mark.parametrize(("low", "verdict"), [(0.5, HOLDS), (0.21, OPEN), (0.1, FAILS)])
@@ -153,38 +160,35 @@ def test_the_language_is_read_at_the_longest_context_of_byte_pairs():
         saturation.language_needs_more(analyses(language_dimensionality=pd.DataFrame(rows[3:4])))
 
 
-def test_what_the_law_foresees_is_held_against_models_it_was_not_fitted_on():
-    table = pd.DataFrame(
-        [
-            {"model": None, "quantity": "E", "fitted": None, "value": 1.0, "low": 0.5, "high": 1.5, "note": ""},
-            {
-                "model": "a",
-                "quantity": "above_last",
-                "fitted": False,
-                "value": 8.0,
-                "low": 6.0,
-                "high": 9.0,
-                "note": "",
-            },
-            {"model": "b", "quantity": "above_last", "fitted": True, "value": -1.0, "low": -2.0, "high": 1, "note": ""},
-        ]
-    )
+def test_what_the_law_foresees_is_held_against_models_smaller_than_all_it_was_fitted_on():
+    columns = ["model", "quantity", "fitted", "parameters", "value", "low", "high", "note"]
+    rows = [
+        (None, "E", None, None, 1.0, 0.5, 1.5, ""),
+        ("small", "above_last", False, 10, 8.0, 6.0, 9.0, ""),
+        ("low rank", "above_last", False, 20, 60.0, 50.0, 70.0, ""),
+        ("fitted", "above_last", True, 20, -1.0, -2.0, 1.0, ""),
+        ("large", "above_last", True, 30, 1.0, -2.0, 2.0, ""),
+    ]
+    table = pd.DataFrame(rows, columns=columns).astype({"fitted": "boolean", "parameters": "Int64"})
     found = saturation.small_models_end_above_the_fit(analyses(saturation=table))
-    assert [(comparison.name, comparison.effect) for comparison in found] == [("last loss above the law (%), a", 8.0)]
+    assert [(c.name, c.effect) for c in found] == [("last loss above the law (%), small", 8.0)]
     assert judge(found).verdict == HOLDS
-    unknown = table.assign(value=None, low=None, high=None, note="too few points")
-    with pytest.raises(Missing, match="too few points"):
-        saturation.small_models_end_above_the_fit(analyses(saturation=unknown))
+    for lacking, note in [
+        (table[table.model != "small"], "no model is smaller than those that the law is fitted on"),
+        (table.assign(fitted=table.fitted.fillna(False) & False), "the law is fitted on no model"),
+        (table.assign(value=None, low=None, high=None, note="too few points"), "too few points"),
+    ]:
+        with pytest.raises(Missing, match=note):
+            saturation.small_models_end_above_the_fit(analyses(saturation=lacking))
 
 
-def test_the_page_says_why_a_thousand_dimensions_cannot_be_tested(tmp_path):
+def test_the_page_says_what_is_missing(tmp_path):
     table = claims_table(GODEY, analyses({4: FALLING, 288: FALLING}), None)
-    own = table.set_index("id").loc["a-thousand-dimensions"]
+    own = table.set_index("id").loc["small-models-end-above-the-fit"]
     assert (own.verdict, own.published_verdict) == (OPEN, NOT_PRINTED)
-    assert "v = 256" in own.note
     write_pages(table, [tmp_path / "c.md"], "t.", CHANCE.run_to_run, [])
     write_latex(table, tmp_path / "c.tex", "t.", CHANCE.run_to_run, [])
     page = (tmp_path / "c.md").read_text()
     assert "## Godey et al. (2024): saturation" in page
-    assert "cannot be tested at v = 256" in page
+    assert "this run has no table saturation" in page
     assert len({claim.id for claim in [*CLAIMS, *GODEY]}) == len(CLAIMS) + len(GODEY)

@@ -25,7 +25,7 @@ def test_full_disks_are_named_and_lose_nothing(tmp_path):
         with Disk(study.folder / "results", kilobytes) as disk:
             (study.folder / "results/checkpoints").mkdir()
             output = study.snakemake(TABLE, check=False)
-            assert "No space left on device" in output, output
+            assert "no space left" in output.lower(), output
             assert "Traceback" not in output, output
             stopped.append(f"{kilobytes} of {needed // 1024} kB")
             disk.grow(20 * needed // 1024)

@@ -7,8 +7,11 @@ from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 
 MOST = 32  # "to 32 dimensions" (thesis 4.2)
+FURTHER = 128  # "when the bottleneck is further weakened to 128 dimensions" (4.2)
 MODERATE = 16  # "a pre-LM head hidden dimension of 16 or greater" (3.4)
 EXTREME = 8  # "the 4- and 8-bottlenecked" models (5.3)
+TWELVE = 12  # the rank whose words look human (5.3)
+UNCONSTRAINED = 512  # "at 512 dimensions" (4.2)
 
 
 def each(members: list[Member]) -> list[Member]:
@@ -39,6 +42,14 @@ def neighbours(members: list[Member], what: str = "") -> list[tuple[Member, Memb
     if len(members) < 2:
         raise Missing(f"it takes two ranks{f' {what}' if what else ''}")
     return list(pairwise(members))
+
+
+def extreme(members: list[Member]) -> list[Member]:
+    """Choose the members that stand for the severe bottlenecks of 5.3."""
+    found = up_to(members, EXTREME)
+    if not found:
+        raise Missing(f"no model stands for a rank up to {EXTREME}")
+    return found
 
 
 def low_and_higher(members: list[Member]) -> list[tuple[Member, Member]]:

@@ -2,7 +2,7 @@
 
 from itertools import pairwise, permutations
 
-from oversmoothing.claims.choose import each
+from oversmoothing.claims.choose import MODERATE, beyond, each, extreme
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
@@ -38,21 +38,38 @@ def all_reduce(evidence: Evidence) -> list[Comparison]:
     ]
 
 
-def none_lifts_under_tto(evidence: Evidence) -> list[Comparison]:
-    """Compare each model under each decoding with pure sampling from each model of lower loss, under TTO."""
-    return _none_lifts(evidence, "tto")
-
-
-def none_lifts_under_nsmd(evidence: Evidence) -> list[Comparison]:
-    """Compare each model under each decoding with pure sampling from each model of lower loss, under NSMD."""
-    return _none_lifts(evidence, "nsmd")
+def none_lifts(evidence: Evidence) -> list[Comparison]:
+    """Compare each model under each other decoding with pure sampling from each of lower loss, under TTO and NSMD."""
+    found = []
+    for worse, better in permutations(evidence.family, 2):
+        loss = evidence.compare(evidence.loss(worse), evidence.loss(better), "")
+        if loss.outcome != Outcome.HOLDS:
+            continue  # which of the two is the better model is not clear
+        for metric in ("tto", "nsmd"):
+            pure = evidence.score(metric, better)
+            found += [
+                evidence.compare(
+                    evidence.score(metric, worse, other),
+                    pure,
+                    f"{LABELS[metric]}, {worse} {other} against {better} pure",
+                )
+                for other in OTHERS
+            ]
+    if not found:
+        raise Missing("no two models have clearly different losses")
+    return found
 
 
 def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
-    """Compare greedy and top-k with pure under TV in every model, and top-p with pure at the lowest rank."""
-    models = _models(evidence)
-    found = [_less(evidence, "tv", model, "pure", other) for model in models for other in ("greedy", "top-k")]
-    return [*found, *(_less(evidence, "tv", model, "top-p", "pure") for model in evidence.family[0].alone())]
+    """Compare top-p with pure under TV: it helps ranks 4 and 8, and none from 16 on; greedy and top-k help no model."""
+    low, moderate = each(extreme(evidence.family)), each(beyond(evidence.family, MODERATE - 1))
+    if not moderate:
+        raise Missing(f"no model stands for a rank from {MODERATE} on")
+    return [
+        *(_less(evidence, "tv", model, "pure", other) for model in _models(evidence) for other in ("greedy", "top-k")),
+        *(_less(evidence, "tv", model, "top-p", "pure") for model in low),
+        *(_less(evidence, "tv", model, "pure", "top-p") for model in moderate),
+    ]
 
 
 def _models(evidence: Evidence) -> list[Member]:
@@ -74,21 +91,3 @@ def _lowest(evidence: Evidence, metrics: tuple[str, ...], best: str) -> list[Com
 def _less(evidence: Evidence, metric: str, model: Member, low: str, high: str) -> Comparison:
     a, b = evidence.score(metric, model, high), evidence.score(metric, model, low)
     return evidence.compare(a, b, f"{LABELS[metric]}, {high} against {low}, {model}")
-
-
-def _none_lifts(evidence: Evidence, metric: str) -> list[Comparison]:
-    found = []
-    for worse, better in permutations(evidence.family, 2):
-        loss = evidence.compare(evidence.loss(worse), evidence.loss(better), "")
-        if loss.outcome != Outcome.HOLDS:
-            continue  # which of the two is the better model is not clear
-        pure = evidence.score(metric, better)
-        found += [
-            evidence.compare(
-                evidence.score(metric, worse, other), pure, f"{LABELS[metric]}, {worse} {other} against {better} pure"
-            )
-            for other in OTHERS
-        ]
-    if not found:
-        raise Missing("no two models have clearly different losses")
-    return found

@@ -55,6 +55,10 @@ class Evidence(ABC):
         """Give the validation loss in nats per byte."""
 
     @abstractmethod
+    def loss_on_windows(self, member: Member) -> Value:
+        """Give the loss over the scored bytes of all windows, in nats per byte."""
+
+    @abstractmethod
     def accuracy(self, member: Member) -> Value:
         """Give the share of bytes predicted right."""
 
@@ -128,13 +132,17 @@ class Run(Evidence):
         means = tuple(validation_loss(self._path("history", model)) for model in member.models)
         return Value(means, member.trainings, "losses")
 
+    def loss_on_windows(self, member: Member) -> Value:
+        sums = tuple(self._predictions(model).losses for model in member.models)
+        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+
     def accuracy(self, member: Member) -> Value:
         sums = tuple(self._predictions(model).right for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        if member is HUMAN:
-            decoding = "first"
+        if member is HUMAN:  # of a set beside itself MAUVE is 1 and byte TV 0: there a second set stands for people
+            decoding = "second" if MEASURES[metric].of_set else "first"
         parts = []
         for model in member.models:
             table = self._quality(model)

@@ -1,13 +1,10 @@
 """Claims about truncated heads and effective ranks (thesis chapter 7)."""
 
-from collections.abc import Sequence
-
-from oversmoothing.claims.choose import beyond, full_rank, neighbours
+from oversmoothing.claims.choose import EXTREME, beyond, extreme, full_rank, neighbours
 from oversmoothing.claims.comparison import Comparison, Missing
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
-from oversmoothing.claims.models import MAIN, TOLERANCE
-from oversmoothing.claims.samples import TWELVE
+from oversmoothing.claims.models import MAIN, TOLERANCE, alike
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.tables import LABELS
 
@@ -44,44 +41,51 @@ def truncation_is_worse_than_learning(evidence: Evidence) -> list[Comparison]:
     return found
 
 
-def logits_and_post_stay_below_full(evidence: Evidence) -> list[Comparison]:
-    """Compare the effective ranks of logits and post-bottleneck vectors at full rank with those below."""
+def low_ranks_are_degraded(evidence: Evidence) -> list[Comparison]:
+    """Compare the effective ranks of probabilities and pre-bottleneck vectors at full rank with those of 4 and 8."""
     full = full_rank(evidence.family)
-    return _against_full(evidence, ("logits", "post"), [member for member in evidence.family if member != full])
+    return [
+        _more(evidence, representation, full, member)
+        for representation in ("probabilities", "pre")
+        for member in extreme(evidence.family)
+    ]
 
 
-def probabilities_and_pre_reach_full(evidence: Evidence) -> list[Comparison]:
-    """Ask whether probabilities and pre-bottleneck vectors from rank 12 on use nearly as many dimensions as at full."""
+def moderate_ranks_keep_probabilities(evidence: Evidence) -> list[Comparison]:
+    """Ask whether probabilities and pre-bottleneck vectors of ranks between 8 and full are within a tenth of full's."""
     full = full_rank(evidence.family)
     found = []
-    for member in beyond(evidence.family, TWELVE - 1):
-        for representation in ("probabilities", "pre"):
+    for representation in ("probabilities", "pre"):
+        for member in _moderate(evidence, full):
             a, b = (evidence.effective_rank(representation, m) for m in (member, full))
-            name = f"{REPRESENTATIONS[representation]}, {member} against {full}"
-            if member != full:
-                found.append(evidence.compare(a, b, name, -TOLERANCE * b.scale))
-    if not found:
-        raise Missing(f"no model stands for a rank from {TWELVE} to below the full one")
+            found += alike(evidence, a, b, REPRESENTATIONS[representation], str(member), str(full))
     return found
 
 
-def lowest_rank_is_degraded(evidence: Evidence) -> list[Comparison]:
-    """Compare the effective ranks of probabilities and pre-bottleneck vectors at full rank with the lowest's."""
-    return _against_full(evidence, ("probabilities", "pre"), evidence.family[:1])
+def logits_and_post_stay_below_full(evidence: Evidence) -> list[Comparison]:
+    """Ask whether logits and post-bottleneck vectors of ranks between 8 and full are more than a tenth below full's.
 
-
-def _against_full(evidence: Evidence, representations: Sequence[str], members: Sequence[Member]) -> list[Comparison]:
+    No matrix of a lower rank has an effective rank above it: where that alone decides, there is nothing to compare.
+    """
     full = full_rank(evidence.family)
-    found = [
-        evidence.compare(
-            evidence.effective_rank(representation, full),
-            evidence.effective_rank(representation, member),
-            f"{REPRESENTATIONS[representation]}, {full} against {member}",
-        )
-        for representation in representations
-        for member in members
-        if member != full
-    ]
+    found = []
+    for representation in ("logits", "post"):
+        own = evidence.effective_rank(representation, full).mean
+        for member in _moderate(evidence, full):
+            if member.rank is not None and member.rank >= (1 - TOLERANCE) * own:
+                found.append(_more(evidence, representation, full, member, TOLERANCE * own))
     if not found:
-        raise Missing("no model is below full rank")
+        raise Missing("every rank lies below the full model's effective ranks, so that it cannot be otherwise")
     return found
+
+
+def _moderate(evidence: Evidence, full: Member) -> list[Member]:
+    members = [member for member in beyond(evidence.family, EXTREME) if member != full]
+    if not members:
+        raise Missing(f"no model stands for a rank above {EXTREME} and below the full one")
+    return members
+
+
+def _more(evidence: Evidence, representation: str, a: Member, b: Member, bound: float = 0.0) -> Comparison:
+    more, less = (evidence.effective_rank(representation, member) for member in (a, b))
+    return evidence.compare(more, less, f"{REPRESENTATIONS[representation]}, {a} against {b}", bound)

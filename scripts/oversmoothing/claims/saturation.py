@@ -1,21 +1,23 @@
 """Claims about saturation (Godey et al. 2024): along training, of constrained heads, of the language, of the fit."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from oversmoothing.claims.choose import neighbours
-from oversmoothing.claims.comparison import RESIDUALS, Chance, Comparison, Missing, Value, compare
+from oversmoothing.claims.comparison import RESIDUALS, Chance, Comparison, Missing, Value, compare, minus
 from oversmoothing.claims.members import Member
 from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.losses import predictions
 from oversmoothing.statistics import WindowSums
 
-THRESHOLD = 1000  # dimensions of a head below which they see models saturate
 SATURATED = 0.01  # of the loss: ending so far above its lowest is saturation
-MARKED = 0.1  # of a value: less is no fall and no jump
+MARKED = 0.1  # of a value: less is no rise, no fall and no jump
+ALMOST_ALL = 0.9  # of the layers
 SLIGHT = 0.01  # of the loss: less is no cost
 NOTICEABLE = 0.1  # W-error
 SEVERAL = 2  # members that it takes to compare
@@ -66,6 +68,13 @@ class Analyses:
         """Give a model's measures by step."""
         return steps(self.table("along_training"), model)
 
+    def at_the_start(self, measure: str, member: Member) -> Value:
+        """Give a measure of the untrained model."""
+        values = [self.along(model)[measure] for model in member.models]
+        if any(value.index[0] != 0 for value in values):
+            raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
+        return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
+
     def at_the_end(self, measure: str, member: Member) -> Value:
         """Give a measure at the last kept step."""
         means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
@@ -78,55 +87,66 @@ class Analyses:
 
 
 def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
-    """Ask whether each model that the law was not fitted on ends above it."""
+    """Ask whether each model that is smaller than all that the law is fitted on ends above it."""
     table = analyses.table("saturation")
-    own = table[(table.quantity == "above_last") & ~table.fitted.fillna(value=True).astype(bool)]
+    own = table[table.quantity == "above_last"]
+    fitted = own.fitted.astype(bool)
+    if not fitted.any():
+        raise Missing("the law is fitted on no model (`saturation.fitted`)")
+    own = own[~fitted & (own.parameters < own.parameters[fitted].min())]
     if own.empty:
-        raise Missing("the law is fitted on every model there is")
-    if own.value.isna().all():
-        raise Missing(str(own.note.iloc[0]))
+        raise Missing("no model is smaller than those that the law is fitted on (`saturation.fitted`)")
+    if own.value.isna().any():
+        raise Missing(str(own.note[own.value.isna()].iloc[0]))
     return [
         Comparison(
             f"last loss above the law (%), {row['model']}", row["value"], row["low"], row["high"], interval=RESIDUALS
         )
-        for row in own[own.value.notna()].to_dict("records")
+        for row in own.to_dict("records")
     ]
 
 
 def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Compare the anisotropy of every block of every model, at the end of training, with 0."""
-    found = []
-    for member in analyses.family():
-        for model in member.models:
-            along = analyses.along(model)
-            for layer in range(1, last_layer(analyses.table("along_training")) + 1):
-                value = float(along[f"anisotropy {layer}"].iloc[-1])
-                found.append(_plain(f"anisotropy of block {layer}, {model}", value))
-    return found
+    """Count the blocks of all models that training leaves more anisotropic than it found them."""
+    layers = [f"anisotropy {layer}" for layer in range(1, last_layer(analyses.table("along_training")) + 1)]
+    blocks = [(layer, member) for member in analyses.family() for layer in layers]
+    start, end = (
+        np.concatenate([value(*block).means for block in blocks])
+        for value in (analyses.at_the_start, analyses.at_the_end)
+    )
+    rise, much = end - start, MARKED * np.maximum(abs(start), abs(end))
+    share, low, high = (float(np.mean(rise > bound)) for bound in (0, much, -much))
+    name = f"share of {len(rise)} blocks that end more anisotropic than untrained"
+    return [Comparison(name, share, low, high, ALMOST_ALL, interval="a tenth to spare")]
 
 
 def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Compare what enters the head at the lowest rank with the same at the highest."""
+    """Compare how the anisotropy of what enters the head changes from the untrained model, lowest rank and highest."""
     lowest, *_, highest = _two(analyses)
-    return [
-        compare(
-            analyses.at_the_end("head_input_anisotropy", lowest),
-            analyses.at_the_end("head_input_anisotropy", highest),
-            f"anisotropy of what enters the head, {lowest} against {highest}",
-            analyses.chance,
-        )
-    ]
+    measure = "head_input_anisotropy"
+    low, high = (
+        minus(analyses.at_the_end(measure, member), analyses.at_the_start(measure, member))
+        for member in (lowest, highest)
+    )
+    name = f"anisotropy of what enters the head, gained by {lowest} and by {highest}"
+    return [compare(low, high, name, analyses.chance)]
 
 
 def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
-    """Ask of each model below the highest rank whether its singular entropy falls by more than a tenth."""
+    """Ask of each model below the highest rank whether its singular entropy falls by more than a tenth.
+
+    A Gaussian head, which every training begins with, has next to none, so that it rises first, whatever comes then.
+    The fall is counted from the highest value. Where that comes after half of the steps, how far it falls is open.
+    """
     found = []
     for member in _two(analyses)[:-1]:
         for model in member.models:
             entropy = analyses.along(model)["singular_entropy"]
-            start, lowest = float(entropy.iloc[0]), float(entropy.iloc[1:].min())
-            name = f"singular entropy (nats), untrained less its lowest, {model}"
-            found.append(_plain(name, start - lowest, MARKED * start, start))
+            highest, top = entropy.idxmax(), float(entropy.max())
+            fall = top - float(entropy.loc[highest:].min())
+            high = fall if highest <= entropy.index[-1] / 2 else math.inf
+            name = f"singular entropy (nats), its highest less its lowest from there on, {model}"
+            found.append(Comparison(name, fall, fall, high, MARKED * top, scale=top, interval="steps to come"))
     return found
 
 
@@ -164,14 +184,6 @@ def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
     ]
 
 
-def a_thousand_dimensions(_: Analyses) -> list[Comparison]:
-    """Say why this cannot be tested on bytes."""
-    raise Missing(
-        f"it cannot be tested at v = 256: a head over 256 bytes has a rank of at most 256, so that no model has one of "
-        f"{THRESHOLD:,}"
-    )
-
-
 def language_needs_more(analyses: Analyses) -> list[Comparison]:
     """Read the W-error of the longest contexts of byte pairs at the family's ranks and at 1,000 dimensions."""
     table = analyses.table("language_dimensionality")
@@ -193,7 +205,8 @@ def _after_the_best(analyses: Analyses, measure: str, name: str) -> list[Compari
             along = analyses.along(model)
             if along["loss"].iloc[-1] > (1 + SATURATED) * along["loss"].min():
                 best, last = float(along[measure][along["loss"].idxmin()]), float(along[measure].iloc[-1])
-                found.append(_plain(f"{name}, at the end less at the lowest loss, {model}", last - best, MARKED * best))
+                bound = MARKED * abs(best)
+                found.append(_plain(f"{name}, at the end less at the lowest loss, {model}", last - best, bound))
     if not found:
         raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
     return found

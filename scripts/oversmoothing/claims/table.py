@@ -54,12 +54,12 @@ def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) 
     Returns
     -------
     DataFrame
-        One row per claim. ``verdict`` is of the run; ``effect``, ``low`` and ``high`` are its weakest comparison's,
-        to be held against ``bound`` after widening by ``run_to_run`` on both sides (infinite where even the expected
-        sign is open); ``interval`` says what low and high are from; ``upper`` is the end above which the effect is not,
-        all comparisons of the claim taken together, to be held against ``bound`` as it is; ``n`` its positions or
-        samples; ``held`` and ``against`` count among the ``comparisons``. The columns ``published_...`` are the
-        same of the printed means. ``note`` says what is missing.
+        One row per claim. ``by_construction`` marks those that no right computation can refute. ``verdict`` is of the
+        run; ``effect``, ``low`` and ``high`` are its weakest comparison's, to be held against ``bound`` after widening
+        by ``run_to_run`` on both sides (infinite where even the expected sign is open); ``interval`` says what low and
+        high are from; ``upper`` is the end above which the effect is not, all comparisons of the claim taken together,
+        to be held against ``bound`` as it is; ``n`` its positions or samples; ``held`` and ``against`` count among the
+        ``comparisons``. The columns ``published_...`` are the same of the printed means. ``note`` says what is missing.
     """
     rows = []
     for claim in claims:
@@ -72,6 +72,7 @@ def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) 
                 "place": claim.place,
                 "statement": claim.statement,
                 "test": claim.how,
+                "by_construction": claim.by_construction,
                 **_cells(own),
                 **{f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE},
             }
@@ -148,7 +149,7 @@ def _wide(part: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
     for row in part.to_dict("records"):
         rows.append(
             {
-                "claim": escape(f"{row['statement']} ({row['place']}; {row['id']})"),
+                "claim": escape(f"{row['statement']} ({row['place']}; {row['id']}){_by_construction(row)}"),
                 "this run": escape(_verdict(row, "")),
                 "printed means": escape(_verdict(row, "published_")),
                 "effect": escape(_effect(row)),
@@ -157,6 +158,10 @@ def _wide(part: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _by_construction(row: Mapping[str, Any]) -> str:
+    return " True by construction, no finding." if row["by_construction"] else ""
 
 
 def _plain(text: str) -> str:
@@ -201,6 +206,8 @@ def _counts(table: pd.DataFrame) -> str:
     for column, whose in (("verdict", "In this run"), ("published_verdict", "on the thesis's printed means")):
         counts = table[column].value_counts()
         parts = [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
+        if given := int((table.by_construction & (table[column] == HOLDS)).sum()):
+            parts[0] += f" ({given} by construction)"
         sentences.append(f"{whose} {', '.join(parts)}")
     return f"{'; '.join(sentences)}."
 

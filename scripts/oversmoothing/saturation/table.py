@@ -172,8 +172,8 @@ def _legend(table: pd.DataFrame) -> str:
     text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
     parts = [
         "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
-        f"training of the models marked fitted, their first part left out. N: weights of a model. T: {unit} of text "
-        f"that it has seen. {text}. ↓ lower is better",
+        "training of the models marked fitted, their first part left out: these lie about on it because they made it. "
+        f"N: weights of a model. T: {unit} of text that it has seen. {text}. ↓ lower is better",
         "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
         "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
         "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in "
@@ -197,6 +197,7 @@ def _legend(table: pd.DataFrame) -> str:
         "A learning rate that falls along a cosine makes losses before the end higher than a training that ends "
         "there would have; the exponents are of such curves, and no law of models trained to the end",
         "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
-        "at their best about 4 %. Theirs differ in size, the members of a family here in the rank of the head",
+        "at their best about 4 %. Here only a model of smaller N than all that are fitted can show the like; members "
+        "of one width differ in the rank of the head alone",
     ]
     return ". ".join(parts) + "."

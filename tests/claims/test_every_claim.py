@@ -1,0 +1,359 @@
+"""For every claim there is evidence under which it holds, under which it does not, and under which nobody can tell."""
+
+import zlib
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oversmoothing.claims.claims import CLAIMS, GODEY
+from oversmoothing.claims.comparison import Chance, Missing, Value
+from oversmoothing.claims.members import Member, members
+from oversmoothing.claims.published import TABLES, Published
+from oversmoothing.claims.saturation import Analyses
+from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
+from oversmoothing.statistics import WindowSums
+from oversmoothing.text_quality.measures import MEASURES
+
+FOLDER = Path(__file__).resolve().parents[2] / "resources/published"
+FILES = {name: FOLDER / f"table_{name}.csv" for name in TABLES}
+SURE, UNSURE = 1e-5, 5.0  # of a value: what windows, draws and seeds may do to it
+WINDOWS = 12
+BYTES = range(40)  # those that stand in the windows, the most frequent first
+RANKS = ("4", "8", "12", "16", "32", "128", "512")
+DECODINGS = ("greedy", "top-k", "top-p", "temperature")
+
+
+def varied(mean, chance, *key):
+    """Give values by window whose mean is this one."""
+    noise = np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, 1, WINDOWS)
+    sums = WindowSums()
+    sums.add(np.arange(WINDOWS), mean + chance * abs(mean) * (noise - noise.mean()))
+    return sums
+
+
+class Made(Published):
+    """The thesis's printed means with changes, as a run has them: by window, of models that were trained once each."""
+
+    def __init__(self, changes=None, uncertainty=SURE, by_byte=None, without=(), ranks=RANKS):
+        super().__init__(FILES)
+        self.family = [replace(m, trainings=m.models) for m in self.family if m.models[0] in ranks]
+        self.truncations = [replace(m, trainings=("512",)) for m in self.truncations]
+        self.truths = [replace(m, trainings=m.models) for m in self.truths]
+        self.chance = Chance(200, 0, defaultdict(lambda: uncertainty))
+        self._changes, self._uncertainty, self._without = changes or {}, uncertainty, without
+        self._of_byte = by_byte or {}
+
+    def _made(self, what, member, printed, *key, windows=True, of_set=False):
+        """Give a value as a run does, changed where it is to be."""
+        name = (what, *key, str(member) if member in self.truncations else member.models[0])
+        mean = self._changes.get(name)
+        mean = printed().mean if mean is None else mean
+        sums = varied(mean, self._uncertainty, *name)
+        draws = (mean + self._uncertainty * abs(mean) * np.random.default_rng(len(name[1])).normal(0, 1, 50),)
+        own = {"draws": draws} if of_set else {"sums": (sums,)} if windows else {}
+        return Value((mean,), member.trainings, what, **own)
+
+    def _lacks(self, what):
+        if what in self._without:
+            raise Missing(f"there is no {what}")
+
+    def score(self, metric, member, decoding="pure"):
+        self._lacks(metric)
+        return self._made(metric, member, lambda: super(Made, self).score(metric, member, decoding), decoding)
+
+    def loss(self, member):
+        self._lacks(f"loss of {member}")
+        return self._made("losses", member, lambda: super(Made, self).loss(member), windows=False)
+
+    def loss_on_windows(self, member):
+        return self._made("losses", member, lambda: super(Made, self).loss(member), "windows")
+
+    def accuracy(self, member):
+        return self._made("accuracies", member, lambda: super(Made, self).accuracy(member))
+
+    def quality(self, metric, member, decoding="pure"):
+        of_set = MEASURES[metric].of_set
+        return self._made(
+            metric, member, lambda: super(Made, self).quality(metric, member, decoding), decoding, of_set=of_set
+        )
+
+    def unargmaxable(self, member):
+        return self._made("unargmaxable", member, lambda: super(Made, self).unargmaxable(member), windows=False)
+
+    def effective_rank(self, representation, member):
+        printed = super().effective_rank
+        return self._made(
+            "effective_rank", member, lambda: printed(representation, member), representation, windows=False
+        )
+
+    def cost(self, metric, member):
+        self._lacks("cost")
+        return self._changes.get(("cost", metric, member.models[0]), super().cost(metric, member))
+
+    def by_byte(self, model):
+        self._lacks("windows")
+        level = self._of_byte.get(model, lambda byte: (0.02 if model == "4" else 0.01) * (byte + 5))
+        scores = {}
+        for byte in BYTES:
+            scores[byte] = varied(level(byte), self._uncertainty, model, byte)
+            scores[byte].count = dict.fromkeys(scores[byte].count, len(BYTES) - byte)
+            scores[byte].total = {w: n * scores[byte].total[w] for w, n in scores[byte].count.items()}
+        return scores
+
+    def predicted(self, model):
+        counts = np.zeros(256, int)
+        counts[:30] = 5
+        counts[35] = self._changes.get(("predicted", model), 0)
+        return counts
+
+    def never_argmaxable(self, model):
+        return set(range(30 + self._changes.get(("argmaxable", model), 0), 256))
+
+
+def scores(metric, ranks, mean, decoding="pure"):
+    return {(metric, decoding, rank): mean for rank in ranks}
+
+
+def all_scores(ranks, mean, decoding="pure", metrics=("tto", "nsmd", "tv", "kl")):
+    return {key: mean for metric in metrics for key in scores(metric, ranks, mean, decoding)}
+
+
+AS_PRINTED = Made()
+BLURRED = Made(uncertainty=UNSURE)
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    # claim: evidence under which it holds, under which it does not, and under which nobody can tell
+    "truths-beat-the-family": (AS_PRINTED, Made({("losses", "EvaByte"): 0.9}), BLURRED),
+    "loss-and-accuracy-agree": (AS_PRINTED, Made({("accuracies", "8"): 0.56}), BLURRED),
+    "little-gained-from-16": (AS_PRINTED, Made({("losses", "12"): 0.94}), BLURRED),
+    "falls-up-to-32": (AS_PRINTED, Made(scores("tv", ["16"], 0.25)), BLURRED),
+    "no-change-from-32-to-128": (AS_PRINTED, Made(scores("kl", ["128"], 0.3)), BLURRED),
+    "metrics-differ-on-32-and-128": (AS_PRINTED, Made(scores("kl", ["128"], 0.2)), BLURRED),
+    "slight-rise-at-512": (AS_PRINTED, Made(scores("tto", ["512"], 0.08)), BLURRED),
+    "all-oversmooth": (AS_PRINTED, Made(scores("nsmd", ["512"], -0.01)), BLURRED),
+    "loss-correlates": (
+        AS_PRINTED,
+        Made({("losses", rank): 1.0 + i for i, rank in enumerate(RANKS)}),
+        Made({("losses", rank): 5 - i / 5 for i, rank in enumerate(RANKS)}),
+    ),
+    "tbat-falls": (AS_PRINTED, Made(scores("tbat", ["32"], 0.02)), BLURRED),
+    "tbat-zero-at-full-rank": (AS_PRINTED, Made(scores("tbat", ["512"], 0.001)), Made(ranks=RANKS[:-1])),
+    "rare-bytes-oversmoothed-more": (Made(), Made(by_byte={"128": lambda byte: 0.5 - 0.01 * byte}), BLURRED),
+    "lowest-rank-worse-at-every-byte": (Made(), Made(by_byte={"4": lambda byte: 0.02 * (byte - 1)}), BLURRED),
+    "lowest-rank-never-predicts-the-rarest": (AS_PRINTED, Made({("predicted", "4"): 1}), Made(without=["windows"])),
+    "low-ranks-cannot-predict-the-rarest": (AS_PRINTED, Made({("argmaxable", "8"): 1}), Made(ranks=["16", "32"])),
+    "low-ranks-write-long-words": (AS_PRINTED, Made({("word_length", "pure", "8"): 4.9}), BLURRED),
+    "low-ranks-write-few-valid-words": (AS_PRINTED, Made({("valid_words", "pure", "human"): 0.5}), BLURRED),
+    "low-ranks-far-in-bytes": (AS_PRINTED, Made({("byte_tv", "pure", "512"): 0.1}), BLURRED),
+    "low-ranks-low-mauve": (AS_PRINTED, Made({("mauve", "pure", "8"): 0.95}), BLURRED),
+    "quality-gains-diminish": (AS_PRINTED, Made({("valid_words", "pure", "12"): 0.3}), BLURRED),
+    "rank-12-only-looks-human": (AS_PRINTED, Made({("word_length", "pure", "12"): 6.0}), BLURRED),
+    "greedy-lowest-under-tto-nsmd": (AS_PRINTED, Made(scores("tto", ["16"], 0.02, "top-p")), BLURRED),
+    "temperature-lowest-under-tv": (AS_PRINTED, Made(scores("tv", ["16"], 0.1, "top-k")), BLURRED),
+    "order-under-kl": (AS_PRINTED, Made(scores("kl", ["4"], 9.0, "top-k")), BLURRED),
+    "all-decodings-reduce": (AS_PRINTED, Made(scores("nsmd", ["32"], 0.1, "temperature")), BLURRED),
+    "no-decoding-lifts": (
+        Made({k: v for d in DECODINGS for i, r in enumerate(RANKS) for k, v in all_scores([r], 1 - i / 10, d).items()}),
+        AS_PRINTED,
+        BLURRED,
+    ),
+    "only-nucleus-improves-tv": (Made(scores("tv", ["4"], 0.46, "greedy")), AS_PRINTED, BLURRED),
+    "decodings-write-more-valid-words": (AS_PRINTED, Made({("valid_words", "top-k", "32"): 0.7}), BLURRED),
+    "decodings-write-shorter-words": (
+        Made({("word_length", "greedy", rank): 4.0 for rank in RANKS}),
+        AS_PRINTED,
+        BLURRED,
+    ),
+    "greedy-repeats-most": (AS_PRINTED, Made({("bigram", "top-k", "32"): 0.95}), BLURRED),
+    "top-k-repeats-more-than-nucleus": (AS_PRINTED, Made({("bigram", "top-p", "32"): 0.2}), BLURRED),
+    "repetition-rises-from-low-ranks": (AS_PRINTED, Made({("bigram", "top-k", "12"): 0.01}), BLURRED),
+    "greedy-farthest-in-bytes": (Made({("byte_tv", "top-p", "8"): 0.065}), AS_PRINTED, BLURRED),
+    "svd-monotone": (AS_PRINTED, Made({("kl", "pure", "SVD rank 16"): 3.0}), BLURRED),
+    "svd-worse-than-learned": (AS_PRINTED, Made({("tto", "pure", "SVD rank 4"): 0.3}), BLURRED),
+    "low-ranks-degraded": (AS_PRINTED, Made({("effective_rank", "pre", "8"): 420.0}), BLURRED),
+    "moderate-ranks-keep-probabilities": (AS_PRINTED, Made({("effective_rank", "pre", "16"): 500.0}), BLURRED),
+    "logits-stay-below-full": (AS_PRINTED, Made({("effective_rank", "logits", "32"): 27.0}), BLURRED),
+    "unargmaxable-bytes-fall": (AS_PRINTED, Made({("unargmaxable", "16"): 60.0}), BLURRED),
+    "all-smoother-than-the-truth": (AS_PRINTED, Made(scores("entropy_difference", ["128"], 0.1)), BLURRED),
+    "falls-in-entropy-too": (AS_PRINTED, Made(scores("entropy_difference", ["16"], -0.6)), BLURRED),
+    "tbat-costs-more": (AS_PRINTED, Made({("cost", "tbat", "4"): 1e-3}), Made(without=["cost"])),
+}
+
+
+@dataclass(frozen=True)
+class MadeAnalyses(Analyses):
+    """Analyses whose losses are given and not read: by rank of a retrained head, None for the trained one."""
+
+    losses: dict[int | None, float] = field(default_factory=dict)
+
+    def loss(self, member: Member) -> Value:
+        mean, share = self.losses[member.rank], self.chance.run_to_run["losses"]
+        return Value((mean,), member.trainings, "losses", (varied(mean, share, member.rank),))
+
+
+RETRAINED = members(
+    [
+        {"model": f"ab{rank}", "kind": "retrained", "rank": rank, "role": rank, "training": "bn288"}
+        for rank in (4, 16, 64)
+    ],
+    "retrained",
+)
+STEPS = (0, 10, 20, 30, 40)
+FLAT = {"loss": 2.0, "anisotropy": 0.4, "head_input_anisotropy": 0.4, "singular_entropy": 0.1}
+
+
+def along(low, high=None, steps=STEPS):
+    """Analyses of trainings at ranks 4 and 288: measures by step, those that are not given as they begin."""
+    rows = []
+    for rank, given in ((4, low), (288, high or {})):
+        for measure, begin in FLAT.items():
+            values = given.get(measure, [begin] * len(STEPS))
+            for step, value in zip(STEPS, values, strict=True):
+                layers = (1, 2) if measure == "anisotropy" else (None,)
+                rows += [(f"bn{rank}", rank, None, step, measure, layer, value) for layer in layers]
+    table = pd.DataFrame(rows, columns=["model", "rank", "truth", "step", "measure", "layer", "value"])
+    table = table[table.step.isin(steps)].astype({"layer": "Int64"})
+    return analyses({"along_training": table})
+
+
+def analyses(tables, losses=None, chance=SURE):
+    return MadeAnalyses(tables, RETRAINED, {}, Chance(200, 0, defaultdict(lambda: chance)), losses or {})
+
+
+def law(*models):
+    """Analyses of a law: of each model its size, whether the law is fitted on it, and how far it ends above."""
+    rows = [(f"m{n}", "above_last", n, fitted, above, above - 1, above + 1, "") for n, fitted, above in models]
+    columns = ["model", "quantity", "parameters", "fitted", "value", "low", "high", "note"]
+    return analyses({"saturation": pd.DataFrame(rows, columns=columns)})
+
+
+def language(error):
+    row = {"text": "train", "token": "byte pair", "context": 4, "v": 2048, "dimensions": 1000, "w_error": error}
+    return analyses({"language_dimensionality": pd.DataFrame([row])})
+
+
+RISING = {"anisotropy": [0.4, 0.5, 0.6, 0.7, 0.7]}
+GODEY_CASES = {
+    "small-models-end-above-the-fit": (
+        law((10, False, 8.0), (20, True, 0.0), (30, True, 0.0)),
+        law((10, False, -8.0), (20, True, 0.0), (30, True, 0.0)),
+        law((20, False, 8.0), (20, True, 0.0), (30, True, 0.0)),
+    ),
+    "layers-are-anisotropic": (
+        along(RISING, RISING),
+        along(RISING, {"anisotropy": [0.4, 0.4, 0.3, 0.2, 0.2]}),
+        along(RISING),
+    ),
+    "few-dimensions-end-anisotropic": (
+        along({"head_input_anisotropy": [0.4, 0.5, 0.6, 0.8, 0.9]}),
+        along({"head_input_anisotropy": [0.8, 0.8, 0.8, 0.8, 0.7]}),
+        along({"head_input_anisotropy": [0.8, 0.8, 0.8, 0.8, 0.8]}),
+    ),
+    "anisotropy-rises-at-saturation": (
+        along({"loss": [5, 3, 2, 2.1, 2.2], "anisotropy": [0.4, 0.4, 0.4, 0.6, 0.8]}),
+        along({"loss": [5, 3, 2, 2.1, 2.2]}),
+        along({"loss": [5, 4, 3, 2, 2], "anisotropy": [0.4, 0.4, 0.4, 0.6, 0.8]}),
+    ),
+    "singular-entropy-falls": (
+        along({"singular_entropy": [0.0, 0.5, 0.3, 0.2, 0.4]}),
+        along({"singular_entropy": [0.0, 0.5, 0.5, 0.48, 0.5]}),
+        along({"singular_entropy": [0.0, 0.2, 0.3, 0.4, 0.5]}),
+    ),
+    "singular-entropy-jumps-at-saturation": (
+        along({"loss": [5, 3, 2, 2.1, 2.2], "singular_entropy": [0.0, 0.3, 0.2, 0.5, 0.6]}),
+        along({"loss": [5, 3, 2, 2.1, 2.2], "singular_entropy": [0.0, 0.3, 0.3, 0.3, 0.3]}),
+        along({"loss": [5, 4, 3, 2, 2], "singular_entropy": [0.0, 0.3, 0.2, 0.5, 0.6]}),
+    ),
+    "constrained-heads-lose": (
+        analyses({}, {4: 2.1, 16: 1.7, 64: 1.6}),
+        analyses({}, {4: 2.1, 16: 1.6, 64: 1.7}),
+        analyses({}, {4: 2.1, 16: 1.7, 64: 1.6}, UNSURE),
+    ),
+    "only-low-ranks-cost": (
+        analyses({}, {4: 2.1, 16: 1.7, 64: 1.6, None: 1.6}),
+        analyses({}, {4: 2.1, 16: 2.0, 64: 1.9, None: 1.6}),
+        analyses({}, {4: 2.1, 16: 1.7, 64: 1.6, None: 1.6}, UNSURE),
+    ),
+    "language-needs-more-dimensions": (language(0.5), language(0.01), analyses({})),
+}
+EVERY = CLAIMS + GODEY
+
+
+@pytest.mark.parametrize("verdict", [HOLDS, FAILS, OPEN])
+@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.id)
+def test_every_claim_can_hold_and_fail_and_be_left_open(claim, verdict):
+    evidence = (CASES | GODEY_CASES)[claim.id][[HOLDS, FAILS, OPEN].index(verdict)]
+    judged = judge_claim(claim.test, evidence)
+    assert judged.verdict == verdict, judged
+
+
+def test_no_case_is_of_a_claim_that_is_gone():
+    assert set(CASES) == {claim.id for claim in CLAIMS}
+    assert set(GODEY_CASES) == {claim.id for claim in GODEY}
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "verdict"),
+    [
+        # every part of a statement is tested
+        ("truths-beat-the-family", Made({("accuracies", "NanoGPT 300M"): 0.6}), FAILS),
+        ("truths-beat-the-family", Made({("losses", "windows", "EvaByte"): 0.9}, without=["loss of EvaByte"]), FAILS),
+        ("no-change-from-32-to-128", Made(all_scores(["128"], 0.05)), FAILS),
+        ("metrics-differ-on-32-and-128", Made(scores("tto", ["128"], 0.1)), FAILS),
+        ("slight-rise-at-512", Made(all_scores(["512"], 2.0)), FAILS),
+        ("slight-rise-at-512", Made(ranks=["4", "8", "16", "512"]), OPEN),
+        ("quality-gains-diminish", Made({("perplexity", "pure", "12"): 1900.0}), FAILS),
+        ("quality-gains-diminish", Made({("mauve", "pure", "12"): 0.1}), FAILS),
+        ("quality-gains-diminish", Made({("byte_tv", "pure", "12"): 0.2}), FAILS),
+        ("rank-12-only-looks-human", Made({("word_length", "pure", "12"): 4.0}), FAILS),
+        ("rank-12-only-looks-human", Made({("valid_words", "pure", "12"): 0.5}), FAILS),
+        ("rank-12-only-looks-human", Made({("perplexity", "pure", "12"): 30.0}), FAILS),
+        ("rank-12-only-looks-human", Made({("mauve", "pure", "12"): 1.1}), FAILS),
+        ("no-decoding-lifts", Made(scores("nsmd", RANKS, 0.0, "greedy")), FAILS),
+        (
+            "only-nucleus-improves-tv",
+            Made(scores("tv", ["4"], 0.46, "greedy") | scores("tv", ["16"], 0.16, "top-p")),
+            FAILS,
+        ),
+        (
+            "only-nucleus-improves-tv",
+            Made(scores("tv", ["4"], 0.46, "greedy") | scores("tv", ["8"], 0.22, "top-p")),
+            FAILS,
+        ),
+        (
+            "greedy-farthest-in-bytes",
+            Made({("byte_tv", "temperature", "512"): 0.4, ("byte_tv", "top-p", "8"): 0.065}),
+            FAILS,
+        ),
+        ("low-ranks-degraded", Made({("effective_rank", "probabilities", "8"): 36.0}), FAILS),
+        ("moderate-ranks-keep-probabilities", Made({("effective_rank", "probabilities", "128"): 20.0}), FAILS),
+    ],
+)
+def test_every_part_of_a_statement_counts(claim, evidence, verdict):
+    assert judge_claim(next(known.test for known in CLAIMS if known.id == claim), evidence).verdict == verdict
+
+
+def test_what_rank_alone_decides_is_no_evidence():
+    test = next(claim.test for claim in CLAIMS if claim.id == "logits-stay-below-full")
+    assert [comparison.name for comparison in test(AS_PRINTED)] == [
+        "logits, rank 512 against rank 32",
+        "logits, rank 512 against rank 128",
+    ]
+    low = judge_claim(test, Made(ranks=["4", "12", "512"]))
+    assert (low.verdict, low.note) == (
+        OPEN,
+        "every rank lies below the full model's effective ranks, so that it cannot be otherwise",
+    )
+
+
+def test_what_an_untrained_model_passes_is_no_evidence():
+    untrained = along({}, {}, steps=(0,))
+    for claim in GODEY:
+        if "anisotrop" in claim.id or "singular" in claim.id:
+            assert judge_claim(claim.test, untrained).verdict != HOLDS, claim.id
+    late = judge_claim(GODEY[1].test, along(RISING, RISING, steps=STEPS[1:]))
+    assert (late.verdict, late.note) == (OPEN, "no snapshot of the untrained rank 4 was kept (`training.snapshots`)")
