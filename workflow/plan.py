@@ -239,6 +239,11 @@ def other_memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
     return grown(3000 + (3 * stored + logits) // 10**6, attempt)
 
 
+def shape(model: Model) -> dict[str, Any] | None:
+    """Give the `model` settings that a model's weights must have; None for a checkpoint of the user's own."""
+    return model.settings["model"] if model.settings else None
+
+
 def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """List by name what is to be fetched: ``repository`` and ``revision``, or the user's ``folder``.
 
