@@ -1,26 +1,23 @@
 """Take in a checkpoint that the user brings, once it is seen to be whole and to fit the windows."""
 
-import shutil
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import UserError, run
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.weights import load_model
+from oversmoothing.weights import load_model, load_tensors, save_tensors
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 
 def main(job: "Snakemake") -> None:
-    """Check the file and copy it to where trained models lie."""
+    """Check the file and write it, sealed, to where trained models lie."""
     path = job.input[0]
     config = load_model(path).config
     if config.block < job.params.block:
         raise UserError(
             f"{path}: its block of {config.block} is shorter than a window of {job.params.block}; shorten `windows`"
         )
-    with atomic_path(job.output.weights) as temporary:
-        shutil.copyfile(path, temporary)
+    save_tensors(job.output.weights, *load_tensors(path))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def main(job: "Snakemake") -> None:
     make_deterministic(device, settings["threads"])
     windows = read_table(job.input.windows, ["window", "prompt", "scored"]).slice(0, settings["windows"])
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
-    kept = snapshots(job.input.snapshots, job.input.weights)
+    kept = snapshots(job.input.snapshots, job.input.weights, job.input.history)
     logger.info("%d snapshots over %d windows on %s in %s", len(kept), len(windows), device, precision)
     rows, spectra = [], []
     for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.figures.argmax_frequency import argmax_frequency_figure, argmax_shares
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
-    shares = argmax_shares(pd.read_csv(job.input[0]), job.params.settings["models"])
+    shares = argmax_shares(read_csv(job.input[0]), job.params.settings["models"])
     write_figure(argmax_frequency_figure(shares), job.output)
 
 

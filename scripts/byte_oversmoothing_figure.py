@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.figures.byte_oversmoothing import byte_oversmoothing_figure
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
     settings = job.params.settings
-    figure = byte_oversmoothing_figure(pd.read_csv(job.input[0]), settings["models"], settings["truth"])
+    figure = byte_oversmoothing_figure(read_csv(job.input[0]), settings["models"], settings["truth"])
     write_figure(figure, job.output)
 
 

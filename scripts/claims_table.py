@@ -13,7 +13,7 @@ from oversmoothing.claims.published import Published
 from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.table import claims_table, write_latex, write_pages
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.layout import read_csv, write_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -35,7 +35,7 @@ def main(job: "Snakemake") -> None:
     evidence = Run(files, settings["models"], settings["decodings"], chance)
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
     analyses = Analyses(
-        {path.stem: pd.read_csv(path) for path in map(Path, job.input.saturation)},
+        {path.stem: read_csv(path) for path in map(Path, job.input.saturation)},
         members(settings["models"], "retrained"),
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,

@@ -1,11 +1,9 @@
 """Draw a second set of windows, none of which overlaps the first: the human floor of the quality metrics."""
 
-import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
@@ -20,7 +18,7 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the evaluation split and `params.settings`, those of the first set; write as many windows more."""
     settings = job.params.settings
-    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    manifest = read_manifest(job.input.manifest)
     part = manifest["splits"]["evaluation"]
     verify(job.input.evaluation, part)
     # The first half of twice as many windows is the first set.

@@ -1,11 +1,9 @@
 """Draw the evaluation windows from the evaluation split."""
 
-import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
@@ -19,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 def main(job: "Snakemake") -> None:
     """Read the evaluation split and `params.settings`; write the windows."""
-    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    manifest = read_manifest(job.input.manifest)
     part = manifest["splits"]["evaluation"]
     verify(job.input.evaluation, part)
     windows = draw_windows(read_split(job.input.evaluation), **job.params.settings)

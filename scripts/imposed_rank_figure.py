@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.figures.imposed_rank import imposed_rank_figure
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the table of three ways to impose a rank; write the figure as PNG and SVG."""
-    write_figure(imposed_rank_figure(pd.read_csv(job.input[0]), job.params.settings["truth"]), job.output)
+    write_figure(imposed_rank_figure(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """How many dimensions the language of a text has: singular values of its n-gram matrices (Godey et al. 2024)."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokenizers import Tokenizer
-
 from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.jobs import run
 from oversmoothing.language.measure import measure, read_beginning
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.text_quality.tokenizer import tokenise
+from oversmoothing.text_quality.tokenizer import load_tokenizer, tokenise
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -22,7 +18,7 @@ def main(job: "Snakemake") -> None:
     """Read the beginning of a split, or of the user's files; write singular values and sizes."""
     settings, name = job.params.settings, job.wildcards.text
     if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
-        manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+        manifest = read_manifest(job.input.manifest)
         verify(job.input.text, manifest["splits"][name])
         data = read_split(job.input.text)[: settings["bytes"]]
     else:
@@ -30,7 +26,7 @@ def main(job: "Snakemake") -> None:
         data = read_beginning(files, settings["separator"], settings["bytes"])
     texts = {"byte": (data, 256)}
     if job.input.tokenizer:
-        tokenizer = Tokenizer.from_file(job.input.tokenizer[0])
+        tokenizer = load_tokenizer(job.input.tokenizer[0])
         tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
         texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
     spectra, sizes = measure(texts, settings["contexts"], settings["singular_values"])

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.figures.along_training import layers_along_training_figure
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the table along training; write the figure as PNG and SVG."""
-    write_figure(layers_along_training_figure(pd.read_csv(job.input[0])), job.output)
+    write_figure(layers_along_training_figure(read_csv(job.input[0])), job.output)
 
 
 if __name__ == "__main__":

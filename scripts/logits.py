@@ -25,7 +25,7 @@ def main(job: "Snakemake") -> None:
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
     make_deterministic(device, settings["threads"])
-    model = load_model(job.input.weights, device)
+    model = load_model(job.input.weights, device, job.params.shape)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"])
     name, config = job.wildcards.model, model.config
     longest = max(len(row["prompt"] + row["scored"]) for row in windows.to_pylist())

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.layout import read_csv, write_csv
 from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_pages
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ def main(job: "Snakemake") -> None:
         values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
     for path in missing["logits"]:
         values[Path(path).stem]["accuracy"] = float("nan")
-    published = pd.read_csv(job.input.published, dtype={"model": str})
+    published = read_csv(job.input.published, dtype={"model": str})
     table = losses_table(values, settings["models"], published)
     write_csv(table, job.output.csv)
     write_pages(table, [job.output.markdown, job.output.html], TITLE)

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.next_byte import SHORT, next_byte_figure
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ def main(job: "Snakemake") -> None:
     settings, window = job.params.settings, job.params.window
     prompt, target = read_prompts(job.input.windows)[window]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
-    table = pd.read_csv(job.input.table)
+    table = read_csv(job.input.table)
     scores = table[table.prompt == job.wildcards.prompt].set_index("model")[list(SHORT)]
     write_figure(next_byte_figure(p, settings["models"], scores, prompt, target, settings["title"]), job.output)
 

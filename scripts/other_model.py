@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
@@ -30,7 +30,7 @@ def main(job: "Snakemake") -> None:
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
     make_deterministic(device, settings["threads"])
-    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    manifest = read_manifest(job.input.manifest)
     verify(job.input.evaluation, manifest["splits"]["evaluation"])
     text = beginning(read_split(job.input.evaluation), settings["bytes"])
     folder = asset_folder(job.input.asset)

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.illustration import extremes, illustration
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ def main(job: "Snakemake") -> None:
     prompt, target = read_prompts(job.input.windows)[0]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
-    chosen = [models[name] for name in extremes(pd.read_csv(job.input.table), list(models))]
+    chosen = [models[name] for name in extremes(read_csv(job.input.table), list(models))]
     write_figure(illustration(p, chosen, prompt, target), job.output)
 
 

@@ -12,6 +12,7 @@ from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.store.sums import check_folder
 from oversmoothing.text_quality.perplexity import is_gpt2_large, load_language_model
 from oversmoothing.text_quality.quality import quality, quality_table, read_samples, read_with
 
@@ -28,7 +29,11 @@ def main(job: "Snakemake") -> None:
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
     read_by = job.input.language_model
-    model = load_language_model(asset_folder(read_by) if job.params.language_model else read_by, device)
+    if job.params.language_model:
+        model = load_language_model(asset_folder(read_by), device)
+    else:
+        check_folder(read_by)
+        model = load_language_model(read_by, device)
     human = read_samples(job.input.windows, "scored")
     completed = settings["completed"]
     human_readings = read_with(model, human, settings["batch"], completed, precision)

@@ -1,13 +1,11 @@
 """Train a head of lower rank on the hidden states of the full model, which stays as it is."""
 
-import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.imposed_rank.heads import HISTORY, retrain
 from oversmoothing.jobs import run
@@ -27,7 +25,7 @@ def main(job: "Snakemake") -> None:
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
     make_deterministic(device, settings["threads"])
-    splits = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))["splits"]
+    splits = read_manifest(job.input.manifest)["splits"]
     data = {}
     for split, path in (("train", job.input.training), ("validation", job.input.validation)):
         verify(path, splits[split])

@@ -15,6 +15,7 @@ import effective_rank_table
 import losses_table
 import quality_table
 import score_table
+from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError, run
 from oversmoothing.progress import outdated, overview, read_summary, training_state
 from oversmoothing.so_far import missing_line, part_of
@@ -40,7 +41,7 @@ def main(job: "Snakemake") -> None:
     results = settings["results"]
     states = read_summary(summary(settings["snakefile"], settings["config"]))
     manifest = Path(results, "corpus/manifest.json")
-    corpus = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
+    corpus = read_manifest(manifest) if manifest.exists() else {}
     models = settings["models"]
     trainings = {
         model["model"]: training_state(model, states, results, job.params.training_code, corpus) for model in models

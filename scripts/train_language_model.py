@@ -1,11 +1,9 @@
 """Train the small language model that measures quality where the config names none."""
 
-import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import run
 from oversmoothing.text_quality.language_model import save_language_model, train_language_model
@@ -22,7 +20,7 @@ def main(job: "Snakemake") -> None:
     device = choose_device(job.params.device)
     precision = choose_precision(settings["precision"], device)
     make_deterministic(device, settings["threads"])
-    manifest = json.loads(Path(job.input.manifest).read_text(encoding="utf-8"))
+    manifest = read_manifest(job.input.manifest)
     verify(job.input.training, manifest["splits"]["train"])
     model, tokenizer, loss = train_language_model(
         read_split(job.input.training), settings, settings["seed"], device, precision

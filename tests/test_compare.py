@@ -1,6 +1,7 @@
 """Two folders of results side by side."""
 
 import json
+from hashlib import sha256
 
 import pandas as pd
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 import compare as script
 from oversmoothing.compare import compare, compare_tables, settings_differences
+from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -36,7 +38,10 @@ def folders(tmp_path):
             made_by = provenance({"tau": tau, "truths": ["truth"]}, model=model)
             write_table(folder / f"scores/tto/{model}.parquet", pa.table({"value": [1.0]}), made_by)
         (folder / "corpus").mkdir()
-        manifest = {"settings": {"source": "files"}, "splits": {"train": {"sha256": text}}}
+        manifest = {
+            "settings": {"source": "files"},
+            "splits": {split: {"bytes": 1, "sha256": sha256(text.encode()).hexdigest()} for split in SPLITS},
+        }
         (folder / "corpus/manifest.json").write_text(json.dumps(manifest))
     return tmp_path / "a", tmp_path / "b"
 

@@ -22,6 +22,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/store/__init__.py",
     "oversmoothing/store/atomic.py",
     "oversmoothing/store/provenance.py",
+    "oversmoothing/store/seal.py",
     "oversmoothing/training/__init__.py",
     "oversmoothing/training/batches.py",
     "oversmoothing/training/checkpoint.py",

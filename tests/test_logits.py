@@ -59,7 +59,7 @@ def test_a_window_longer_than_the_block_is_refused(model, tmp_path):
     job = SimpleNamespace(
         input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
         output=SimpleNamespace(logits=tmp_path / "logits.parquet", hidden=tmp_path / "hidden.parquet"),
-        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu"),
+        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu", shape=None),
         wildcards=SimpleNamespace(model="mine"),
     )
     with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten `windows`, or"):
@@ -74,7 +74,7 @@ def files(model, tmp_path_factory):
     job = SimpleNamespace(
         input=SimpleNamespace(weights=folder / "weights.safetensors", windows=folder / "windows.parquet"),
         output=SimpleNamespace(logits=folder / "logits.parquet", hidden=folder / "hidden.parquet"),
-        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu"),
+        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu", shape=None),
         wildcards=SimpleNamespace(model="bn6-s3"),
     )
     logits_script.main(job)

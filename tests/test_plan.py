@@ -453,3 +453,12 @@ def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
     }
     assert (rows["svd4-s2"]["role"], rows["svd4-s2"]["training"]) == (4, "bn288-s2")
     assert (rows["truth"]["role"], rows["truth"]["training"]) == (None, "truth")
+
+
+def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
+    config = default(corpus={"source": "files", "paths": [str(tmp_path / "*")]})
+    for name in ("a.txt", "b.jsonl.gz", "c.parquet"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(10**9)
+    assert plan.corpus_memory(config) == 4000 + 4 * (1000 + 4000 + 1500)
+    assert plan.corpus_memory(DEFAULT) == 4000

@@ -8,6 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from oversmoothing.jobs import UserError
+from oversmoothing.store.sums import check_folder
+from oversmoothing.tables import read_published
+
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 KEYS = ["model", "truth", "metric", "decoding"]
 RANKS = ["4", "8", "12", "16", "32", "128", "512"]
@@ -72,6 +76,26 @@ def test_tables_have_all_their_rows(name):
     assert len(read(name)) == ROWS[name]
     lines = (PUBLISHED / f"table_{name}.csv").read_text().splitlines()
     assert len(set(lines)) == len(lines) == ROWS[name] + 1
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda text: "", lambda text: text[: len(text) // 2], lambda text: text[:-2] + "9\n"]
+)
+def test_a_damaged_table_is_named(tmp_path, damage):
+    for name in ("SHA256SUMS", "table_4_1.csv"):
+        (tmp_path / name).write_bytes((PUBLISHED / name).read_bytes())
+    path = tmp_path / "table_4_1.csv"
+    read_published([path])
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(UserError, match=r"table_4_1\.csv: not the file whose checksum stands in SHA256SUMS"):
+        read_published([path])
+
+
+def test_every_table_has_its_checksum():
+    """After a correction: ``sha256sum *.csv > SHA256SUMS`` in that folder."""
+    check_folder(PUBLISHED)
+    listed = {line.split()[1] for line in (PUBLISHED / "SHA256SUMS").read_text().splitlines()}
+    assert listed == {path.name for path in PUBLISHED.glob("*.csv")}
 
 
 @pytest.mark.parametrize("name", CELLS)

@@ -1,7 +1,9 @@
 """Atomic writes, Parquet encodings and the errors of damaged files."""
 
 import json
+import random
 import threading
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +23,7 @@ from oversmoothing.store.parquet import (
     write_table,
 )
 from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.store.sums import check_folder, check_sum, write_folder_sums, write_sum
 
 SCHEMA = pa.schema([("window", pa.int32()), ("logits", vector_type(8))])
 
@@ -146,7 +149,9 @@ def test_missing_file(tmp_path):
 def test_truncated_file_is_named(file, keep):
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * keep) if isinstance(keep, float) else keep])
-    with pytest.raises(UserError, match=r"logits\.parquet: not a complete Parquet file .* delete it and run again"):
+    with pytest.raises(
+        UserError, match=r"logits\.parquet: (not a complete|changed or damaged) .* delete it and run again"
+    ):
         list(read_groups(file, ["window", "logits"]))
 
 
@@ -168,3 +173,72 @@ def test_round_trip_of_a_table(tmp_path):
     assert json.loads(metadata[b"settings"]) == {"a": 2, "b": 1}
     assert metadata[b"settings_sha256"].decode() == digest({"a": 2, "b": 1})
     assert "pyarrow" in json.loads(metadata[b"packages"])
+
+
+def test_a_flipped_bit_is_named(file):
+    """Wherever it is: in a page, in its header, which no page checksum covers, or in the footer.
+
+    A file whose seal no longer has its name passes, unsealed: the flip is there then, and all the rest is whole.
+    """
+    content = file.read_bytes()
+    named = content.rindex(b"oversmoothing-crc32:")
+    names_of_the_seal = range(8 * named, 8 * (named + 20))
+    whole = list(read_groups(file, ["window", "logits"]))
+    end = len(content)
+    footer = end - 8 - int.from_bytes(content[-8:-4], "little")
+    bits = [*range(8 * 4, 8 * 24), *random.Random(0).sample(range(8 * footer), 100)]
+    bits += [*random.Random(1).sample(range(8 * footer, 8 * end), 100), *range(8 * (end - 8), 8 * end)]
+    for bit in [*bits, 8 * named]:
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(damaged)
+        if bit in names_of_the_seal:
+            assert list(read_groups(file, ["window", "logits"])) == whole
+            continue
+        with pytest.raises(UserError, match=r"logits\.parquet: .*; delete it and run again"):
+            list(read_groups(file, ["window", "logits"]))
+
+
+def test_equal_tables_are_equal_files(tmp_path):
+    for name in ("a", "b"):
+        write_table(tmp_path / name, pa.table({"window": [1, 2]}), {"model": "m"})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_seal_is_that_of_the_whole_file(file):
+    """A reader of another make can check it too: CRC-32 of the file with zeros in its place."""
+    content = file.read_bytes()
+    value = pq.read_metadata(file).metadata[b"seal"].removeprefix(b"oversmoothing-crc32:")
+    assert content.count(value) == 1
+    assert zlib.crc32(content.replace(value, b"00000000")) == int(value, 16)
+
+
+def test_a_file_of_another_program_needs_no_seal(tmp_path):
+    pq.write_table(pa.table({"window": [1]}), tmp_path / "theirs.parquet")
+    assert read_table(tmp_path / "theirs.parquet")["window"].to_pylist() == [1]
+
+
+def test_what_has_no_room_for_a_checksum_has_it_beside(tmp_path):
+    path = tmp_path / "table.csv"
+    with atomic_path(path) as temporary:
+        temporary.write_text("a,b\n1,2\n")
+        write_sum(path, temporary)
+    check_sum(path)
+    assert (tmp_path / ".table.csv.sha256").read_text().endswith("  table.csv\n")
+    path.write_text("a,b\n1,3\n")
+    with pytest.raises(UserError, match=r"table\.csv: not the file whose checksum stands in \.table\.csv\.sha256"):
+        check_sum(path)
+
+
+def test_a_folder_is_the_one_that_was_written(tmp_path):
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / name).write_text("{}")
+    check_folder(tmp_path)
+    write_folder_sums(tmp_path)
+    check_folder(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{ }")
+    with pytest.raises(UserError, match=r"tokenizer\.json: not the file whose checksum stands in SHA256SUMS"):
+        check_folder(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(UserError, match=r"tokenizer\.json: no such file"):
+        check_folder(tmp_path)

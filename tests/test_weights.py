@@ -1,11 +1,17 @@
 """Weights on disk: safetensors that carry the model's shape, and what is said of those that do not fit."""
 
+import random
+from types import SimpleNamespace
+
 import pytest
 import torch
 from safetensors.torch import save_file
 
+import adopt
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.saturation.histories import count_parameters
+from oversmoothing.spectra import read_gain, read_head
 from oversmoothing.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)
@@ -41,7 +47,9 @@ def test_equal_weights_are_equal_files(tmp_path):
 
 def test_truncated(path):
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(UserError, match=r"weights\.safetensors: not a complete safetensors file"):
+    with pytest.raises(
+        UserError, match=r"weights\.safetensors: (not a complete|changed or damaged) .*; delete it and run again"
+    ):
         load_model(path)
 
 
@@ -61,3 +69,44 @@ def test_tensors_that_are_not_those_of_the_config(tmp_path):
     save_model(tmp_path / "odd.safetensors", wide, GPT(CONFIG).state_dict(), {})
     with pytest.raises(UserError, match=r"odd\.safetensors: its tensors are not those of its config"):
         load_model(tmp_path / "odd.safetensors")
+
+
+@pytest.mark.parametrize("read", [load_model, load_tensors, load_metadata, read_head, read_gain, count_parameters])
+def test_a_flipped_bit_is_named_by_every_reader(path, read):
+    content = path.read_bytes()
+    bits = random.Random(0).sample(range(8 * len(content)), 20)
+    for bit in [8 * 200, 8 * (len(content) - 1), *bits]:
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"weights\.safetensors: .*; delete it and run again"):
+            read(path)
+    path.write_bytes(content)
+    read(path)
+
+
+def test_weights_of_another_shape_than_the_config_asks_for(path):
+    shape = vars(CONFIG)
+    load_model(path, shape=shape)
+    wanted = r"weights\.safetensors: holds .*rank=4.*, but the config asks for .*rank=6"
+    with pytest.raises(UserError, match=wanted):
+        load_model(path, shape={**shape, "rank": 6})
+
+
+def test_adopted_weights_are_sealed(tmp_path, path):
+    """A file of another program, which no seal protects, has one from then on."""
+    tensors, metadata = load_tensors(path)
+    save_file(tensors, tmp_path / "theirs.safetensors", {"config": metadata["config"]})
+    ours = tmp_path / "ours.safetensors"
+    job = SimpleNamespace(
+        input=[tmp_path / "theirs.safetensors"],
+        output=SimpleNamespace(weights=ours),
+        params=SimpleNamespace(block=16),
+    )
+    adopt.main(job)
+    assert all(torch.equal(tensor, tensors[name]) for name, tensor in load_tensors(ours)[0].items())
+    content = bytearray(ours.read_bytes())
+    content[-1] ^= 1
+    ours.write_bytes(content)
+    with pytest.raises(UserError, match=r"ours\.safetensors: changed or damaged"):
+        load_model(ours)

@@ -31,6 +31,9 @@ TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "bloc
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 TEXT_PER_PARQUET = 1.5
+TEXT_PER_BYTE = dict.fromkeys((".parquet", ".pq"), TEXT_PER_PARQUET) | dict.fromkeys(
+    (".gz", ".bz2", ".xz", ".zst", ".lz4"), 4
+)
 MODELS_ON_THE_HUB = {
     "openai-community/gpt2-large": 3_100_000_000,
     "EvaByte/EvaByte": 13_000_000_000,
@@ -239,6 +242,11 @@ def other_memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
     return grown(3000 + (3 * stored + logits) // 10**6, attempt)
 
 
+def shape(model: Model) -> dict[str, Any] | None:
+    """Give the `model` settings that a model's weights must have; None for a checkpoint of the user's own."""
+    return model.settings["model"] if model.settings else None
+
+
 def assets(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """List by name what is to be fetched: ``repository`` and ``revision``, or the user's ``folder``.
 
@@ -293,6 +301,22 @@ def corpus_files(config: Mapping[str, Any]) -> list[str]:
     if config["corpus"]["source"] == "fineweb":
         return [fetched_corpus(config)]
     return matching_files(config["corpus"]["paths"])
+
+
+def text_of_files(config: Mapping[str, Any]) -> int:
+    """Estimate the bytes of text in the files that the config names: what is compressed unfolds."""
+    sizes = {path: Path(path).stat().st_size for path in corpus_files(config)}
+    return round(sum(TEXT_PER_BYTE.get(Path(path).suffix.lower(), 1) * size for path, size in sizes.items()))
+
+
+def corpus_memory(config: Mapping[str, Any], attempt: int = 1) -> int:
+    """Estimate the memory of building the corpus in MB.
+
+    From files, it grows with the text, by at most four bytes for each: a hash of each document, and one of each word
+    in validation and evaluation, sorted once. Shards of FineWeb leave less behind.
+    """
+    text = text_of_files(config) if config["corpus"]["source"] == "files" else 0
+    return grown(4000 + 4 * text // 10**6, attempt)
 
 
 def matching_files(patterns: Iterable[str]) -> list[str]:
@@ -443,7 +467,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             fetched |= shards if budget is None else {f"the first bytes of {', '.join(shards)}": budget}
             text += budget or round(TEXT_PER_PARQUET * sum(shards.values()))
     elif corpus["source"] == "files":
-        text = sum(Path(path).stat().st_size for path in corpus_files(config))
+        text = text_of_files(config)
     fetched |= {
         f"{source['repository']}@{source['revision']}".removesuffix("@main"): MODELS_ON_THE_HUB.get(
             source["repository"], 0

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import number
+from oversmoothing.layout import number, read_csv
 from oversmoothing.store.parquet import open_reader
 
 KEYS = (
@@ -55,7 +56,7 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
     chosen = names or [name for name in found[0] if name in found[1]]
     compared = {}
     for name in chosen:
-        one, other = (pd.read_csv(tables[name]) for tables in found)
+        one, other = (read_csv(tables[name]) for tables in found)
         if _value_column(one) and _value_column(other):
             compared[name] = compare_tables(one, other)
         elif names:
@@ -125,7 +126,7 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
                 lines[f"{step}: {line}"] = None
     manifests = [Path(folder) / "corpus/manifest.json" for folder in (a, b)]
     if all(manifest.is_file() for manifest in manifests):
-        one, other = (json.loads(manifest.read_text(encoding="utf-8")) for manifest in manifests)
+        one, other = (read_manifest(manifest) for manifest in manifests)
         lines |= dict.fromkeys(f"corpus: {line}" for line in _differences(one["settings"], other["settings"]))
         if one["splits"] != other["splits"]:
             lines["corpus: the text is another"] = None

@@ -3,11 +3,14 @@
 import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from markdown_it import MarkdownIt
 
+from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sums import check_sum, write_sum
 from oversmoothing.web_page import write_web_page
 
 MISSING = "—"  # a cell of ours that is not there yet; "-" is one that the thesis does not have
@@ -25,9 +28,25 @@ LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table; numbers keep six significant digits."""
+    """Write a tidy table, its checksum beside it; numbers keep six significant digits."""
     with atomic_path(path) as temporary:
         table.to_csv(temporary, index=False, float_format="%.6g")
+        write_sum(path, temporary)
+
+
+def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
+    """Read a table that `write_csv` wrote, or the thesis's; `options` go to pandas.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, not the one whose checksum stands beside it, or no CSV.
+    """
+    check_sum(path)
+    try:
+        return pd.read_csv(path, **options)
+    except ValueError as error:  # pandas's own errors and UnicodeDecodeError among them
+        raise UserError(f"{path}: no table in CSV ({str(error).splitlines()[0]}); delete it and run again") from error
 
 
 def write_page(

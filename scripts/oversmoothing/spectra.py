@@ -8,6 +8,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.seal import check
 
 
 def read_head(path: str | Path) -> np.ndarray:
@@ -18,6 +19,7 @@ def read_head(path: str | Path) -> np.ndarray:
     UserError
         If the file is missing, damaged or has no head.
     """
+    check(path)
     try:
         return load_file(path)["head.weight"]
     except (OSError, SafetensorError, KeyError) as error:
@@ -32,6 +34,7 @@ def read_gain(path: str | Path) -> np.ndarray | None:
     UserError
         If the file is missing, damaged or not written by this project.
     """
+    check(path)
     try:
         with safe_open(path, "np") as file:
             config = json.loads((file.metadata() or {})["config"])

@@ -13,6 +13,7 @@ from oversmoothing.layout import (
     latex_text,
     markdown_cell,
     model_cells,
+    read_csv,
     stand_ins,
     write_latex_tables,
     write_page,
@@ -38,7 +39,7 @@ OF_TBAT_ALONE = {"delta", "condition"}
 
 def read_published(paths: Sequence[str | Path]) -> pd.DataFrame:
     """Read transcribed tables of the thesis: ``model``, ``truth``, ``metric``, ``decoding``, ``mean``, ``sd``."""
-    return pd.concat([pd.read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
+    return pd.concat([read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
 
 
 def missing_summaries(

@@ -4,6 +4,7 @@ import json
 import struct
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,14 +14,16 @@ from torch import Tensor
 from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors to a safetensors file, atomically; equal tensors and metadata give equal files."""
+    """Write tensors to a safetensors file, atomically and sealed; equal tensors and metadata give equal files."""
     with atomic_path(path) as temporary:
         contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(contiguous, temporary, dict(metadata))
+        save_file(contiguous, temporary, {**metadata, KEY: BLANK})
         _sort_header(temporary)
+        seal(temporary)
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -29,7 +32,7 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     Raises
     ------
     UserError
-        If the file is missing or damaged.
+        If the file is missing, or damaged: its seal differs, or it is no safetensors file.
     """
     metadata = load_metadata(path)
     try:
@@ -39,10 +42,11 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def load_metadata(path: str | Path) -> dict[str, str]:
-    """Read only the metadata of a safetensors file (errors as `load_tensors`)."""
+    """Read only the metadata of a safetensors file, without its seal (errors as `load_tensors`)."""
+    check(path)
     try:
         with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
+            metadata = {key: value for key, value in (file.metadata() or {}).items() if key != KEY}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (SafetensorError, OSError, struct.error) as error:
@@ -56,18 +60,29 @@ def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor
     save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
 
 
-def load_model(path: str | Path, device: torch.device | str = "cpu") -> GPT:
+def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapping[str, Any] | None = None) -> GPT:
     """Rebuild a GPT from the file that `save_model` wrote, ready for inference.
+
+    Parameters
+    ----------
+    path : str or Path
+    device : torch.device or str
+    shape : mapping, optional
+        The model's settings, where the config has them: the file must hold that model.
 
     Raises
     ------
     UserError
-        If the file is missing, damaged, not written by this project, or its tensors do not fit its config.
+        If the file is missing, damaged, not written by this project or of another shape, or its tensors do not fit
+        its config.
     """
     tensors, metadata = load_tensors(path)
     if "config" not in metadata:
         raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
-    model = GPT(GPTConfig.from_dict(json.loads(metadata["config"])))
+    config = GPTConfig.from_dict(json.loads(metadata["config"]))
+    if shape is not None and config != (wanted := GPTConfig.from_dict(dict(shape))):
+        raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
+    model = GPT(config)
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:

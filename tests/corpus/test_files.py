@@ -5,15 +5,18 @@ import gzip
 import json
 import lzma
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from oversmoothing.corpus import files
 from oversmoothing.corpus.documents import Document
 from oversmoothing.corpus.files import Files
 from oversmoothing.corpus.sources import open_source
+from oversmoothing.corpus.texts import read_texts
 from oversmoothing.jobs import UserError
 
 TEXTS = ["First text.", "Zweiter Text, für alle.", "Third.\n\nWith two paragraphs."]
@@ -197,3 +200,13 @@ def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").unlink()
     with pytest.raises(UserError, match=r"a\.parquet: the file is gone"):
         list(source)
+
+
+@pytest.mark.parametrize("read", [lambda path: list(Files([str(path)])), lambda path: list(read_texts(path))])
+def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, monkeypatch):
+    monkeypatch.setattr(files, "UNFOLDED", 1 << 20)
+    path = tmp_path / "bomb.parquet"
+    for text, refused in (("a" * (1 << 22), True), ("a" * (1 << 19), False)):
+        pq.write_table(pa.table({"text": ["short", text]}), path, compression="zstd")
+        with pytest.raises(UserError, match=r"bomb\.parquet: .*unfold to 4,.*: leave") if refused else nullcontext():
+            read(path)

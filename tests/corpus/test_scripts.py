@@ -8,11 +8,20 @@ from typing import Any
 import pytest
 
 import build_corpus
+import draw_second_windows
 import draw_windows
+import language_spectrum
+import other_model
+import retrain_head
+import train_language_model
+import train_tokenizer
+import utf8_bytes_figure
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+from oversmoothing.training.group import Group
+from oversmoothing.training.task import Task, perform
 
 WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}
 
@@ -68,4 +77,73 @@ def test_windows_of_another_corpus_are_refused(tmp_path: Path) -> None:
     with (tmp_path / "corpus" / "evaluation.bin").open("ab") as file:
         file.write(b"more")
     with pytest.raises(UserError, match=r"evaluation\.bin: .* its manifest says"):
+        draw_windows.main(windows_job(tmp_path))
+
+
+def train(job: SimpleNamespace) -> None:
+    paths = {name: str(getattr(job.input, name)) for name in ("training", "validation", "manifest")}
+    settings = {"training": {"precision": "float32", "compile": False, "threads": 1}, "seed": 1}
+    nothing = dict.fromkeys(("model", "code", "checkpoints", "weights", "history", "snapshots"), "")
+    perform(Task(**nothing, **paths, settings=settings, device="cpu", interval=1, log=None), Group())
+
+
+@pytest.mark.parametrize(
+    ("main", "split"),
+    [
+        (draw_windows.main, "evaluation"),
+        (draw_second_windows.main, "evaluation"),
+        (other_model.main, "evaluation"),
+        (train_language_model.main, "train"),
+        (train_tokenizer.main, "train"),
+        (utf8_bytes_figure.main, "train"),
+        (language_spectrum.main, "train"),
+        (retrain_head.main, "train"),
+        (retrain_head.main, "validation"),
+        (train, "train"),
+        (train, "validation"),
+    ],
+)
+def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path: Path, main: Any, split: str) -> None:
+    """A flipped bit of the text, of which nothing else would tell: the size is right."""
+    build_corpus.main(corpus_job(tmp_path))
+    path = tmp_path / "corpus" / f"{split}.bin"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    parts = {name: tmp_path / "corpus" / f"{name}.bin" for name in SPLITS}
+
+    class Inputs(SimpleNamespace):
+        def keys(self) -> Any:
+            return vars(self)
+
+    names = Inputs(training=parts["train"], text=parts["train"], validation=parts["validation"])
+    names.evaluation, names.manifest = parts["evaluation"], tmp_path / "corpus" / "manifest.json"
+    settings = WINDOWS | {"precision": "float32", "threads": 1}
+    job = SimpleNamespace(
+        input=names,
+        output=[str(tmp_path / "out")],
+        params=SimpleNamespace(settings=settings, device="cpu"),
+        wildcards=SimpleNamespace(text="train", revision="m/main", model="m"),
+        log=[],
+    )
+    with pytest.raises(UserError, match=rf"{split}\.bin: its sha256 is not the one in the manifest"):
+        main(job)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"train": {', '"trbin": {'),
+        lambda text: text.replace('"sha256"', '"sha257"'),
+        lambda text: "[]",
+    ],
+)
+def test_a_damaged_manifest_is_named(tmp_path: Path, damage: Any) -> None:
+    build_corpus.main(corpus_job(tmp_path))
+    path = tmp_path / "corpus" / "manifest.json"
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(UserError, match=r"manifest\.json: not a complete manifest of a corpus .*: delete it and run"):
         draw_windows.main(windows_job(tmp_path))

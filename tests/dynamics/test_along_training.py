@@ -31,7 +31,7 @@ from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.weights import save_model
 
-STEPS = (0, 1, 4)
+STEPS = (0, 1, 2, 4)
 SHAPE = GPTConfig(layers=2, heads=2, width=16, block=32, rank=4)
 WINDOWS = pa.table(
     {"window": pa.array([3, 5, 8], pa.int32()), "prompt": [b"abcd"] * 3, "scored": [b"efghijk", b"lmnopqr", b"1234567"]}
@@ -53,11 +53,12 @@ def save(path, gpt, step):
 
 @pytest.fixture
 def job(tmp_path):
-    """A training's snapshots at steps 0 and 1, its final weights at 4, and a truth's logits."""
+    """A training's snapshots at steps 0 to 2, its final weights at 4, its history, and a truth's logits."""
     (tmp_path / "snapshots").mkdir()
     for step in STEPS[:-1]:
         save(tmp_path / f"snapshots/{step:08d}.safetensors", model(step), step)
     save(tmp_path / "weights.safetensors", model(4), 4)
+    write_table(tmp_path / "history.parquet", pa.table({"step": [0, 2, 4]}), {})
     write_table(tmp_path / "windows.parquet", WINDOWS, {})
     with open_writer(tmp_path / "truth.parquet", logits_schema(256), {}) as writer:
         for state in run_windows(model(99), WINDOWS, 3):
@@ -67,6 +68,7 @@ def job(tmp_path):
             windows=tmp_path / "windows.parquet",
             weights=tmp_path / "weights.safetensors",
             snapshots=tmp_path / "snapshots",
+            history=tmp_path / "history.parquet",
             truths=[tmp_path / "truth.parquet"],
         ),
         output=SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet"),
@@ -204,6 +206,12 @@ def test_what_is_missing_or_of_other_windows_is_named(job):
     for path in job.input.snapshots.iterdir():
         path.unlink()
     with pytest.raises(UserError, match=r"snapshots: no snapshots; .*training\.snapshots"):
+        script.main(job)
+
+
+def test_a_snapshot_that_is_missing_is_named(job):
+    (job.input.snapshots / "00000002.safetensors").unlink()
+    with pytest.raises(UserError, match=r"snapshots: the snapshot of step 2 is missing; delete the folder"):
         script.main(job)
 
 

@@ -146,7 +146,7 @@ def test_samples_are_read_in_the_order_of_their_windows(tmp_path):
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     text = [f"Sentence {n} is here. It says {n * 7919}, and no more than that.\n\n" for n in range(2000)]
-    splits = {"train": "".join(text[:1000]).encode(), "evaluation": "".join(text[1000:]).encode()}
+    splits = {"train": "".join(text[:1000]).encode(), "validation": b"x", "evaluation": "".join(text[1000:]).encode()}
     for name, data in splits.items():
         (folder / f"{name}.bin").write_bytes(data)
     parts = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in splits.items()}

@@ -25,7 +25,7 @@ rule build_corpus:
         ENVIRONMENT
     threads: 2
     resources:
-        mem_mb=plan.growing(4000),
+        mem_mb=lambda wildcards, attempt: plan.corpus_memory(config, attempt),
         runtime=plan.growing(120),
     params:
         settings=plan.corpus_settings(config),

@@ -13,6 +13,7 @@ rule along_training:
         windows=f"{RESULTS}/windows.parquet",
         weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
         snapshots=f"{RESULTS}/models/{{model}}/snapshots",
+        history=f"{RESULTS}/models/{{model}}/history.parquet",
         truths=expand(f"{RESULTS}/logits/{{truth}}.parquet", truth=TRUTHS),
     output:
         measures=f"{RESULTS}/dynamics/{{model}}.parquet",

@@ -27,6 +27,7 @@ rule logits:
         runtime=plan.growing(60),
     params:
         settings=settings(**config["inference"]),
+        shape=lambda wildcards: plan.shape(MODELS[wildcards.model]),
         device=lambda wildcards, output: config["device"],
         code=fingerprint("logits.py"),
     script:

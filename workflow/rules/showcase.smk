@@ -43,6 +43,7 @@ use rule logits as showcase_logits with:
         f"{RESULTS}/logs/showcase_logits/{{model}}.log",
     params:
         settings=settings(**{**config["inference"], "batch": 1}),  # prompts differ in length
+        shape=lambda wildcards: plan.shape(MODELS[wildcards.model]),
         device=lambda wildcards, output: config["device"],
         code=fingerprint("logits.py"),
 

@@ -13,6 +13,7 @@ from oversmoothing.layout import (
     latex_text,
     markdown_text,
     model_cells,
+    read_csv,
     stand_ins,
     write_latex_tables,
     write_page,
@@ -33,7 +34,7 @@ def read_published_sets(path: str | Path) -> pd.DataFrame:
     DataFrame
         Index ``model``; ``count`` as the thesis prints it; ``bytes``, a set of those that its text lists.
     """
-    table = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("model")
+    table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
     return table.assign(count=table["count"].astype(int), bytes=table.bytes.map(_from_hex))
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
+from oversmoothing.layout import read_csv
 from oversmoothing.losses import Predictions, predictions, validation_loss
 from oversmoothing.scores import sum_scores
 from oversmoothing.statistics import WindowSums
@@ -176,7 +177,7 @@ class Run(Evidence):
         return Value(tuple(means), member.trainings, "effective_rank")
 
     def cost(self, metric: str, member: Member) -> float:
-        table = pd.read_csv(self._path("cost", ""))
+        table = read_csv(self._path("cost", ""))
         name = "tbat_published_method" if metric == "tbat" else metric
         own = table[table.model.isin(member.models) & (table.metric == name)]
         return float(own["mean"].mean())

@@ -11,6 +11,7 @@ from oversmoothing.claims.bytes import ScoresByByte
 from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import HUMAN, Evidence
 from oversmoothing.claims.members import Member
+from oversmoothing.layout import read_csv
 from oversmoothing.ranks.table import read_published_ranks
 from oversmoothing.tables import read_published
 from oversmoothing.text_quality.measures import MEASURES
@@ -30,7 +31,7 @@ class Published(Evidence):
     """
 
     def __init__(self, files: Mapping[str, str | Path]) -> None:
-        losses = pd.read_csv(files["3_1"], dtype={"model": str})
+        losses = read_csv(files["3_1"], dtype={"model": str})
         names = list(dict.fromkeys(losses.model))
         ranks = sorted(int(name) for name in names if name.isdigit())
         self.family = [Member(f"rank {rank}", (str(rank),), (), rank, rank) for rank in ranks]
@@ -49,7 +50,7 @@ class Published(Evidence):
             ["model", "metric", "decoding"]
         )["mean"]
         self._ranks = read_published_ranks(files["7_3"]).set_index(["model", "representation"])["mean"]
-        self._costs = pd.read_csv(files["i_1"], dtype={"model": str}).set_index(["model", "metric"])["mean"]
+        self._costs = read_csv(files["i_1"], dtype={"model": str}).set_index(["model", "metric"])["mean"]
         self._sets = read_published_sets(files["b"])
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:

@@ -33,6 +33,7 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".zst": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
     ".lz4": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="lz4")),
 }
+UNFOLDED, TIMES = 1 << 26, 1000  # a column that unfolds to more bytes, and more than so many times, is no text
 BATCH = 256  # documents decoded at a time from a Parquet file: it bounds the memory, not the result
 
 
@@ -112,14 +113,15 @@ def find_files(paths: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: path.as_posix())
 
 
-def text_column(path: Path, schema: pa.Schema, column: str) -> None:
-    """Check that a Parquet file has a column of texts.
+def text_column(path: Path, file: pq.ParquetFile, column: str) -> None:
+    """Check that a Parquet file has a column of texts, which fits the memory when it is unfolded.
 
     Raises
     ------
     UserError
-        If it has not; the message names the file and the columns it has.
+        If it has not; the message names the file and the columns it has. If a row group unfolds as no text does.
     """
+    schema = file.schema_arrow
     if column not in schema.names:
         raise UserError(
             f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
@@ -129,6 +131,15 @@ def text_column(path: Path, schema: pa.Schema, column: str) -> None:
     text = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
         raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
+    leaves = [file.schema.column(place).path for place in range(len(file.schema))]
+    place = leaves.index(column)
+    for group in range(file.num_row_groups):
+        chunk = file.metadata.row_group(group).column(place)
+        if chunk.total_uncompressed_size > max(UNFOLDED, TIMES * chunk.total_compressed_size):
+            raise UserError(
+                f"{path}: column {column!r} of row group {group} has {chunk.total_compressed_size:,} bytes that unfold "
+                f"to {chunk.total_uncompressed_size:,}, as no text does: leave the file out"
+            )
 
 
 @contextmanager
@@ -167,7 +178,7 @@ def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]
 def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
     row = 0
     with damage_named(path), pq.ParquetFile(path) as file:
-        text_column(path, file.schema_arrow, column)
+        text_column(path, file, column)
         for batch in file.iter_batches(batch_size=BATCH, columns=[column]):
             for value in batch.column(0):
                 yield f":{row}", _text_of(value, path, row)

@@ -1,6 +1,7 @@
 """Read a split. Training imports this, so it imports next to nothing: what it imports can retrain a model."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,31 @@ def read_split(path: str | Path) -> np.ndarray:
     if not path.stat().st_size:
         raise UserError(f"{path}: the corpus file is empty: delete it and build the corpus again")
     return np.memmap(path, dtype=np.uint8, mode="r")
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """Read the manifest of a corpus.
+
+    Returns
+    -------
+    dict
+        As `splits.build_splits` writes it; each of ``splits`` has ``bytes`` and ``sha256``.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, truncated or damaged.
+    """
+    try:
+        manifest: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        for split in ("train", "validation", "evaluation"):
+            part = manifest["splits"][split]
+            int(part["bytes"]), bytes.fromhex(part["sha256"])
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file: build the corpus first") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: not a complete manifest of a corpus ({error}): delete it and run again") from error
+    return manifest
 
 
 def verify(path: str | Path, part: Mapping[str, Any]) -> None:

@@ -59,7 +59,7 @@ def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
     """
     row = 0
     with damage_named(path), pq.ParquetFile(path) as file:
-        text_column(path, file.schema_arrow, column)
+        text_column(path, file, column)
         for batch in file.iter_batches(batch_size=ROWS, columns=[column]):
             texts = _plain(batch.column(0)).cast(pa.large_string())
             try:

@@ -15,7 +15,8 @@ from oversmoothing.logits import KEYS, WindowStates, window_keys
 from oversmoothing.metrics import score, softmax
 from oversmoothing.model import GPT
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
-from oversmoothing.store.parquet import read_groups, vectors
+from oversmoothing.store.parquet import read_groups, read_table, vectors
+from oversmoothing.training.loop import snapshot_steps
 from oversmoothing.weights import load_metadata
 
 MEASURES = pa.schema(
@@ -32,13 +33,15 @@ SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_val
 METRICS = ("tto", "nsmd", "tv", "kl")
 
 
-def snapshots(folder: str | Path, weights: str | Path) -> dict[int, Path]:
+def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
     """List the weights that a training kept, by step: the snapshots, and those that it ended with.
+
+    The history says how many steps there were, and so which snapshots there must be.
 
     Raises
     ------
     UserError
-        If there is no snapshot, or a file's metadata has no step.
+        If there is no snapshot, one of them is missing, or a file's metadata has no step.
     """
     kept = sorted(Path(folder).glob("*.safetensors"))
     if not kept:
@@ -49,6 +52,9 @@ def snapshots(folder: str | Path, weights: str | Path) -> dict[int, Path]:
         if not step.isdigit():
             raise UserError(f"{path}: no step in its metadata; train the model again")
         found[int(step)] = path
+    last = read_table(history, ["step"])["step"][-1].as_py()
+    if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(found)):
+        raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")
     return dict(sorted(found.items()))
 
 

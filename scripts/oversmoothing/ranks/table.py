@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import MISSING, latex_text, model_cells, stand_ins, write_latex_tables, write_page
+from oversmoothing.layout import MISSING, latex_text, model_cells, read_csv, stand_ins, write_latex_tables, write_page
 from oversmoothing.tables import DIFFERENCES
 
 REPRESENTATIONS = {
@@ -25,7 +25,7 @@ MATTERS = ("data", "scale", "rank")  # of what a setting may differ in; no truth
 
 def read_published_ranks(path: str | Path) -> pd.DataFrame:
     """Read the transcription of Table 7.3: ``model``, ``representation`` as it is named here, ``mean``."""
-    return pd.read_csv(path, dtype={"model": str}).replace({"representation": PUBLISHED_NAMES})
+    return read_csv(path, dtype={"model": str}).replace({"representation": PUBLISHED_NAMES})
 
 
 def ranks_table(

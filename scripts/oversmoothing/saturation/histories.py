@@ -10,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.seal import check
 
 UNITS = ("bytes", "tokens")
 BLOCKS = "blocks."  # how the names of a GPT's weights begin that are neither embedding, bottleneck nor head
@@ -56,7 +57,7 @@ def study_history(name: str, history: str | Path, weights: str | Path) -> Histor
 
 
 def count_parameters(weights: str | Path) -> int:
-    """Count the weights of a GPT's blocks, from the header of its file alone.
+    """Count the weights of a GPT's blocks, from the header of its file.
 
     Embedding, bottleneck and head are left out, as in Kaplan et al. (2020): so members of a family, which differ in
     the rank of the head, are of one size.
@@ -66,6 +67,7 @@ def count_parameters(weights: str | Path) -> int:
     UserError
         If the file is missing, damaged or holds no blocks.
     """
+    check(weights)
     try:
         with safe_open(weights, "np") as file:
             shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(BLOCKS)]  # noqa: SIM118

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
     Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary: their
-    mantissas compress badly, their exponents well. Everything is zstd.
+    mantissas compress badly, their exponents well. Everything is zstd, and the file is sealed.
 
     Parameters
     ----------
@@ -33,17 +34,16 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
     """
     vectors = [f"{field.name}.list.element" for field in schema if pa.types.is_fixed_size_list(field.type)]
     scalars = [field.name for field in schema if not pa.types.is_fixed_size_list(field.type)]
-    with (
-        atomic_path(path) as temporary,
-        pq.ParquetWriter(
+    with atomic_path(path) as temporary:
+        with pq.ParquetWriter(
             temporary,
-            schema.with_metadata(dict(provenance)),
+            schema.with_metadata({**provenance, KEY: BLANK}),
             compression="zstd",
             use_dictionary=scalars,
             column_encoding=dict.fromkeys(vectors, "BYTE_STREAM_SPLIT") or None,
-        ) as writer,
-    ):
-        yield writer
+        ) as writer:
+            yield writer
+        seal(temporary)
 
 
 def write_table(path: str | Path, table: pa.Table, provenance: Mapping[str, str]) -> None:
@@ -58,8 +58,8 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     Raises
     ------
     UserError
-        If the file is missing, truncated or lacks a column, or was made with other settings than the job asks for;
-        the message names the file and the column or the setting.
+        If the file is missing, truncated, not as it was sealed or lacks a column, or was made with other settings than
+        the job asks for; the message names the file and the column or the setting.
     """
     with open_reader(path, columns or ()) as reader:
         return reader.read(columns=columns)
@@ -87,6 +87,7 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     UserError
         As `read_table`; damage found later, while reading inside the block, is named in the same way.
     """
+    check(path)
     try:
         with pq.ParquetFile(path) as reader:
             metadata = reader.schema_arrow.metadata or {}

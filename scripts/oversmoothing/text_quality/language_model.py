@@ -19,6 +19,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.text_quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
 
@@ -92,6 +93,7 @@ def save_language_model(path: str | Path, model: GPT2LMHeadModel, tokenizer: Pre
     with _atomic_folder(Path(path)) as temporary:
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
+        write_folder_sums(temporary)
 
 
 def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> GPT2Config:

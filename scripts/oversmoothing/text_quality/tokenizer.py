@@ -1,9 +1,14 @@
 """Byte-pair tokens learned from a text, without PyTorch."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sums import check_sum, write_sum
 
 END = "<|endoftext|>"
 PIECE = 1 << 16  # characters tokenised at once
@@ -30,6 +35,28 @@ def train_tokenizer(text: str, vocabulary: int) -> Tokenizer:
     )
     tokenizer.train_from_iterator(_pieces(text), trainer)
     return tokenizer
+
+
+def save_tokenizer(path: str | Path, tokenizer: Tokenizer) -> None:
+    """Write a tokenizer in the Hugging Face format, its checksum beside it."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(tokenizer.to_str(), encoding="utf-8")
+        write_sum(path, temporary)
+
+
+def load_tokenizer(path: str | Path) -> Tokenizer:
+    """Read what `save_tokenizer` wrote.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged.
+    """
+    check_sum(path)
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing more specific
+        raise UserError(f"{path}: no complete tokenizer ({error}); delete it and run again") from error
 
 
 def tokenise(tokenizer: Tokenizer, text: str) -> np.ndarray:

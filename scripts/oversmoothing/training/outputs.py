@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.seal import BLANK, KEY, seal
 from oversmoothing.training.folder import Folder
 from oversmoothing.weights import load_metadata, load_tensors, save_tensors
 
@@ -52,7 +53,9 @@ def write_outputs(
         with atomic_path(Path(snapshots, source.name)) as temporary:
             _link(source, temporary)
     with atomic_path(history) as temporary:
-        pq.write_table(pa.Table.from_pylist(progress["history"], schema=HISTORY.with_metadata(made_by)), temporary)
+        schema = HISTORY.with_metadata({**made_by, KEY: BLANK})
+        pq.write_table(pa.Table.from_pylist(progress["history"], schema=schema), temporary)
+        seal(temporary)
     best, of_best = load_tensors(folder.best)
     save_tensors(weights, best, {**of_best, **made_by, "training": metadata["key"]})
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import allow_tf32, choose_compile, choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import explain
 from oversmoothing.model import GPT, GPTConfig
@@ -79,7 +79,7 @@ def perform(task: Task, group: Group) -> None:
     make_deterministic(device, training["threads"])
     allow_tf32(device)
     data = {name: read_split(path) for name, path in (("training", task.training), ("validation", task.validation))}
-    corpus = json.loads(Path(task.manifest).read_text(encoding="utf-8"))
+    corpus = read_manifest(task.manifest)
     if group.leads:
         verify(task.training, corpus["splits"]["train"])
         verify(task.validation, corpus["splits"]["validation"])
