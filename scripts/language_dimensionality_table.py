@@ -26,8 +26,8 @@ def main(job: "Snakemake") -> None:
     )
     table = dimensionality_table(sizes, spectra, settings["ranks"])
     write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["seen"])
+    write_latex(table, job.output.latex, TITLE, settings["seen"])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def main(job: "Snakemake") -> None:
         tokenizer = load_tokenizer(job.input.tokenizer[0])
         tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
         texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
-    spectra, sizes = measure(texts, settings["contexts"], settings["singular_values"])
+    spectra, sizes = measure(
+        texts, settings["contexts"], settings["singular_values"], settings["seen"], settings["seed"]
+    )
     made_by = provenance(settings, text=name)
     write_table(job.output.spectra, spectra, made_by)
     write_table(job.output.sizes, sizes, made_by)

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read the spectra of every text; write the figure as PNG and SVG."""
     settings = job.params.settings
-    spectra = {
-        text: read_table(path, ["token", "context", "d", "w_error"]).to_pandas()
-        for text, path in zip(settings["texts"], job.input, strict=True)
-    }
+    spectra = {text: read_table(path).to_pandas() for text, path in zip(settings["texts"], job.input, strict=True)}
     write_figure(language_spectrum_figure(spectra, settings["ranks"]), job.output)
 
 

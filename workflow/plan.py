@@ -327,7 +327,7 @@ def matching_files(patterns: Iterable[str]) -> list[str]:
 def language_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Give what the spectrum of a text depends on: a split of the corpus, or files that `language.corpora` names."""
     language = config["language"]
-    chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes")}
+    chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seen", "seed")}
     if files is None:
         return settings(**chosen)
     own = {"paths": files["paths"], "column": files.get("column", "text"), "separator": config["corpus"]["separator"]}

@@ -142,24 +142,6 @@ def test_without_retrained_heads_it_says_so():
         saturation.only_low_ranks_cost(analyses())
 
 
-def test_the_language_is_read_at_the_longest_context_of_byte_pairs():
-    rows = [
-        {"text": text, "token": token, "context": context, "v": 2048, "dimensions": d, "w_error": error}
-        for text, token, context, d, error in [
-            ("train", "byte pair", 4, 4, 0.9),
-            ("train", "byte pair", 4, 1000, 0.3),
-            ("train", "byte pair", 1, 1000, 0.01),
-            ("train", "byte", 4, 1000, 0.0),
-            ("other", "byte pair", 4, 1000, 0.0),
-        ]
-    ]
-    found = saturation.language_needs_more(analyses(language_dimensionality=pd.DataFrame(rows)))
-    assert [comparison.effect for comparison in found] == [0.9, 0.3]
-    assert judge(found).verdict == HOLDS
-    with pytest.raises(Missing, match=r"language\.vocabulary"):
-        saturation.language_needs_more(analyses(language_dimensionality=pd.DataFrame(rows[3:4])))
-
-
 def test_what_the_law_foresees_is_held_against_models_smaller_than_all_it_was_fitted_on():
     columns = ["model", "quantity", "fitted", "parameters", "value", "low", "high", "note"]
     rows = [

@@ -1,7 +1,6 @@
 """From a text to the table and the figure that people read."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from oversmoothing.corpus.files import Files
@@ -13,7 +12,7 @@ from oversmoothing.language.table import dimensionality_table, write_latex, writ
 @pytest.fixture
 def tables():
     tokens = np.random.default_rng(0).choice(40, 2000).astype(np.uint8)
-    spectra, sizes = measure({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], largest=8)
+    spectra, sizes = measure({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 2, 0)
     assert sizes.schema == SIZES
     return spectra.to_pandas().assign(text="prose"), sizes.to_pandas().assign(text="prose")
 
@@ -26,6 +25,9 @@ def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
     line = spectra[(spectra.token == "byte") & (spectra.context == 2)]
     assert own.w_error[4] == line.w_error[line.d == 4].item()
     assert own.w_error[288] == own.w_error[1000] == 0
+    for column in ("shuffled", "without_noise", "without_noise_low", "without_noise_high"):
+        assert own[column][4] == line[column][line.d == 4].item()
+        assert own[column][288] == own[column][1000] == 0
 
 
 def test_what_was_not_computed_is_no_number(tables):
@@ -40,21 +42,47 @@ def test_what_was_not_computed_is_no_number(tables):
 def test_pages_say_what_bytes_cannot_test(tables, tmp_path):
     spectra, sizes = tables
     table = dimensionality_table(sizes, spectra, [4])
-    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.")
-    write_latex(table, tmp_path / "t.tex", "Title.")
+    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.", 2)
+    write_latex(table, tmp_path / "t.tex", "Title.", 2)
     text = (tmp_path / "t.md").read_text()
     assert "Bytes cannot test this" in text
     assert "Of byte pairs, of which there are 5,000" in text
     assert "nan" not in text + (tmp_path / "t.tex").read_text()
 
 
-def test_the_figure_has_a_line_for_each_text_and_context(tables):
+def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise(tables, tmp_path):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4])
+    write_pages(table, [tmp_path / "t.md"], "Title.", 3)
+    text = (tmp_path / "t.md").read_text()
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
+    own = table[(table.token == "byte") & (table.context == 1) & (table.dimensions == 4)].iloc[0]
+    assert [line[2] for line in lines[:3]] == ["as counted", "shuffled", "without noise"]
+    assert [line[6] for line in lines[:3]] == [
+        f"{own.w_error:.3f}",
+        f"{own.shuffled:.3f}",
+        f"{own.without_noise:.3f} [{own.without_noise_low:.3f}, {own.without_noise_high:.3f}]",
+    ]
+    assert [line[4] for line in lines[:3]] == [f"{n:,}" for n in (own.contexts, own.contexts, own.contexts_seen)]
+    assert "at least 3 times in each of two random halves" in text
+
+
+def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
     spectra, _ = tables
     figure = language_spectrum_figure({"a": spectra, "b": spectra}, [4, 288])
-    of_bytes = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 256]
-    assert len(figure.axes) == 2
-    assert len(of_bytes) == 4
-    assert pd.unique(np.array([line.get_linestyle() for line in of_bytes])).size == 2
+    assert len(figure.axes) == 4  # bytes and byte pairs, as counted and without noise
+    counted, cleaned = (
+        [line for line in axes.lines if len(line.get_xdata()) == 256] for axes in (figure.axes[0], figure.axes[2])
+    )
+    assert (len(counted), len(cleaned)) == (8, 4)
+    assert len({line.get_linestyle() for line in cleaned}) == 2
+    own = spectra[(spectra.token == "byte") & (spectra.context == 1)]
+    drawn = [np.asarray(line.get_ydata(), float) for line in (*counted[:2], cleaned[0])]
+    for y, column in zip(drawn, ("shuffled", "w_error", "without_noise"), strict=True):
+        known = own[column].to_numpy() > 0
+        np.testing.assert_array_equal(y[known], own[column][known])
+    band = figure.axes[2].collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (own.without_noise_low.min(), own.without_noise_high.max())
 
 
 def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):

@@ -98,7 +98,9 @@ rule language_dimensionality_table:
     conda:
         ENVIRONMENT
     params:
-        settings=settings(texts=TEXTS, ranks=plan.ranks(config)),
+        settings=settings(
+            texts=TEXTS, ranks=plan.ranks(config), seen=config["language"]["seen"]
+        ),
         code=fingerprint("language_dimensionality_table.py"),
     script:
         "../../scripts/language_dimensionality_table.py"

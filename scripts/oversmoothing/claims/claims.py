@@ -422,7 +422,8 @@ GODEY = [
         "language-needs-more-dimensions",
         "Godey et al., 5.2",
         "The n-gram matrix of a language has more dimensions than the heads of small models.",
-        "W-error of the longest contexts of byte pairs at each rank of the family, and at 1,000 dimensions, above 0.1.",
+        "W-error of the longest contexts of byte pairs, without the noise of sampling, at each rank of the family and "
+        "at 1,000 dimensions, above 0.1.",
         saturation.language_needs_more,
     ),
 ]

@@ -20,6 +20,7 @@ MARKED = 0.1  # of a value: less is no rise, no fall and no jump
 ALMOST_ALL = 0.9  # of the layers
 SLIGHT = 0.01  # of the loss: less is no cost
 NOTICEABLE = 0.1  # W-error
+CONTEXTS = "contexts, in halves"  # what the interval of the W-error is from
 SEVERAL = 2  # members that it takes to compare
 
 
@@ -185,16 +186,32 @@ def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
 
 
 def language_needs_more(analyses: Analyses) -> list[Comparison]:
-    """Read the W-error of the longest contexts of byte pairs at the family's ranks and at 1,000 dimensions."""
+    """Compare what heads of the family's ranks and of 1,000 dimensions must lose of the language with a tenth.
+
+    It is the W-error of the longest contexts of byte pairs without the noise of sampling. The W-error as counted would
+    not do: that of a shuffled text, whose truth has one dimension, is as high.
+    """
     table = analyses.table("language_dimensionality")
-    own = table[(table.token == "byte pair") & (table.text == "train")]
-    own = own[own.context == own.context.max()].dropna(subset=["w_error"])
+    own = table[(table.token == "byte pair") & (table.text == "train") & table.w_error.notna()]
     if own.empty:
         raise Missing("no byte pairs were counted (`language.vocabulary`)")
+    own = own[(own.context == own.context.max()) & (own.dimensions < own.v)]
+    known = own.dropna(subset=["without_noise"])
+    if known.empty:
+        raise Missing(
+            f"too little text: {own.contexts_seen.iloc[0]:,} of {own.contexts.iloc[0]:,} contexts of "
+            f"{own.context.iloc[0]} byte pairs are seen often enough (`language.seen`, `language.bytes`)"
+        )
     return [
-        _plain(f"W-error at {row['dimensions']} dimensions of {row['v']}", row["w_error"], NOTICEABLE)
-        for row in own.to_dict("records")
-        if row["dimensions"] < row["v"]
+        Comparison(
+            f"W-error without noise at {row['dimensions']} dimensions of {row['v']}",
+            row["without_noise"],
+            row["without_noise_low"],
+            row["without_noise_high"],
+            NOTICEABLE,
+            interval=CONTEXTS,
+        )
+        for row in known.to_dict("records")
     ]
 
 

@@ -17,56 +17,68 @@ MARKERS = "os^Dv"
 
 
 def language_spectrum_figure(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
-    """Draw one line per text and length of context, a panel per kind of token.
+    """Draw one line per text and length of context, a column per kind of token.
+
+    Above, the W-error as counted, and under it, without markers and pale, that of the same text shuffled; below, what
+    is left without the noise of sampling, a band from the lowest to the highest that it may be.
 
     Parameters
     ----------
     spectra : mapping
-        From the text to ``token``, ``context``, ``d``, ``w_error``.
+        From the text to ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise`` and its ``_low``
+        and ``_high``.
     ranks : sequence of int
         Of the family; each is a grey line.
     """
     every = pd.concat(spectra.values())
     tokens = [token for token in PANELS if token in set(every.token)]
     contexts = sorted(every.context.unique())
-    shades = sns.color_palette("viridis", len(contexts) + 1)[: len(contexts)]
+    shades = dict(zip(contexts, sns.color_palette("viridis", len(contexts) + 1), strict=False))
+    markers = {context: MARKERS[i % len(MARKERS)] for i, context in enumerate(contexts)}
     dashes = {text: DASHES[i % len(DASHES)] for i, text in enumerate(spectra)}
     with style():
-        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 4.8))
-        panels = figure.subplots(1, len(tokens), sharey=True, squeeze=False)[0]
-        for axes, token in zip(panels, tokens, strict=True):
+        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
+        panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
+        for (counted, cleaned), token in zip(panels.T, tokens, strict=True):
             for text, own in spectra.items():
-                for i, context in enumerate(contexts):
+                for context in contexts:
                     line = own[(own.token == token) & (own.context == context)]
-                    axes.plot(
-                        line.d,
-                        line.w_error.where(line.w_error > 0),
-                        color=shades[i],
-                        linestyle=dashes[text],
-                        marker=MARKERS[i % len(MARKERS)],
-                        markevery=[d - 1 for d in _powers(len(line))],
-                        markersize=4.5,
-                        linewidth=1.6,
+                    look: dict[str, Any] = {
+                        "color": shades[context],
+                        "linestyle": dashes[text],
+                        "marker": markers[context],
+                        "markevery": [d - 1 for d in _powers(len(line))],
+                        "markersize": 4.5,
+                        "linewidth": 1.6,
+                    }
+                    counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
+                    counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
+                    cleaned.fill_between(
+                        line.d, line.without_noise_low, line.without_noise_high, color=shades[context], alpha=0.18, lw=0
                     )
-            _frame(axes, token, ranks, int(every.d[every.token == token].max()))
-        panels[0].set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
+                    cleaned.plot(line.d, line.without_noise, **look)
+            _frame(counted, ranks, int(every.d[every.token == token].max()))
+            _frame(cleaned, ranks, int(every.d[every.token == token].max()))
+            counted.set_title(f"{PANELS[token]}, as counted; pale: shuffled")
+            cleaned.set_title(f"{PANELS[token]}, without the noise of sampling")
+            cleaned.set_xlabel("dimensions d; grey: the family's ranks")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
         handles = [
-            Line2D([], [], color=shade, marker=MARKERS[i % len(MARKERS)], markersize=4.5, label=_words(context))
-            for i, (context, shade) in enumerate(zip(contexts, shades, strict=True))
+            Line2D([], [], color=shade, marker=markers[context], markersize=4.5, label=_words(context))
+            for context, shade in shades.items()
         ]
         handles += [Line2D([], [], color="0.3", linestyle=dashes[text], label=text) for text in spectra]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6), frameon=False)
     return figure
 
 
-def _frame(axes: Axes, token: str, ranks: Sequence[int], largest: int) -> None:
+def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xlim(1, 1.15 * largest)
     axes.set_ylim(0, 1)
     ticks = _powers(largest)[:: 1 if largest <= 512 else 2]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    axes.set_xlabel("dimensions d")
-    axes.set_title(f"{PANELS[token]}; grey: the family's ranks")
     for rank in ranks:
         if rank <= 1.15 * largest:
             axes.axvline(rank, color="0.85", linewidth=1, zorder=0)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from oversmoothing.corpus.files import Files
 from oversmoothing.language.ngrams import conditional_rows, count_contexts, count_ngrams
+from oversmoothing.language.noise import without_noise
 from oversmoothing.language.spectrum import spectrum, w_error
 from oversmoothing.ranks.spectrum import effective_rank
 
@@ -17,6 +18,10 @@ SPECTRA = pa.schema(
         ("d", pa.int32()),  # dimensions, from 1
         ("singular_value", pa.float64()),  # the d-th largest
         ("w_error", pa.float64()),  # what is left without the d largest
+        ("shuffled", pa.float64()),  # the same where the tokens after all contexts are shuffled
+        ("without_noise", pa.float64()),  # of the contexts seen often enough; null where they are too few
+        ("without_noise_low", pa.float64()),
+        ("without_noise_high", pa.float64()),
     ]
 )
 SIZES = pa.schema(
@@ -26,15 +31,17 @@ SIZES = pa.schema(
         ("v", pa.int32()),  # size of the vocabulary
         ("tokens", pa.int64()),  # of the text
         ("contexts", pa.int64()),  # different ones: rows of the matrix
+        ("contexts_seen", pa.int64()),  # those seen often enough
         ("effective_rank", pa.float64()),  # null where not all singular values are known
+        ("effective_rank_shuffled", pa.float64()),
     ]
 )
 
 
 def measure(
-    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int
+    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seen: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Measure the n-gram matrices of one text.
+    """Measure the n-gram matrices of one text, of it shuffled, and of the language without the noise of sampling.
 
     Parameters
     ----------
@@ -44,6 +51,10 @@ def measure(
         Lengths of the context in tokens.
     largest : int
         Singular values to find where the vocabulary is too large for all of them.
+    seen : int
+        Occurrences that a context must have in each half of the text, see `noise.without_noise`.
+    seed : int
+        Of the shuffling and of the halves.
 
     Returns
     -------
@@ -60,11 +71,15 @@ def measure(
     spectra, sizes = [], []
     for token, (tokens, v) in texts.items():
         for context in contexts:
+            draw = np.random.default_rng((seed, v, context))
             keys, counts = count_ngrams(tokens, context + 1, v)
             found = spectrum(conditional_rows(keys, counts, v), v, largest)
+            shuffled = spectrum(conditional_rows(*count_ngrams(tokens, context + 1, v, shuffle=draw), v), v, largest)
+            bounds = without_noise(keys, counts, v, largest, seen, draw)
             k = len(found.values)
             columns = [[token] * k, [context] * k, np.arange(1, k + 1), found.values, w_error(found)[1:]]
-            spectra.append(pa.table(columns, schema=SPECTRA))
+            columns += [w_error(shuffled)[1:], bounds.held_out, bounds.low, bounds.high]
+            spectra.append(pa.table([pa.array(own, from_pandas=True) for own in columns], names=SPECTRA.names))
             sizes.append(
                 {
                     "token": token,
@@ -72,10 +87,12 @@ def measure(
                     "v": v,
                     "tokens": len(tokens),
                     "contexts": count_contexts(keys, v),
+                    "contexts_seen": bounds.contexts,
                     "effective_rank": effective_rank(found.values) if found.complete else None,
+                    "effective_rank_shuffled": effective_rank(shuffled.values) if shuffled.complete else None,
                 }
             )
-    return pa.concat_tables(spectra), pa.Table.from_pylist(sizes, schema=SIZES)
+    return pa.concat_tables(spectra).cast(SPECTRA), pa.Table.from_pylist(sizes, schema=SIZES)
 
 
 def read_beginning(files: Files, separator: str, most: int) -> np.ndarray:

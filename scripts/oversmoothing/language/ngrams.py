@@ -18,8 +18,10 @@ LARGEST = 1 << 64
 Keys = Callable[[int, int], np.ndarray]
 
 
-def count_ngrams(tokens: np.ndarray, n: int, v: int, block: int = BLOCK) -> tuple[np.ndarray, np.ndarray]:
-    """Count the n-grams of a text.
+def count_ngrams(
+    tokens: np.ndarray, n: int, v: int, block: int = BLOCK, shuffle: np.random.Generator | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the n-grams of a text, or those of the same contexts with the tokens after them shuffled.
 
     Parameters
     ----------
@@ -31,6 +33,11 @@ def count_ngrams(tokens: np.ndarray, n: int, v: int, block: int = BLOCK) -> tupl
         Size of the vocabulary.
     block : int
         Tokens read at a time. Memory grows with it and with the number of different n-grams.
+    shuffle : Generator or None
+        Permutes the last tokens of all n-grams of the text among each other. Each context occurs as often as before,
+        so does each last token, and the one says nothing of the other any more: the matrix has a true rank of 1, and
+        what its W-error has beyond one dimension is noise of sampling. (A text whose tokens are all shuffled has other
+        contexts, and fewer that are seen twice.)
 
     Returns
     -------
@@ -49,12 +56,27 @@ def count_ngrams(tokens: np.ndarray, n: int, v: int, block: int = BLOCK) -> tupl
             f"language.contexts: a context of {n - 1} tokens and the next one need {n}, but the text has "
             f"{len(tokens)}: shorten the context or give more text"
         )
-    return _count(_numbering(tokens, n, v, block), len(tokens) - n + 1, block)
+    last = tokens[n - 1 :] if shuffle is None else shuffle.permutation(tokens[n - 1 :])
+    return _count(_numbering(tokens, n, v, block, last), len(tokens) - n + 1, block)
 
 
 def count_contexts(keys: np.ndarray, v: int) -> int:
     """Count the different contexts among sorted keys of n-grams."""
     return len(_starts(keys // np.uint64(v)))
+
+
+def number_contexts(keys: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give the different contexts among sorted keys of n-grams numbers.
+
+    Returns
+    -------
+    numbers : int64 array, shape (k,)
+        From 0, of the context of each n-gram.
+    starts : int64 array, shape (contexts,)
+        The first n-gram of each.
+    """
+    starts = _starts(keys // np.uint64(v))
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys)))), starts
 
 
 def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int = ENTRIES) -> Iterator[csr_array]:
@@ -88,20 +110,22 @@ def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int 
         first = last
 
 
-def _numbering(tokens: np.ndarray, n: int, v: int, block: int) -> Keys:
-    """Give the function that names the n-grams which begin at positions from start to stop.
+def _numbering(tokens: np.ndarray, n: int, v: int, block: int, last: np.ndarray) -> Keys:
+    """Give the function that names the n-grams which begin at positions from start to stop and end in `last`.
 
     Where v^n numbers are more than 64 bits hold, the (n - 1)-grams that occur are numbered first: they are at most as
     many as the text has tokens.
     """
     if v**n <= LARGEST:
-        return lambda start, stop: _pack(tokens[start : stop + n - 1], n, v)
-    shorter = _numbering(tokens, n - 1, v, block)
+        return lambda start, stop: (
+            _pack(tokens[start : stop + n - 2], n - 1, v) * np.uint64(v) + last[start:stop].astype(np.uint64)
+        )
+    shorter = _numbering(tokens, n - 1, v, block, tokens[n - 2 :])
     known, _ = _count(shorter, len(tokens) - n + 1, block)
 
     def keys(start: int, stop: int) -> np.ndarray:
         context = np.searchsorted(known, shorter(start, stop)).astype(np.uint64)
-        return context * np.uint64(v) + tokens[start + n - 1 : stop + n - 1].astype(np.uint64)
+        return context * np.uint64(v) + last[start:stop].astype(np.uint64)
 
     return keys
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -9,10 +10,13 @@ from oversmoothing.layout import latex_text, number, write_latex_tables, write_p
 
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see small models saturate
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
+SIZES = ["text", "token", "context", "v", "tokens", "contexts", "contexts_seen"]
+RANKS = ["effective_rank", "effective_rank_shuffled"]
+ERRORS = ["w_error", "shuffled", "without_noise", "without_noise_low", "without_noise_high"]
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """Read off the W-error at the family's ranks.
+    """Read off the W-error at the family's ranks: of a text, of it shuffled, and without the noise of sampling.
 
     Parameters
     ----------
@@ -24,36 +28,38 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
     Returns
     -------
     DataFrame
-        One row per text, kind of token, length of context and ``dimensions``; ``w_error`` is 0 from v dimensions on,
-        and missing where so many singular values were not found. ``effective_rank`` belongs to the whole matrix.
+        One row per text, kind of token, length of context and ``dimensions``; errors are 0 from v dimensions on,
+        and missing where so many singular values were not found; ``without_noise``, and the interval from
+        ``without_noise_low`` to ``without_noise_high``, also where too few contexts are seen often enough. The
+        effective ranks belong to the whole matrix.
     """
-    errors = spectra.set_index(["text", "token", "context", "d"]).w_error
+    errors = spectra.set_index(["text", "token", "context", "d"])[ERRORS]
     rows = []
     for size in sizes.to_dict("records"):
         for d in sorted({*ranks, THRESHOLD}):
-            found = errors.get((size["text"], size["token"], size["context"], d))
+            place = (size["text"], size["token"], size["context"], d)
+            found = errors.loc[place].to_dict() if place in errors.index else dict.fromkeys(ERRORS)
             rows.append(
                 {
-                    **{key: size[key] for key in ("text", "token", "context", "v", "tokens", "contexts")},
-                    "effective_rank": size["effective_rank"],
+                    **{key: size[key] for key in [*SIZES, *RANKS]},
                     "dimensions": d,
-                    "w_error": 0.0 if d >= size["v"] else found,
+                    **(dict.fromkeys(ERRORS, 0.0) if d >= size["v"] else found),
                 }
             )
-    return pd.DataFrame(rows).astype({"effective_rank": float, "w_error": float})
+    return pd.DataFrame(rows).astype(dict.fromkeys([*RANKS, *ERRORS], float))
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
-    """Write the table to be read: a section per kind of token, a row per text and length of context."""
-    write_page(paths, title, [(heading, wide) for heading, wide in _sections(table, "-")], _legend(table))
+def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, seen: int) -> None:
+    """Write the table to be read: a section per kind of token, three rows per text and length of context."""
+    write_page(paths, title, list(_sections(table, "-")), _legend(table, seen))
 
 
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
+def write_latex(table: pd.DataFrame, path: str | Path, title: str, seen: int) -> None:
     """Write the same as LaTeX tables, one per kind of token."""
     tables = []
     for heading, wide in _sections(table, "--"):
         wide["text"] = wide["text"].map(latex_text)
-        tables.append((wide, f"{title} {heading}. {_legend(table)}"))
+        tables.append((wide, f"{title} {heading}. {_legend(table, seen)}"))
     write_latex_tables(path, tables)
 
 
@@ -68,20 +74,34 @@ def _wide(part: pd.DataFrame, none: str) -> pd.DataFrame:
     rows = []
     for (text, context), own in part.groupby(["text", "context"], sort=False):
         first = own.iloc[0]
-        row = {
-            "text": text,
-            "context": str(context),
-            "tokens": f"{first.tokens:,}",
-            "contexts": f"{first.contexts:,}",
-            "effective rank": none if pd.isna(first.effective_rank) else f"{first.effective_rank:.1f}",
-        }
-        for d, error in zip(own.dimensions, own.w_error, strict=True):
-            row[f"{d:,} ↓"] = none if pd.isna(error) else number(error)
-        rows.append(row)
+        for matrix, contexts, rank in (
+            ("as counted", first.contexts, first.effective_rank),
+            ("shuffled", first.contexts, first.effective_rank_shuffled),
+            ("without noise", first.contexts_seen, None),
+        ):
+            row = {
+                "text": text,
+                "context": str(context),
+                "matrix": matrix,
+                "tokens": f"{first.tokens:,}",
+                "contexts": f"{contexts:,}",
+                "effective rank": none if pd.isna(rank) else f"{rank:.1f}",
+            }
+            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix, none) for at in own.to_dict("records")}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _legend(table: pd.DataFrame) -> str:
+def _cell(at: dict[Any, Any], matrix: str, none: str) -> str:
+    value = at[{"as counted": "w_error"}.get(matrix, matrix.replace(" ", "_"))]
+    if pd.isna(value):
+        return none
+    if matrix != "without noise" or at["dimensions"] >= at["v"]:
+        return number(value)
+    return f"{value:.3f} [{at['without_noise_low']:.3f}, {at['without_noise_high']:.3f}]"
+
+
+def _legend(table: pd.DataFrame, seen: int) -> str:
     largest = int(table.v.max())
     reach = (
         f"With the {largest:,} byte pairs it can be looked up, but the models of this study read bytes"
@@ -93,8 +113,16 @@ def _legend(table: pd.DataFrame) -> str:
         "alike. Under each number of dimensions d: the W-error, the Frobenius norm of what no matrix of rank d can say "
         "of it, as a share of the whole, ↓ lower is better. Effective rank: exp of the entropy of the singular values "
         "as shares of their sum",
-        "A long context is rarely seen twice, and then looks as if one token alone could follow: the fewer tokens "
-        "there are for each context, the more is noise of sampling, so compare texts of like size",
+        "A long context is rarely seen twice, and then looks as if one token alone could follow. Shuffled: the same "
+        "contexts, as often as in the text, but the tokens after them permuted among each other, so that the truth has "
+        "one dimension and the rest is noise of sampling. A W-error that is no higher than the shuffled one says "
+        "nothing of the language, nor does a lower one say that it has few dimensions",
+        "Without noise: the W-error of the distributions that the tokens were drawn from, of the contexts seen at "
+        f"least {seen} times in each of two random halves of the text. The number is what the best d dimensions for "
+        "one half lose of the other, and errs on the high side; [from what d dimensions lose that suit the whole text "
+        "best, which errs on the low side, to that number, and 1.96 standard errors over contexts more on both sides]. "
+        "Passages that a text repeats word for word count as language, and contexts seen often may need other numbers "
+        "of dimensions than rare ones, of which nothing is known",
         "A head of d dimensions gives logits of rank d, and a matrix of probabilities may have more: the W-error says "
         "how much structure there is, and is no bound on the loss",
         f"Godey et al. (2024) see small models saturate below {THRESHOLD:,} dimensions. Bytes cannot test this: with "
