@@ -3,6 +3,7 @@
 import shutil
 from typing import TYPE_CHECKING
 
+from oversmoothing import weights
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.weights import load_model
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Check the file and copy it to where trained models lie."""
     path = job.input[0]
+    weights.check_header(path)
     config = load_model(path).config
     if config.block < job.params.block:
         raise UserError(

@@ -142,7 +142,7 @@ def asset_folder(manifest: str | Path) -> Path:
         If the manifest or one of the files is missing or damaged.
     """
     manifest = Path(manifest)
-    known = read_manifest(manifest)
+    known = read_asset(manifest)
     again = "run again" if "folder" in known else "run `snakemake assets` where the network is: it alone is fetched"
     folder = Path(known.get("folder") or manifest.with_suffix(""))
     for path, facts in known["files"].items():
@@ -156,7 +156,7 @@ def asset_folder(manifest: str | Path) -> Path:
     return folder
 
 
-def read_manifest(path: str | Path) -> dict[str, Any]:
+def read_asset(path: str | Path) -> dict[str, Any]:
     """Return what `fetch` or `take_stock` said.
 
     Raises
