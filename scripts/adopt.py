@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from oversmoothing import weights
 from oversmoothing.jobs import UserError, run
 from oversmoothing.weights import load_model, load_tensors, save_tensors
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Check the file and write it, sealed, to where trained models lie."""
     path = job.input[0]
+    weights.check_header(path)
     config = load_model(path).config
     if config.block < job.params.block:
         raise UserError(

@@ -4,8 +4,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, Repository, fetch, take_stock
+from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, fetch, take_stock
 from oversmoothing.jobs import run
+from oversmoothing.listing import Repository
 from oversmoothing.store.atomic import write_json
 
 if TYPE_CHECKING:

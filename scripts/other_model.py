@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
-from oversmoothing.hub import asset_folder
+from oversmoothing.hub import asset_folder, read_asset
 from oversmoothing.jobs import UserError, run
 from oversmoothing.others.contexts import beginning
 from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
@@ -34,7 +34,7 @@ def main(job: "Snakemake") -> None:
     verify(job.input.evaluation, manifest["splits"]["evaluation"])
     text = beginning(read_split(job.input.evaluation), settings["bytes"])
     folder = asset_folder(job.input.asset)
-    made_of = origin(json.loads(Path(job.input.asset).read_text(encoding="utf-8")))
+    made_of = origin(read_asset(job.input.asset))
     if made_of["instead_of"]:
         logger.warning("%s: it is %s that is read, in the place of %s", name, made_of["read"], made_of["instead_of"])
     model = load_language_model(folder, device, "others.models")

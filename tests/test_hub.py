@@ -2,15 +2,23 @@
 
 import hashlib
 import json
+import os
 import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
 from local_hub import Repo, local_hub
+from mutations import mutated
 
 from oversmoothing import hub as module
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, Repository, asset_folder, fetch, take_stock
+from oversmoothing import listing
+from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, alone_in, asset_folder, fetch, take_stock
 from oversmoothing.jobs import UserError
+from oversmoothing.listing import Repository, resolve
 
 LARGE = random.Random(0).randbytes(3_000_000)
 FILES = {
@@ -30,7 +38,7 @@ def hub(monkeypatch):
     repos = {"owner/small": Repo(dict(FILES)), "owner/text": Repo({**SHARDS, "README.md": b"text"}, kind="dataset")}
     with local_hub(repos) as hub:
         point_to(hub.address, monkeypatch)
-        monkeypatch.setattr(module, "WAIT", 0)
+        monkeypatch.setattr(listing, "WAIT", 0)
         yield hub
 
 
@@ -118,10 +126,7 @@ def test_a_hub_that_serves_something_else_than_it_lists(hub, tmp_path, monkeypat
     real = module.list_files
 
     def listed(*arguments):
-        files = real(*arguments)
-        for file in files:
-            file.blob_id = "0" * 40
-        return files
+        return [replace(file, blob_id="0" * 40) for file in real(*arguments)]
 
     monkeypatch.setattr(module, "list_files", listed)
     with pytest.raises(UserError, match=r"model owner/small@main: config\.json arrives damaged"):
@@ -199,14 +204,14 @@ def test_pickled_weights_alone_are_refused(hub, tmp_path):
 
 def test_no_network(tmp_path, monkeypatch):
     point_to("http://127.0.0.1:9", monkeypatch)
-    monkeypatch.setattr(module, "WAIT", 0)
+    monkeypatch.setattr(listing, "WAIT", 0)
     with pytest.raises(UserError, match=r"the hub cannot be reached .*run `snakemake assets` where the network is"):
         fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
 def test_a_hub_that_fails_for_a_while(hub, tmp_path, monkeypatch):
     hub.down = True
-    monkeypatch.setattr(module.time, "sleep", lambda _: setattr(hub, "down", False))
+    monkeypatch.setattr(listing.time, "sleep", lambda _: setattr(hub, "down", False))
     assert fetch(MODEL, ["config.json"], tmp_path)["files"]
 
 
@@ -239,3 +244,181 @@ def test_a_folder_of_the_users_own(tmp_path):
     (tmp_path / "kept").rename(tmp_path / "own/model.safetensors")
     (tmp_path / "m.json").write_text(json.dumps(manifest))
     assert asset_folder(tmp_path / "m.json") == tmp_path / "own"
+
+
+def test_what_is_no_plain_data_is_not_fetched(hub, tmp_path):
+    names = ["tokenizer.py", "tokenizer.pkl", "tokenizer_own.py", "tokenizer.bin", "model.safetensors.py"]
+    hub.repos["owner/small"].files.update(dict.fromkeys(names, b"x"), **{"tokenizer.model": b"x", "merges.txt": b"x"})
+    found = fetch(MODEL, MODEL_FILES, tmp_path / "small", MODEL_NEEDS)["files"]
+    assert sorted(found) == ["config.json", "merges.txt", "model.safetensors", "tokenizer.json", "tokenizer.model"]
+    assert sorted(path.name for path in (tmp_path / "small").iterdir()) == sorted(found)
+
+
+def test_files_in_folders_inside_are_no_part_of_a_model(tmp_path):
+    (tmp_path / "own/tokenizer-old").mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "tokenizer-old/vocab.json"):
+        (tmp_path / "own" / name).write_bytes(b"{}")
+    assert sorted(take_stock(tmp_path / "own", MODEL_FILES)["files"]) == ["config.json", "model.safetensors"]
+
+
+def listed(path, **changes):
+    return {"type": "file", "path": path, "size": 2, "oid": hashlib.sha1(b"blob 2\0{}").hexdigest(), **changes}
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.json", "tokenizer/../../x.json", "/x.json", "a\\..\\x.json", "..", "", "a\0.json"]
+)
+def test_a_listing_that_leads_out_of_the_folder(hub, tmp_path, path):
+    hub.answers["tree"] = [listed("config.json"), listed(path)]
+    with pytest.raises(UserError, match=r"owner/small@main: the hub lists '.*', which is no file of the folder /"):
+        fetch(MODEL, MODEL_FILES, tmp_path / "assets/small", ["config.json"])
+    assert not list(tmp_path.rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"{", "the hub's answer is no JSON"),
+        (None, "the hub's listing is None, not a list"),
+        ({"error": "x"}, "the hub's listing is {'error': 'x'}, not a list"),
+        ([None], "the hub lists None, which is no file"),
+        ([listed(["config.json"])], r"the hub lists \{.*, which is no file"),
+        ([listed("config.json", size=-1)], "the hub lists config.json without its size"),
+        ([listed("config.json", size="2")], "the hub lists config.json without its size"),
+        ([listed("config.json", oid=None)], "the hub lists config.json without its size"),
+        ([listed("config.json", oid="../../x")], "the hub lists config.json without its size"),
+        ([listed("config.json", lfs=[])], "the hub lists config.json without its size"),
+        ([listed("config.json", lfs={"oid": 3})], "the hub lists config.json without its size"),
+    ],
+)
+def test_odd_listings(hub, tmp_path, answer, message):
+    hub.answers["tree"] = answer
+    with pytest.raises(UserError, match=f"model owner/small@main: {message}"):
+        fetch(MODEL, MODEL_FILES, tmp_path, ["config.json"])
+
+
+@pytest.mark.parametrize("answer", [b"<html>", None, [], {}, {"sha": None}, {"sha": "../../x"}, {"sha": ["a"]}])
+def test_odd_answers_about_a_revision(hub, answer):
+    hub.answers["revision"] = answer
+    with pytest.raises(UserError, match=r"model owner/small@main: the hub('s answer is no JSON| names no commit)"):
+        resolve(MODEL)
+
+
+def test_hostile_listings(hub, tmp_path):
+    """Wrong in places drawn from a seed: what is fetched is as listed, or one line says why not."""
+    whole = [listed("config.json"), listed("tokenizer.json", lfs={"oid": hashlib.sha256(b"{}").hexdigest(), "size": 2})]
+    hub.repos["owner/small"].files = {"config.json": b"{}", "tokenizer.json": b"{}"}
+    messages, fetched = [], []
+    for seed in range(60):
+        hub.answers["tree"] = mutated(random.Random(seed), whole)
+        try:
+            found = fetch(MODEL, ["config.json", "tokenizer*.json"], tmp_path / "small", ["config.json"])
+        except UserError as error:
+            messages.append(str(error))
+        else:
+            fetched.append({(tmp_path / "small" / path).read_bytes() for path in found["files"]})
+    assert fetched == [{b"{}"}] * len(fetched)
+    assert all(message.startswith("model owner/small@main: ") and "\n" not in message for message in messages)
+    assert min(len(fetched), len(messages)) > 5
+    assert {path.name for path in tmp_path.iterdir()} <= {"small", ".small.lock"}
+
+
+def test_a_listing_of_several_pages(hub, tmp_path):
+    hub.page = 1
+    assert len(fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)["files"]) == 3
+    hub.next_page = "?again"
+    with pytest.raises(UserError, match="owner/small@main: the hub's listing does not end"):
+        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+
+
+@pytest.fixture
+def token(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    return "Bearer hf_secret"
+
+
+def test_the_hub_gets_the_token(hub, token, tmp_path):
+    fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+    assert len(hub.tokens) == 5  # the revision, the listing and three files
+    assert set(hub.tokens) == {token}
+
+
+def test_a_listing_that_goes_on_at_another_host_is_not_followed(hub, token, tmp_path):
+    with local_hub(hub.repos) as other:
+        hub.next_page = f"{other.address}/api/models/owner/small/tree/main"
+        with pytest.raises(UserError, match=r"its listing goes on at another host, 127\.0\.0\.1, which is not asked"):
+            fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        assert other.requests == []
+
+
+def test_another_host_that_has_the_files_does_not_get_the_token(hub, token, tmp_path):
+    with local_hub(hub.repos) as other:
+        hub.files_at = other.address
+        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        assert (tmp_path / "model.safetensors").read_bytes() == LARGE
+        assert other.tokens == [None, None, None]
+
+
+def test_a_file_that_changed_under_its_name_and_size_is_named(hub, tmp_path):
+    manifest = tmp_path / "small@main.json"
+    manifest.write_text(json.dumps(fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)))
+    weights = tmp_path / "small@main/model.safetensors"
+    weights.write_bytes(LARGE[:-1] + bytes([LARGE[-1] ^ 1]))
+    with pytest.raises(
+        UserError, match=r"model\.safetensors is not the file that .* lists; delete .* `snakemake assets`"
+    ):
+        asset_folder(manifest)
+    hub.requests.clear()
+    fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)  # as the message says
+    assert len([request for request in hub.requests if "resolve" in request]) == 1
+    assert asset_folder(manifest) == tmp_path / "small@main"
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {"a": {"size": 1}}}'])
+def test_manifests_that_are_none(tmp_path, text):
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(UserError, match=r"m\.json: no manifest of fetched files .*; delete it and run again"):
+        asset_folder(tmp_path / "m.json")
+
+
+FETCHING = """
+import logging, sys
+from oversmoothing import listing
+from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, fetch
+logging.basicConfig(level=logging.INFO)
+fetch(listing.Repository("owner/small"), MODEL_FILES, sys.argv[1], MODEL_NEEDS)
+"""
+
+
+def test_two_processes_that_fetch_into_one_folder(hub, tmp_path):
+    hub.pace = 0.02  # so that the downloads overlap
+    environment = {**os.environ, "HF_ENDPOINT": hub.address, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    command = [sys.executable, "-c", FETCHING, str(tmp_path / "small")]
+    running = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    errors = [process.communicate(timeout=300)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], errors
+    assert (tmp_path / "small/model.safetensors").read_bytes() == LARGE
+    assert sorted(path.name for path in (tmp_path / "small").iterdir()) == sorted(
+        ["config.json", "model.safetensors", "tokenizer.json"]
+    )
+    assert len([request for request in hub.requests if "resolve" in request]) == 3  # each file once
+
+
+def test_one_at_a_time(tmp_path):
+    held = "from oversmoothing.hub import alone_in\nimport sys\nwith alone_in(sys.argv[1]): print('mine', flush=True)"
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    with alone_in(tmp_path / "folder"):
+        command = [sys.executable, "-c", held, str(tmp_path / "folder")]
+        other = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(timeout=3)
+    assert other.communicate(timeout=300)[0] == "mine\n"
+
+
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch, caplog):
+    def unsupported(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(module.fcntl, "flock", unsupported)
+    with alone_in(tmp_path / "folder"):
+        assert "folder: no locks on this file system" in caplog.text

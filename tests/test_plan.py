@@ -60,7 +60,7 @@ def test_truths_from_the_hub_are_assets():
     }
     evabyte = plan.models(config)["evabyte"]
     assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", None, None)
-    wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "batch": 16, "precision": "bf16"}
+    wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "bos": True, "batch": 16, "precision": "bf16"}
     assert evabyte.hub == wanted
     assert plan.sampling_settings(config, [], evabyte)["batch"] == 16
     assert plan.sampling_settings(config, [])["batch"] == 100
@@ -141,6 +141,20 @@ def test_the_memory_for_another_model_follows_its_files(tmp_path):
     manifest.write_text(json.dumps({"files": files}))
     assert 33_000 < plan.other_memory(one, str(manifest)) < 36_000
     assert plan.other_memory(one, str(manifest), attempt=2) == plan.other_memory(one, str(manifest)) * 3 // 2
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"files": {"model.safetensors": {}}}'])
+def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
+    one = plan.others(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
+    (tmp_path / "m.json").write_text(text)
+    assert plan.other_memory(one, str(tmp_path / "m.json")) == 16_000
+
+
+@pytest.mark.parametrize(("given", "bos"), [({}, True), ({"bos": True}, True), ({"bos": False}, False)])
+def test_evabyte_with_and_without_a_beginning(given, bos):
+    config = default(truths=[{"name": "e", "hub": "EvaByte/EvaByte", "layout": "evabyte", **given}])
+    check(config)
+    assert plan.models(config)["e"].hub["bos"] is bos
 
 
 def test_another_truth_in_evabytes_place_differs(tmp_path):
@@ -312,7 +326,16 @@ def test_metrics_are_those_of_the_library():
         ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "bos": 1}]},
-            "truths.0: t: `bos` goes with `layout: causal_lm`; EvaByte's are known",
+            "truths.0: t: `bos` is true or false for evabyte, an id or null for causal_lm",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "causal_lm", "bos": True}]},
+            "truths.0: t: `bos` is true or false for evabyte, an id or null for causal_lm",
+        ),
+        ({"truths": [{"name": "t", "model": {}, "bos": False}]}, "truths.0: t: `bos` goes with `hub`"),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "byte_offset": 1}]},
+            "truths.0: t: `byte_offset` goes with `layout: causal_lm`; EvaByte's is known",
         ),
         ({"truths": [{"name": "t", "model": {"rank": 400}}]}, "t: rank 400 is above"),
         ({"model": {"heads": 5}}, "model.width 288 is not a multiple of model.heads 5"),

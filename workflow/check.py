@@ -105,8 +105,10 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         for key in ("revision", "batch", "precision", "byte_offset", "bos"):
             if key in entry and "hub" not in entry:
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
-            elif key in ("byte_offset", "bos") and key in entry and entry["layout"] == "evabyte":
-                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's are known"
+            elif key == "byte_offset" and key in entry and entry["layout"] == "evabyte":
+                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's is known"
+        if "bos" in entry and "hub" in entry and (type(entry["bos"]) is bool) != (entry["layout"] == "evabyte"):
+            yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             wanted = (DECODINGS | SAMPLED_ONLY)[entry["name"]]

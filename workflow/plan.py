@@ -236,8 +236,11 @@ def other_memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
     """
     if not Path(manifest).is_file():
         return grown(16_000, attempt)
-    files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
-    stored = sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
+    try:
+        files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
+        stored = sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return grown(16_000, attempt)  # the job names the damaged manifest
     logits = 8 * 60_000 * revision.settings["batch"] * revision.settings["context"]
     return grown(3000 + (3 * stored + logits) // 10**6, attempt)
 
@@ -774,7 +777,9 @@ def _training_settings(
 def _from_hub(truth: Mapping[str, Any]) -> dict[str, Any]:
     own = {key: truth[key] for key in ("batch", "precision") if key in truth}
     bytes_ = (
-        {} if truth["layout"] == "evabyte" else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
+        {"bos": truth.get("bos", True)}
+        if truth["layout"] == "evabyte"
+        else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
     )
     return settings(asset=asset(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own)
 

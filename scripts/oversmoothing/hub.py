@@ -1,46 +1,37 @@
 """Files from the Hugging Face hub: fetched once on a machine with the network, then read offline through a manifest.
 
 A revision such as ``main`` is resolved to its commit, and the manifest says which one that was. Every file is held
-against the checksum that the hub names. The hub's own client begins a broken download anew in the next run; here what
-has arrived stays in a file ``.part``, and the next run goes on from it.
+against the checksum that the hub names, and before it is read against the manifest's. The hub's own client begins a
+broken download anew in the next run; here what has arrived stays in a file ``.part``, and the next run goes on from it.
 """
 
-import fnmatch
+import fcntl
 import hashlib
 import json
 import logging
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from httpx2 import HTTPError
-from huggingface_hub import HfApi, hf_hub_url
-from huggingface_hub.errors import (
-    EntryNotFoundError,
-    GatedRepoError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub import hf_hub_url
 from huggingface_hub.file_download import http_get
-from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import build_hf_headers
 
 from oversmoothing.jobs import UserError
+from oversmoothing.listing import ListedFile, MissingRevisionError, Repository, list_files, matches, patiently, resolve
 
 logger = logging.getLogger(__name__)
 
-# What a causal language model consists of; weights that are pickled, and code, are never fetched.
+# What a causal language model consists of; weights that are pickled, and code, are never fetched, whatever their names.
 MODEL_FILES = (
     "config.json",
     "generation_config.json",
     "model*.safetensors",
     "model.safetensors.index.json",
-    "tokenizer*",
+    "tokenizer*.json",
+    "tokenizer*.model",
     "special_tokens_map.json",
     "added_tokens.json",
     "vocab.json",
@@ -49,36 +40,7 @@ MODEL_FILES = (
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 PICKLED = ("pytorch_model*.bin",)
 
-ATTEMPTS = 4  # of a request, beside those that huggingface_hub makes
-WAIT = 2.0  # seconds before the second attempt; twice as long before each further one
 BLOCK = 1 << 22  # bytes hashed at a time
-
-T = TypeVar("T")
-
-
-class MissingRevisionError(UserError):
-    """The hub has the repository, and says that it has no such revision."""
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A repository of the hub.
-
-    Attributes
-    ----------
-    name : str
-        ``owner/name``, or ``name`` alone for some old ones.
-    revision : str
-        A branch, a tag or a commit.
-    kind : {"model", "dataset"}
-    """
-
-    name: str
-    revision: str = "main"
-    kind: str = "model"
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}@{self.revision}"
 
 
 def fetch(
@@ -91,7 +53,8 @@ def fetch(
 ) -> dict[str, Any]:
     """Download the files of a repository that match a pattern, and say what they are.
 
-    Files that are there already, as the hub describes them, are kept.
+    Files that are there already, as the hub describes them, are kept. Another process that fetches into the same folder
+    is waited for.
 
     Parameters
     ----------
@@ -132,48 +95,23 @@ def fetch(
         logger.warning("%s: the hub has no such revision; %s is read in its place: %s", missing, otherwise, commit)
     pickled = PICKLED if repository.kind == "model" else ()
     found = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
-    listed = {path: file for path, file in found.items() if any(_matches(path, pattern) for pattern in patterns)}
+    listed = {path: file for path, file in found.items() if any(matches(path, pattern) for pattern in patterns)}
     for pattern in patterns if needed is None else needed:
-        if not any(fnmatch.fnmatchcase(path, pattern) for path in listed):
+        if not any(matches(path, pattern) for path in listed):
             hint = _about_pickles(found) or "; there is nothing here that this workflow reads"
             raise UserError(f"{repository}: it has no file {pattern}{hint}")
     logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
     files = {}
-    for path, file in sorted(listed.items()):
-        files[path] = {"size": file.size, "sha256": _download(repository, commit, file, folder)}
-        logger.info("%s: %d bytes", path, file.size)
-    for stale in _files_in(folder) if tidy else ():
-        if stale not in files:
-            (folder / stale).unlink()
+    with alone_in(folder):
+        for path, file in sorted(listed.items()):
+            files[path] = {"size": file.size, "sha256": _download(repository, commit, file, folder)}
+            logger.info("%s: %d bytes", path, file.size)
+        for stale in _files_in(folder) if tidy else ():
+            if stale not in files:
+                (folder / stale).unlink()
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
     named |= {"instead_of": asked} if repository.revision != asked else {}
     return {**named, "commit": commit, "files": files}
-
-
-def resolve(repository: Repository) -> str:
-    """Return the commit that a revision stands for now (errors as `fetch`)."""
-    info = patiently(
-        repository,
-        lambda: HfApi().repo_info(repository.name, repo_type=repository.kind, revision=repository.revision),
-    )
-    if not info.sha:
-        raise UserError(f"{repository}: the hub names no commit for it; write a commit as its revision")
-    return str(info.sha)
-
-
-def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> list[RepoFile]:
-    """List the files of a commit that match a pattern: their ``path``, ``size`` and checksums (errors as `fetch`)."""
-    found = []
-    for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
-        under = None if folder == "." else folder
-        entries = patiently(
-            repository,
-            lambda under=under: list(  # type: ignore[misc]
-                HfApi().list_repo_tree(repository.name, under, revision=commit, repo_type=repository.kind)
-            ),
-        )
-        found += [entry for entry in entries if isinstance(entry, RepoFile)]
-    return [file for file in found if any(_matches(file.path, pattern) for pattern in patterns)]
 
 
 def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
@@ -185,9 +123,9 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
         If a pattern of `needed` matches no file.
     """
     folder = Path(folder)
-    paths = sorted(path for path in _files_in(folder) if any(_matches(path, pattern) for pattern in patterns))
+    paths = sorted(path for path in _files_in(folder) if any(matches(path, pattern) for pattern in patterns))
     for pattern in needed:
-        if not any(_matches(path, pattern) for path in paths):
+        if not any(matches(path, pattern) for path in paths):
             raise UserError(
                 f"{folder}: it has no file {pattern} (searched in {Path.cwd()}){_about_pickles(_files_in(folder))}"
             )
@@ -196,7 +134,7 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
 
 
 def asset_folder(manifest: str | Path) -> Path:
-    """Return the folder of the files that a manifest lists, once all are seen to be there in their full size.
+    """Return the folder of the files that a manifest lists, once all are seen to be those files.
 
     Raises
     ------
@@ -204,56 +142,54 @@ def asset_folder(manifest: str | Path) -> Path:
         If the manifest or one of the files is missing or damaged.
     """
     manifest = Path(manifest)
-    try:
-        known = json.loads(manifest.read_text(encoding="utf-8"))
-        files, folder = known["files"], Path(known.get("folder") or manifest.with_suffix(""))
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{manifest}: no manifest of fetched files ({error}); delete it and run again") from error
-    for path, facts in files.items():
+    known = read_asset(manifest)
+    again = "run again" if "folder" in known else "run `snakemake assets` where the network is: it alone is fetched"
+    folder = Path(known.get("folder") or manifest.with_suffix(""))
+    for path, facts in known["files"].items():
         file = folder / path
         size = file.stat().st_size if file.is_file() else None
         if size != facts["size"]:
             state = "is missing" if size is None else f"has {size} bytes, not {facts['size']}"
-            raise UserError(f"{file} {state}; delete {manifest} and run `snakemake assets` where the network is")
+            raise UserError(f"{file} {state}; delete {manifest} and {again}")
+        if sha256(file) != facts["sha256"]:
+            raise UserError(f"{file} is not the file that {manifest} lists; delete {manifest} and {again}")
     return folder
 
 
-def patiently(repository: Repository, call: Callable[[], T]) -> T:
-    """Call the hub, again after a while where that may help, and turn its errors into ours (see `fetch`)."""
-    for attempt in range(ATTEMPTS):
+def read_asset(path: str | Path) -> dict[str, Any]:
+    """Return what `fetch` or `take_stock` said.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged.
+    """
+    try:
+        known = json.loads(Path(path).read_text(encoding="utf-8"))
+        for facts in known["files"].values():
+            if type(facts["size"]) is not int or type(facts["sha256"]) is not str:
+                raise TypeError("a file without size and sha256")
+        if type(known.get("folder", "")) is not str:
+            raise TypeError("a folder that is no text")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UserError(f"{path}: no manifest of fetched files ({error}); delete it and run again") from error
+    return dict(known)
+
+
+@contextmanager
+def alone_in(folder: str | Path) -> Iterator[None]:
+    """Let one process at a time write into a folder that several may fetch into; the others wait."""
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f".{folder.name}.lock").open("a") as lock:
         try:
-            return call()
-        except GatedRepoError as error:
-            raise UserError(
-                f"{repository}: gated: accept its terms on the hub's page of it, then set HF_TOKEN or run "
-                "`hf auth login`, and run again"
-            ) from error
-        except RevisionNotFoundError as error:
-            raise MissingRevisionError(
-                f"{repository}: the repository has no revision {repository.revision!r}; name another in the config"
-            ) from error
-        except RepositoryNotFoundError as error:
-            raise UserError(
-                f"{repository}: no such repository on the hub, or a private one; mind the spelling, and for a private "
-                "one set HF_TOKEN or run `hf auth login`"
-            ) from error
-        except HFValidationError as error:
-            raise UserError(f"{repository}: not a name that the hub may have: {error}") from error
-        except OfflineModeIsEnabled as error:
-            raise UserError(f"{repository}: HF_HUB_OFFLINE is set; unset it to fetch") from error
-        except (HTTPError, OSError) as error:
-            if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
-                raise UserError(f"{repository}: the repository lacks a file or folder: {_line(error)}") from error
-            if "No space left on device" in str(error):
-                raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
-            if attempt == ATTEMPTS - 1:
-                raise UserError(
-                    f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` where the "
-                    "network is; what has arrived is kept"
-                ) from error
-            logger.warning("%s: %s; trying again", repository, _line(error))
-            time.sleep(WAIT * 2**attempt)
-    raise AssertionError("the last attempt returns or raises")
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            logger.info("%s: another process fetches into it; waiting", folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            logger.warning("%s: no locks on this file system (%s); fetch there with one process", folder, error)
+        yield
 
 
 def sha256(path: str | Path) -> str:
@@ -262,7 +198,7 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _download(repository: Repository, commit: str, file: RepoFile, folder: Path) -> str:
+def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
     """Download one file unless it is there; return its SHA-256 once it is what the hub says it is."""
     path = folder / file.path
     if path.is_file() and (found := _checked(path, file)):
@@ -280,7 +216,7 @@ def _download(repository: Repository, commit: str, file: RepoFile, folder: Path)
     raise UserError(f"{repository}: {file.path} arrives damaged; run again, or from another network")
 
 
-def _continue(repository: Repository, commit: str, file: RepoFile, part: Path) -> None:
+def _continue(repository: Repository, commit: str, file: ListedFile, part: Path) -> None:
     """Fetch what a part still lacks."""
     done = part.stat().st_size if part.is_file() else 0
     if done:
@@ -297,30 +233,22 @@ def _continue(repository: Repository, commit: str, file: RepoFile, part: Path) -
             )
 
 
-def _checked(path: Path, file: RepoFile) -> str | None:
+def _checked(path: Path, file: ListedFile) -> str | None:
     """Return a file's SHA-256 if it is what the hub describes."""
     if path.stat().st_size != file.size:
         return None
     found = sha256(path)
-    return found if (found == file.lfs.sha256 if file.lfs else _blob_id(path) == file.blob_id) else None
-
-
-def _line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    return found if (found == file.sha256 if file.sha256 else _blob_id(path) == file.blob_id) else None
 
 
 def _about_pickles(paths: Iterable[str]) -> str:
     """Say what to do where weights are there, but pickled."""
-    if not any(_matches(path, pattern) for path in paths for pattern in PICKLED):
+    if not any(matches(path, pattern) for path in paths for pattern in PICKLED):
         return ""
     return (
         ", and pickled weights (.bin), which can run code, are never read: load the model where you trust it, "
         "`save_pretrained` it into a folder, and name that folder in the config"
     )
-
-
-def _matches(path: str, pattern: str) -> bool:
-    return path.count("/") == pattern.count("/") and fnmatch.fnmatchcase(path, pattern)
 
 
 def _files_in(folder: Path) -> Iterator[str]:

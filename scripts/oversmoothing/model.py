@@ -55,6 +55,13 @@ class GPTConfig:
     vocabulary: int = 256
 
     def __post_init__(self) -> None:
+        counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
+        counts |= {} if self.rank is None else {"rank": self.rank}
+        for key, value in counts.items():
+            if type(value) is not int or value < 1:
+                raise UserError(f"model: {key} {value!r} must be a whole number from 1 on")
+        if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
+            raise UserError(f"model: dropout {self.dropout!r} must lie between 0 and 1")
         if self.width % self.heads:
             raise UserError(f"model: width {self.width} is not a multiple of heads {self.heads}")
         if self.positions == "rotary" and (self.width // self.heads) % 2:
@@ -71,6 +78,8 @@ class GPTConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
         """Build from a mapping; an unknown or missing key is a `UserError` that names it."""
+        if not isinstance(values, dict):
+            raise UserError(f"model: {values!r} is no mapping of keys to values")
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise UserError(f"model: unknown key {unknown[0]!r} (known: {', '.join(sorted(known))})")

@@ -101,3 +101,28 @@ def _sort_header(path: Path) -> None:
 
 def _damaged(path: str | Path, error: Exception) -> UserError:
     return UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again")
+
+
+def check_header(path: str | Path) -> None:
+    """Check that a checkpoint's config describes its tensors, before a model of that config is built.
+
+    Raises
+    ------
+    UserError
+        As `load_model`.
+    """
+    metadata = load_metadata(path)
+    try:
+        config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
+    except (UserError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: no model config in its metadata ({error})") from error
+    with safe_open(path, "pt") as file:
+        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    if config.layers > len(shapes):
+        raise UserError(f"{path}: its config has {config.layers} layers, but it holds {len(shapes)} tensors")
+    with torch.device("meta"):
+        expected = {name: tuple(tensor.shape) for name, tensor in GPT(config).state_dict().items()}
+    for name in sorted(shapes.keys() | expected.keys()):
+        if shapes.get(name) != expected.get(name):
+            found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
+            raise UserError(f"{path}: its tensor {name} is {found}")

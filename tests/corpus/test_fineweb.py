@@ -12,7 +12,8 @@ import pytest
 from huggingface_hub import constants
 from local_hub import Hub, Repo, local_hub
 
-from oversmoothing import hub as hub_module
+from oversmoothing import listing
+from oversmoothing.corpus import fineweb
 from oversmoothing.corpus.fineweb import fetch_shards
 from oversmoothing.corpus.shards import build_from_shards, open_shards, shard_facts
 from oversmoothing.corpus.splits import SPLITS
@@ -52,7 +53,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setattr(constants, "ENDPOINT", hub.address)
         template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(hub_module, "WAIT", 0)
+        monkeypatch.setattr(listing, "WAIT", 0)
         yield hub
 
 
@@ -126,3 +127,30 @@ def test_a_gated_repository(hub: Hub, tmp_path: Path) -> None:
     hub.repos[NAME].gated = True
     with pytest.raises(UserError, match="gated: accept its terms"):
         fetch_shards(SETTINGS, tmp_path)
+
+
+def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streamed: list[Path] = []
+
+    def stream(_: object, files: list[str], column: str, budget: int, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({column: texts(files[0])[:budget]}), path)
+        streamed.append(path)
+
+    monkeypatch.setattr(fineweb, "stream_texts", stream)
+    settings = {**SETTINGS, "train_bytes": 20, "evaluation_bytes": 30}
+    first = fetch_shards(settings, tmp_path)
+    assert fetch_shards(settings, tmp_path) == first
+    assert len(streamed) == 2
+    whole = streamed[0].read_bytes()
+    streamed[0].write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(UserError, match=r"has changed since it was fetched: run `snakemake assets --forcerun"):
+        open_shards(first, "text")
+    assert fetch_shards(settings, tmp_path) == first  # as the message says
+    assert streamed[0].read_bytes() == whole
+    assert len(streamed) == 3
+    streamed[1].with_suffix(".sha256").unlink()
+    assert fetch_shards(settings, tmp_path) == first
+    assert len(streamed) == 4

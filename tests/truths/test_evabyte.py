@@ -9,9 +9,11 @@ from hub_models import EVABYTE, evabyte_logits, evabyte_tensors, write_evabyte
 from safetensors.torch import save_file
 
 from oversmoothing.device import autocast
+from oversmoothing.hub import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
 from oversmoothing.sampling.generate import generate
 from oversmoothing.truths.evabyte import load_evabyte
+from oversmoothing.truths.load import load_truth
 
 CPU = torch.device("cpu")
 TEXT = np.random.default_rng(0).integers(0, 256, 60)
@@ -112,6 +114,20 @@ def test_greedy_samples_are_the_argmax_and_beam_of_one_is_greedy(model):
             clear = best[:, 0] - best[:, 1] > 1e-3
             assert clear.sum() > 10
             assert torch.equal(torch.tensor(list(text))[clear], logits.argmax(-1)[clear])
+
+
+@torch.inference_mode()
+def test_without_a_beginning_a_text_begins_with_its_bytes(tmp_path):
+    write_evabyte(tmp_path / "evabyte")
+    (tmp_path / "evabyte.json").write_text(json.dumps(take_stock(tmp_path / "evabyte", MODEL_FILES)))
+    expected = {True: evabyte_logits(evabyte_tensors(), IDS)[1:], False: evabyte_logits(evabyte_tensors(), IDS[1:])}
+    for bos, block in ((True, 127), (False, 128)):
+        settings = {"layout": "evabyte", "bos": bos}
+        model = load_truth(tmp_path / "evabyte.json", "evabyte", settings, CPU, "float32")
+        logits = model.logits(model.hidden(bytes_in())[1])[0].numpy()
+        np.testing.assert_allclose(logits, expected[bos][:, 64:], atol=1e-3)
+        assert model.config.block == block
+    assert np.abs(expected[True] - expected[False]).max() > 0.1
 
 
 def test_contexts_beyond_the_window_are_refused(model):

@@ -5,14 +5,16 @@ Fetching needs the network and building the corpus (`shards`) does not: between 
 
 import difflib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from oversmoothing.corpus.shards import ROLES
 from oversmoothing.corpus.stream import stream_texts
-from oversmoothing.hub import Repository, fetch, list_files, resolve, sha256, take_stock
+from oversmoothing.hub import alone_in, fetch, sha256, take_stock
 from oversmoothing.jobs import UserError
+from oversmoothing.listing import Repository, list_files, resolve
+from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.provenance import digest
 
 logger = logging.getLogger(__name__)
@@ -57,11 +59,9 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
                 f"first-bytes/{digest([repository.revision, settings[role], settings['column']])[:12]}-{budget}.parquet"
             )
             path = Path(folder) / name
-            if path.is_file():
-                logger.info("%s: already here", path)
-            else:
-                stream_texts(repository, settings[role], settings["column"], budget, path)
-            fetched["files"][name] = {"size": path.stat().st_size, "sha256": sha256(path)}
+            with alone_in(folder):
+                checksum = _first_bytes(repository, settings[role], settings["column"], budget, path)
+            fetched["files"][name] = {"size": path.stat().st_size, "sha256": checksum}
             roles[role]["texts"] = [name]
     return {
         "repository": named.name,
@@ -72,6 +72,22 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
         "files": fetched["files"],
         **roles,
     }
+
+
+def _first_bytes(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> str:
+    """Bring the first texts of some files into one of ours; return its SHA-256, which stands beside it too."""
+    beside = path.with_suffix(".sha256")
+    if path.is_file():
+        found = sha256(path)
+        if beside.is_file() and beside.read_text(encoding="utf-8") == f"{found}\n":
+            logger.info("%s: already here", path)
+            return found
+        logger.warning("%s: not what %s says was written; fetching it again", path, beside.name)
+    stream_texts(repository, files, column, budget, path)
+    found = sha256(path)
+    with atomic_path(beside) as temporary:
+        temporary.write_text(f"{found}\n", encoding="utf-8")
+    return found
 
 
 def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:

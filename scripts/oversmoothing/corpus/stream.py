@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from tqdm import tqdm
 
 from oversmoothing.corpus.shards import too_little
-from oversmoothing.hub import Repository, patiently
+from oversmoothing.listing import Repository, patiently
 from oversmoothing.store.parquet import open_writer
 
 ROWS = 1000

@@ -24,7 +24,8 @@ def load_truth(
     name : str
         The truth's name, for messages.
     settings : mapping
-        ``layout``: "evabyte" or "causal_lm"; for the latter ``byte_offset`` and ``bos``.
+        ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own is put before every text,
+        for the latter an id or None; for the latter ``byte_offset``.
     device : torch.device
     precision : {"bf16", "float32"}
 
@@ -35,7 +36,7 @@ def load_truth(
     """
     folder = asset_folder(manifest)
     if settings["layout"] == "evabyte":
-        return load_evabyte(folder, name, device, precision)
+        return load_evabyte(folder, name, device, precision, settings["bos"])
     if settings["layout"] == "causal_lm":
         return load_causal_lm(folder, name, settings["byte_offset"], settings["bos"], device, precision)
     raise UserError(f"{name}: layout {settings['layout']!r} is not known; write evabyte or causal_lm")

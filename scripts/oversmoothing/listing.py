@@ -1,0 +1,237 @@
+"""What a repository of the Hugging Face hub holds at a commit, as the hub says; an answer that is odd is refused.
+
+The token goes to the hub alone: neither a listing that goes on at another host nor a redirect takes it along.
+"""
+
+import fnmatch
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+from urllib.parse import quote, urljoin, urlsplit
+
+from httpx2 import HTTPError, Response
+from huggingface_hub import constants
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status, http_backoff, validate_repo_id
+
+from oversmoothing.jobs import UserError
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 4  # of a request, beside those that huggingface_hub makes
+WAIT = 2.0  # seconds before the second attempt; twice as long before each further one
+PAGES = 1000  # of a listing, each of some thousand files
+DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+T = TypeVar("T")
+
+
+class MissingRevisionError(UserError):
+    """The hub has the repository, and says that it has no such revision."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository of the hub.
+
+    Attributes
+    ----------
+    name : str
+        ``owner/name``, or ``name`` alone for some old ones.
+    revision : str
+        A branch, a tag or a commit.
+    kind : {"model", "dataset"}
+    """
+
+    name: str
+    revision: str = "main"
+    kind: str = "model"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}@{self.revision}"
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """A file as the hub lists it.
+
+    Attributes
+    ----------
+    path : str
+        In the repository.
+    size : int
+        Bytes.
+    blob_id : str
+        Git's name of the content, or of the pointer to it.
+    sha256 : str or None
+        Of a large file; a small one goes by `blob_id`.
+    """
+
+    path: str
+    size: int
+    blob_id: str
+    sha256: str | None
+
+
+def resolve(repository: Repository) -> str:
+    """Return the commit that a revision stands for now.
+
+    Raises
+    ------
+    UserError
+        If the hub cannot be reached, has no such repository or revision, wants terms accepted, or answers oddly.
+    """
+    revision = quote(repository.revision, safe="")
+
+    def ask() -> Any:
+        validate_repo_id(repository.name)
+        return _answer(repository, get_session().get(f"{_address(repository)}/revision/{revision}", headers=_headers()))
+
+    answer = patiently(repository, ask)
+    commit = answer.get("sha") if isinstance(answer, dict) else None
+    if not isinstance(commit, str) or not DIGEST.fullmatch(commit):
+        raise UserError(f"{repository}: the hub names no commit for it; write a commit as its revision")
+    return commit
+
+
+def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> list[ListedFile]:
+    """List the files of a commit that match a pattern (errors as `resolve`)."""
+    found = []
+    for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
+        under = "" if folder == "." else f"{folder}/"
+        entries = patiently(repository, lambda under=under: list(_entries(repository, commit, under)))  # type: ignore[misc]
+        for entry in entries:
+            path = _plain_path(repository, entry, under)
+            if path is not None and any(matches(path, pattern) for pattern in patterns):
+                found.append(_listed(repository, path, entry))
+    return found
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Say whether a path matches a pattern, whose wildcards stand for no ``/``."""
+    return path.count("/") == pattern.count("/") and fnmatch.fnmatchcase(path, pattern)
+
+
+def patiently(repository: Repository, call: Callable[[], T]) -> T:
+    """Call the hub, again after a while where that may help, and turn its errors into ours (see `resolve`)."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return call()
+        except GatedRepoError as error:
+            raise UserError(
+                f"{repository}: gated: accept its terms on the hub's page of it, then set HF_TOKEN or run "
+                "`hf auth login`, and run again"
+            ) from error
+        except RevisionNotFoundError as error:
+            raise MissingRevisionError(
+                f"{repository}: the repository has no revision {repository.revision!r}; name another in the config"
+            ) from error
+        except RepositoryNotFoundError as error:
+            raise UserError(
+                f"{repository}: no such repository on the hub, or a private one; mind the spelling, and for a private "
+                "one set HF_TOKEN or run `hf auth login`"
+            ) from error
+        except HFValidationError as error:
+            raise UserError(f"{repository}: not a name that the hub may have: {_line(error)}") from error
+        except OfflineModeIsEnabled as error:
+            raise UserError(f"{repository}: HF_HUB_OFFLINE is set; unset it to fetch") from error
+        except (HTTPError, OSError) as error:
+            if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
+                raise UserError(f"{repository}: the repository lacks a file or folder: {_line(error)}") from error
+            if "No space left on device" in str(error):
+                raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
+            if attempt == ATTEMPTS - 1:
+                raise UserError(
+                    f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` where the "
+                    "network is; what has arrived is kept"
+                ) from error
+            logger.warning("%s: %s; trying again", repository, _line(error))
+            time.sleep(WAIT * 2**attempt)
+        except ValueError as error:
+            raise UserError(f"{repository}: the hub's answer cannot be used ({_line(error)})") from error
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _address(repository: Repository) -> str:
+    return f"{constants.ENDPOINT}/api/{repository.kind}s/{repository.name}"
+
+
+def _headers() -> dict[str, str]:
+    """Give the headers of a request to the hub, the user's token among them."""
+    return build_hf_headers()
+
+
+def _entries(repository: Repository, commit: str, under: str) -> Iterator[Any]:
+    """Yield what the hub lists in a folder, page after page, all from the hub itself."""
+    url = f"{_address(repository)}/tree/{commit}" + (f"/{quote(under[:-1], safe='')}" if under else "")
+    seen: set[str] = set()
+    while url not in seen:
+        seen.add(url)
+        if _origin(url) != _origin(constants.ENDPOINT):
+            raise UserError(f"{repository}: its listing goes on at another host, {_origin(url)[1]}, which is not asked")
+        response = http_backoff("GET", url, headers=_headers())
+        page = _answer(repository, response)
+        if not isinstance(page, list):
+            raise UserError(f"{repository}: the hub's listing is {_shown(page)}, not a list of files")
+        yield from page
+        following = response.links.get("next", {}).get("url")
+        if not following:
+            return
+        url = urljoin(str(response.url), following)
+        if len(seen) == PAGES:
+            break
+    raise UserError(f"{repository}: the hub's listing does not end")
+
+
+def _answer(repository: Repository, response: Response) -> Any:
+    hf_raise_for_status(response)
+    try:
+        return response.json()
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{repository}: the hub's answer is no JSON ({_line(error)})") from error
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port
+
+
+def _plain_path(repository: Repository, entry: Any, under: str) -> str | None:
+    """Return the path of an entry that is a file; it must lie in the folder that was asked for."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+        raise UserError(f"{repository}: the hub lists {_shown(entry)}, which is no file")
+    path = entry["path"]
+    name = path.removeprefix(under)
+    if not path.startswith(under) or not name or name in (".", "..") or set(name) & set("/\\\0\n"):
+        raise UserError(f"{repository}: the hub lists {path!r}, which is no file of the folder {under or '/'}")
+    return path if entry.get("type") == "file" else None
+
+
+def _listed(repository: Repository, path: str, entry: dict[str, Any]) -> ListedFile:
+    size, blob_id, large = entry.get("size"), entry.get("oid"), entry.get("lfs")
+    digest = large.get("oid") if isinstance(large, dict) else large
+    known = [blob_id] if large is None else [blob_id, digest]
+    if type(size) is not int or size < 0 or not all(isinstance(own, str) and DIGEST.fullmatch(own) for own in known):
+        raise UserError(f"{repository}: the hub lists {path} without its size and checksum ({_shown(entry)})")
+    return ListedFile(path, size, str(blob_id), digest)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f"{text[:76]} ..."
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
