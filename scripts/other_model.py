@@ -1,8 +1,6 @@
 """What one revision of another's model is like: spectrum of its head, anisotropy, and loss on the evaluation split."""
 
-import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
