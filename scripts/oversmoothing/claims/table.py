@@ -232,7 +232,8 @@ def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
         "Windows: a bootstrap over whole windows, the same draws on both sides. Fisher: of a correlation over n "
         "models, which takes them for independent. Resamples: Student's, with the sd of what a set of samples as a "
         "whole has in draws of its windows. Residuals: of the fit within each training, which in simulations cover "
-        "the truth in 65 to 90 % of cases and not in 95. None: a number without interval, taken as it is",
+        "the truth in 65 to 90 % of cases and not in 95. None: a number without interval, taken as it is. A tenth to "
+        "spare, and steps to come: not of chance, but how far a stricter count, or a longer training, could move it",
         "Two trainings differ by chance even at one rank, which no bootstrap over windows sees. So where two trained "
         "models are compared, the interval first widens on both sides: with one seed by a share of the larger value "
         f"({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval of their mean difference",
