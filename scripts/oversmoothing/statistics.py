@@ -228,24 +228,22 @@ def share_of_difference(
     Returns
     -------
     share, low, high : float
-        With the 95 % interval. All are NaN unless the interval of whole - start lies above 0: a share of nothing says
-        nothing.
+        With the 95 % interval, expanded as that of `paired_difference`. All are NaN unless the interval of
+        whole - start lies above 0: a share of nothing says nothing.
 
     Raises
     ------
     ValueError
         If one of the sets has no values.
     """
-    difference = paired_difference(whole, start, resamples, seed)
-    if not difference.low > 0:  # NaN with fewer than two windows
+    own, all_of_it = (paired_difference(sums, start, resamples, seed) for sums in (part, whole))
+    if not all_of_it.low > 0:  # NaN with fewer than two windows
         return np.nan, np.nan, np.nan
-    windows = sorted(part.count.keys() | whole.count.keys() | start.count.keys())
-    draws = [
-        (own.origin or 0.0) + _resampled_means(*_aligned(own, windows), resamples, seed) for own in (part, whole, start)
-    ]
+    beyond = scipy.stats.norm.sf(expanded(LEVEL, len(all_of_it.windows)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        interval = np.nanquantile((draws[0] - draws[2]) / (draws[1] - draws[2]), [0.025, 0.975])
-    return (part.mean - start.mean) / difference.effect, float(interval[0]), float(interval[1])
+        drawn = (own.effect + own.errors) / (all_of_it.effect + all_of_it.errors)
+    low, high = np.nanquantile(drawn, [beyond, 1 - beyond])
+    return own.effect / all_of_it.effect, float(low), float(high)
 
 
 def merge(parts: Iterable[WindowSums]) -> WindowSums:

@@ -193,7 +193,7 @@ def test_a_share_is_that_of_the_means_with_the_same_windows_in_every_draw():
     full = draw.normal(size=(40, 25)) + 5 * draw.normal(size=(40, 1))  # some windows are harder than others
     cost = draw.normal(1, 0.5, (40, 25))
     exact = share_of_difference(sums(full + 0.3 * cost), sums(full + cost), sums(full), 200, 1)
-    assert exact == pytest.approx((0.3, 0.3, 0.3), abs=1e-9)
+    assert exact == pytest.approx((0.3, 0.3, 0.3), abs=1e-6)
     other = draw.normal(0.4, 0.5, (40, 25))
     share, low, high = share_of_difference(sums(full + other), sums(full + cost), sums(full), 4000, 1)
     assert share == pytest.approx(other.mean() / cost.mean())

@@ -130,7 +130,7 @@ def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_p
     """On the same weights: the trained module, what is read from its file, and a GPT; and its rank is one less."""
     settings = {**SETTINGS, "norm": "after"}
     weights, history = retrain(model, TEXT, TEXT[:500], settings, "float32")
-    assert not torch.equal(weights["norm"], torch.ones(3))  # the gain is trained too
+    assert len(weights["norm"].unique()) > 1  # the gain is trained too, and begins as one number
     inputs, targets = inputs_and_targets(held_out(TEXT[:500], settings, 24))
     with torch.no_grad():
         post = model.hidden(inputs)[1].flatten(0, 1)
@@ -138,7 +138,7 @@ def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_p
     loss = F.cross_entropy(torch.from_numpy(logits), targets.flatten()).item()
     assert loss == pytest.approx(min(row["validation_loss"] for row in history), abs=1e-5)
     assert loss < history[0]["validation_loss"] - 0.1
-    own = truncated(model.head.weight, 3, "after")
+    own = truncated(model.head.weight, 3, "after", post)
     own.load_state_dict({f"{name}.weight": tensor for name, tensor in weights.items()})
     np.testing.assert_allclose(own(post).detach().numpy(), logits, atol=1e-5)
     save_tensors(tmp_path / "head.safetensors", weights, {})
@@ -149,17 +149,21 @@ def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_p
         read_retrained(tmp_path / "gone.safetensors")
 
 
-def test_both_kinds_begin_at_the_factors_of_the_truncated_head(model):
+def test_both_kinds_begin_at_the_factors_of_the_truncated_head_and_at_its_scale(model):
     a, b = factors(model.head.weight, 3)
-    plain, normed = (truncated(model.head.weight, 3, norm) for norm in ("none", "after"))
+    post = 7 * torch.randn(500, 12, generator=torch.Generator().manual_seed(0))
+    plain, normed = (truncated(model.head.weight, 3, norm, post) for norm in ("none", "after"))
     assert list(dict(plain.named_children())) == ["B", "A"]
     assert list(dict(normed.named_children())) == ["B", "norm", "A"]
     for head in (plain, normed):
         assert torch.equal(head.A.weight, a)
         assert torch.equal(head.B.weight, b)
-    assert torch.equal(normed.norm.weight, torch.ones(3))
-    post = torch.randn(5, 12, generator=torch.Generator().manual_seed(0))
-    np.testing.assert_allclose(plain(post).detach(), post @ (a @ b).T, atol=1e-5)
+    np.testing.assert_allclose(plain(post).detach(), post @ (a @ b).T, atol=1e-4)
+    middle = (post @ b.T).numpy()
+    spread = np.sqrt(((middle - middle.mean(axis=1, keepdims=True)) ** 2).mean())
+    np.testing.assert_allclose(normed.norm.weight.detach(), np.full(3, spread), rtol=1e-5)
+    entering = normed.norm(normed.B(post)).detach()
+    assert entering.square().mean().sqrt().item() == pytest.approx(spread, rel=1e-3)
 
 
 @pytest.mark.parametrize("norm", ["none", "after"])
