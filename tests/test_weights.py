@@ -1,6 +1,8 @@
 """Weights on disk: safetensors that carry the model's shape, and what is said of those that do not fit."""
 
 import random
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -110,3 +112,14 @@ def test_adopted_weights_are_sealed(tmp_path, path):
     ours.write_bytes(content)
     with pytest.raises(UserError, match=r"ours\.safetensors: changed or damaged"):
         load_model(ours)
+
+
+def test_no_module_reads_our_files_without_looking_at_the_seal():
+    """Models of other people have none, and of a training under way nothing but its progress is shown."""
+    foreign = ("pretrained", "truths", "text_quality", "progress.py", "corpus")
+    reads = re.compile(r"\b(safe_open|load_file|ParquetFile)\(")
+    library = Path(adopt.__file__).parent / "oversmoothing"
+    found = [path for path in library.rglob("*.py") if path.relative_to(library).parts[0] not in foreign]
+    readers = [path for path in found if reads.search(path.read_text())]
+    assert len(readers) >= 4
+    assert [path.name for path in readers if "check(" not in path.read_text()] == []

@@ -166,7 +166,7 @@ def _together(
 ) -> Iterator[tuple[pa.RecordBatch, ...]]:
     """Advance all readers in step; a file that ends before the others is named."""
     yield from zip(*groups, strict=False)
-    counts = [pq.ParquetFile(path).num_row_groups for path in paths]
+    counts = [pq.read_metadata(path).num_row_groups for path in paths]
     if len(set(counts)) > 1:
         short = paths[int(np.argmin(counts))]
         raise UserError(f"{short}: {min(counts)} windows, where {max(counts)} were expected; delete it and run again")

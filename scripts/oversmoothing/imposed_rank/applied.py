@@ -9,6 +9,7 @@ from safetensors.numpy import load_file
 
 from oversmoothing.jobs import UserError
 from oversmoothing.spectra import behind_norm
+from oversmoothing.store.seal import check
 
 EPSILON = 1e-5  # PyTorch's, in the variance
 
@@ -29,6 +30,7 @@ def read_retrained(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray],
     UserError
         If the file is missing, damaged or has no such head.
     """
+    check(path)
     try:
         tensors = load_file(path)
         a, b = tensors["A"], tensors["B"]
