@@ -53,6 +53,14 @@ def test_a_folder_appears_whole_or_not_at_all(folder, tmp_path):
     assert list((tmp_path / "made").iterdir()) == []
 
 
+def test_what_a_killed_process_left_is_cleared(tmp_path):
+    (tmp_path / ".model.7.part").mkdir()
+    (tmp_path / ".model.7.part" / "config.json").write_text("{")
+    model, tokenizer, _ = train(max_steps=1)
+    save_language_model(tmp_path / "model", model, tokenizer)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
 def test_an_old_folder_is_replaced(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "old.txt").write_text("old")

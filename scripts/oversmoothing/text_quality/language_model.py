@@ -3,6 +3,7 @@
 It reads byte-pair tokens and is saved in the Hugging Face format: whatever reads GPT-2 Large reads it.
 """
 
+import glob
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -113,8 +114,9 @@ def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> 
 def _atomic_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder beside `path`; it takes the place of `path` once the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a kill in the middle of a write
+        shutil.rmtree(abandoned, ignore_errors=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
         yield temporary
