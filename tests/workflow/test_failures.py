@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from study import TABLE
+from study import TABLE, copy_project
 
 from oversmoothing.store.parquet import read_table
 from oversmoothing.weights import load_metadata, load_tensors
@@ -26,6 +26,12 @@ def state(folder):
         for path in (folder / "results").rglob("*")
         if path.is_file() and path.suffix != ".log"
     }
+
+
+@pytest.fixture
+def unbuilt(tmp_path):
+    """A project with no results: enough for a training, and sooner there than a built one."""
+    return copy_project(tmp_path / "unbuilt")
 
 
 @pytest.fixture
@@ -120,13 +126,13 @@ def test_a_checkpoint_of_the_users_own_is_a_model_like_any_other(copy, config):
     assert read_table(scores[0]).equals(read_table(scores[1]))
 
 
-def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
+def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(unbuilt):
     """Snakemake and its training are shot in mid-run; the same command then ends with the weights of a straight run."""
-    folder = copy.folder
+    folder = unbuilt.folder
     tiny = (folder / "tests/config/tiny.yaml").read_text().replace("  max_steps: 16\n", "  max_steps: 1500\n")
     (folder / "killed.yaml").write_text(tiny)
     (folder / "straight.yaml").write_text("results: straight\n" + tiny.replace("folder: checkpoints", "folder: other"))
-    command = copy.command(WEIGHTS, config="killed.yaml")
+    command = unbuilt.command(WEIGHTS, config="killed.yaml")
     process = subprocess.Popen(command, cwd=folder, start_new_session=True, **QUIET)
     limit = time.monotonic() + 600
     while not (saved := list(folder.glob("checkpoints/bn4-s1337-*/resume.safetensors"))):
@@ -141,10 +147,10 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
     assert 0 < step < 1500, "the kill came too late to test anything"
     assert not (folder / WEIGHTS).exists()
 
-    subprocess.run(copy.command(config="killed.yaml", options=["--unlock"]), cwd=folder, check=True, **QUIET)
-    copy.snakemake(WEIGHTS, config="killed.yaml")
+    subprocess.run(unbuilt.command(config="killed.yaml", options=["--unlock"]), cwd=folder, check=True, **QUIET)
+    unbuilt.snakemake(WEIGHTS, config="killed.yaml")
     assert f"resuming at step {step}" in (folder / "results/logs/train/bn4-s1337.log").read_text()
-    copy.snakemake(WEIGHTS.replace("results/", "straight/"), config="straight.yaml")
+    unbuilt.snakemake(WEIGHTS.replace("results/", "straight/"), config="straight.yaml")
     one, _ = load_tensors(folder / WEIGHTS)
     other, _ = load_tensors(folder / WEIGHTS.replace("results/", "straight/"))
     assert all((one[name] == other[name]).all() for name in one)
@@ -154,10 +160,10 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(copy):
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["all of it", "Snakemake alone"])
-def test_a_training_that_ends_unseen_is_not_trained_again(copy, alone):
+def test_a_training_that_ends_unseen_is_not_trained_again(unbuilt, alone):
     """Its process waits, once all is written, until Snakemake has been shot, with it or before it ends."""
-    folder = copy.folder
-    copy.edit(
+    folder = unbuilt.folder
+    unbuilt.edit(
         "scripts/train.py",
         "    launch(task, job.params.processes)\n",
         "    launch(task, job.params.processes)\n"
@@ -168,7 +174,7 @@ def test_a_training_that_ends_unseen_is_not_trained_again(copy, alone):
         "    pathlib.Path('ended').unlink()\n",
     )
     (folder / "hold").touch()
-    process = subprocess.Popen(copy.command(WEIGHTS), cwd=folder, start_new_session=True, **QUIET)
+    process = subprocess.Popen(unbuilt.command(WEIGHTS), cwd=folder, start_new_session=True, **QUIET)
     limit = time.monotonic() + 600
     while not (folder / "ended").exists():
         assert process.poll() is None
@@ -188,22 +194,24 @@ def test_a_training_that_ends_unseen_is_not_trained_again(copy, alone):
         process.wait()
         (folder / "hold").unlink()
 
-    subprocess.run(copy.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
-    copy.snakemake(WEIGHTS)
+    subprocess.run(unbuilt.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
+    unbuilt.snakemake(WEIGHTS)
     log = (folder / "results/logs/train/bn4-s1337.log").read_text()
     assert "training had ended at step 16; its outputs are written again" in log
     assert "validation loss" not in log, "it trained again"
     assert {path: path.read_bytes() for path in before} == before
     assert list((folder / "checkpoints").iterdir()) == []
-    assert copy.planned(WEIGHTS) == {}
+    assert unbuilt.planned(WEIGHTS) == {}
 
 
-def test_two_configs_that_share_a_folder_leave_each_other_their_checkpoints(copy):
+def test_two_configs_that_share_a_folder_leave_each_other_their_checkpoints(unbuilt):
     """The first is killed on its way; the second trains the same model under other settings to its end."""
-    folder = copy.folder
+    folder = unbuilt.folder
     tiny = (folder / "tests/config/tiny.yaml").read_text()
     (folder / "long.yaml").write_text(tiny.replace("  max_steps: 16\n", "  max_steps: 1000000\n"))
-    process = subprocess.Popen(copy.command(WEIGHTS, config="long.yaml"), cwd=folder, start_new_session=True, **QUIET)
+    process = subprocess.Popen(
+        unbuilt.command(WEIGHTS, config="long.yaml"), cwd=folder, start_new_session=True, **QUIET
+    )
     limit = time.monotonic() + 600
     while not (saved := list(folder.glob("checkpoints/bn4-s1337-*/resume.safetensors"))):
         assert process.poll() is None
@@ -212,9 +220,9 @@ def test_two_configs_that_share_a_folder_leave_each_other_their_checkpoints(copy
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     before = saved[0].read_bytes()
-    subprocess.run(copy.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
+    subprocess.run(unbuilt.command(options=["--unlock"]), cwd=folder, check=True, **QUIET)
 
     (folder / "other.yaml").write_text("results: other\n" + tiny)
-    copy.snakemake(WEIGHTS.replace("results/", "other/"), config="other.yaml")
+    unbuilt.snakemake(WEIGHTS.replace("results/", "other/"), config="other.yaml")
     assert saved[0].read_bytes() == before
     assert list((folder / "checkpoints").iterdir()) == [saved[0].parent]
