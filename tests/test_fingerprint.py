@@ -291,10 +291,10 @@ def test_every_rule_carries_the_fingerprint_of_its_own_script():
                 scripts[name] = scripts[base]
             else:
                 scripts[name] = body.split('"../../scripts/')[1].split('"')[0]
-                assert "conda:" in body
+                assert "conda:" in body, (path.name, name)
+                assert "log:" in body, (path.name, name)
             compared = "code=" if not scripts[name].startswith("fetch") else "code=lambda wildcards, output: "
             has_own = kind == "rule" or "params:" in body  # else those of the rule that it is derived from
             assert not has_own or f'{compared}fingerprint("{scripts[name]}")' in body, (path.name, name)
-            assert "log:" in body, (path.name, name)
             checked.add(name)
     assert len(checked) > 60
