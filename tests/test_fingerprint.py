@@ -48,6 +48,7 @@ def scripts(tmp_path):
 
 def fresh(script, root):
     module._parse.cache_clear()
+    module._names.cache_clear()
     module._code_digest.cache_clear()
     return fingerprint(script, root)
 
@@ -219,6 +220,57 @@ def test_an_import_counts_wherever_it_stands(tmp_path, code):
     (tmp_path / "b.py").write_text("x = 1\n")
     (tmp_path / "a.py").write_text(code)
     assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch):
+    """A lock in which a test may change a version."""
+    path = tmp_path / "lock.txt"
+    path.write_text(module.LOCK.read_text())
+    monkeypatch.setattr(module, "LOCK", path)
+    module._locked.cache_clear()
+
+    def change(name, version):
+        pin = next(line for line in path.read_text().splitlines() if line.startswith(f"{name}=="))
+        path.write_text(path.read_text().replace(pin, f"{name}=={version}"))
+        module._locked.cache_clear()
+
+    yield change
+    module._locked.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("package", "redone", "kept"),
+    [
+        ("torch", ["train.py", "logits.py", "quality.py"], ["score.py", "tbat.py", "score_table.py"]),
+        ("scipy", ["language_spectrum.py", "saturation.py"], ["train.py", "logits.py"]),
+        ("numba", ["tbat.py", "build_corpus.py"], ["train.py", "logits.py"]),
+        ("numpy", ["train.py", "score.py"], ["fetch.py"]),
+        ("tokenizers", ["train_tokenizer.py"], ["train.py", "score.py"]),
+        ("transformers", ["quality.py", "other_model.py"], ["train.py", "score.py"]),
+        ("faiss-cpu", ["quality.py"], ["train.py", "other_model.py"]),
+        ("seaborn", [], ["train.py", "score.py", "losses_figure.py"]),
+        ("pandas", [], ["score_table.py"]),
+    ],
+)
+def test_the_version_of_a_package_counts_where_it_computes(lock, package, redone, kept):
+    before = {script: fingerprint(script) for script in (*redone, *kept)}
+    lock(package, "99.0.1")
+    changed = {script for script in before if fingerprint(script) != before[script]}
+    assert changed == set(redone)
+
+
+@pytest.mark.parametrize("version", ["2.13.7", "2.13.0+cpu"])
+def test_a_repair_or_another_build_of_a_package_does_not_count(lock, version):
+    lock("torch", "2.13.0")
+    before = fingerprint("train.py")
+    lock("torch", version)
+    assert fingerprint("train.py") == before
+
+
+def test_packages_that_count_are_locked():
+    locked = module._locked()
+    assert all(package in locked for packages in module.COUNTED.values() for package in packages)
 
 
 def test_missing_script():

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from oversmoothing.jobs import UserError, explain, run
+from oversmoothing import jobs
+from oversmoothing.fingerprint import fingerprint
+from oversmoothing.jobs import UserError, check_settings, explain, run
 
 
 @pytest.fixture
@@ -48,3 +50,61 @@ def test_a_fault_of_ours_keeps_its_traceback_in_the_log(job):
         run(lambda _: 1 / 0, job)
     assert "ZeroDivisionError" in Path(job.log[0]).read_text()
     assert explain(ZeroDivisionError()) is None
+
+
+def test_ctrl_c_is_one_line_and_the_status_of_an_interrupt(job, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(raiser(KeyboardInterrupt()), job)
+    assert stopped.value.code == 130
+    assert Path(job.log[0]).read_text().endswith("ERROR interrupted\n")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
+    ran = []
+    main = eval("lambda job: ran.append(job)", {"__file__": "/somewhere/scripts/score.py", "ran": ran})
+    job.params = SimpleNamespace(code="of another day" if edited else fingerprint("score.py"))
+    if not edited:
+        run(main, job)
+        assert ran == [job]
+        return
+    with pytest.raises(SystemExit) as stopped:
+        run(main, job)
+    assert stopped.value.code == 1
+    assert "the code of score.py changed while the run was under way (the latest: " in capsys.readouterr().err
+    assert ran == []
+
+
+@pytest.fixture
+def asked(job, monkeypatch):
+    """Say what an input should have been made with."""
+    monkeypatch.setattr(jobs, "_asked", {})
+
+    def ask(**settings):
+        job.params = SimpleNamespace(asked={"a.parquet": {"rule": "score", "settings": settings}})
+        run(lambda job: None, job)
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        ('{"tau": 0.8}', "a.parquet: made with tau 0.8 and not 0.9; run again with --forcerun score"),
+        ('{"model": {"rank": 4, "width": 8}}', "made with model.rank 4 and not 8"),
+        ('{"decodings": ["pure", "eta"]}', r'made with decodings \["pure", "eta"\] and not \["pure", "greedy"\]'),
+    ],
+)
+def test_an_input_made_with_other_settings_is_named(asked, made, message):
+    asked(tau=0.9, model={"rank": 8}, decodings=["pure", "greedy"])
+    with pytest.raises(UserError, match=message):
+        check_settings(Path("a.parquet"), {"settings": made})
+
+
+@pytest.mark.parametrize("made", ["{}", '{"tau": 0.9}', '{"decodings": ["greedy"]}', '{"since": 1, "model": {}}'])
+def test_an_input_that_fits_or_says_nothing_passes(asked, made):
+    asked(tau=0.9, model={"rank": 8}, decodings=["pure", "greedy"])
+    check_settings("a.parquet", {"settings": made})
+    check_settings("a.parquet", {})
+    check_settings("b.parquet", {"settings": '{"tau": 0.8}'})

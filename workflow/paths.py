@@ -88,20 +88,21 @@ def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
     for pattern in corpus["paths"] if corpus["source"] == "files" else ():
         if not matching_files([pattern]):
             yield f"corpus.paths: no file matches {pattern!r} {here}"
-    if corpus["source"] == "fineweb" and (folder := local_shards(config)):
-        for shard in (*corpus["fineweb"]["train"], *corpus["fineweb"]["evaluation"]):
-            if not (folder / shard).is_file():
-                yield f"corpus.fineweb.repository: no file {folder / shard} {here}"
+    for shard in local_shards(config):
+        if not shard.is_file():
+            yield f"corpus.fineweb.repository: no file {shard} {here}"
     for i, own in enumerate(config["language"]["corpora"]):
         for pattern in own["paths"]:
             if not matching_files([pattern]):
                 yield f"language.corpora.{i}.paths: no file matches {pattern!r} {here}"
 
 
-def local_shards(config: Mapping[str, Any]) -> Path | None:
-    """Return the folder that holds the shards of the corpus; None where they come from the hub."""
-    repository = config["corpus"]["fineweb"]["repository"]
-    return Path(repository).expanduser() if repository.startswith(("/", ".", "~")) else None
+def local_shards(config: Mapping[str, Any]) -> list[Path]:
+    """List the shards of the corpus that a folder of the user's holds; none where they come from the hub."""
+    fineweb = config["corpus"]["fineweb"]
+    if config["corpus"]["source"] != "fineweb" or not fineweb["repository"].startswith(("/", ".", "~")):
+        return []
+    return [Path(fineweb["repository"]).expanduser() / shard for shard in (*fineweb["train"], *fineweb["evaluation"])]
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:

@@ -1,21 +1,35 @@
-"""A digest of the code behind a rule: its script and all that the script imports from the library.
+"""A digest of the code behind a rule: its script, all that the script imports from the library, and what computes.
 
 Snakemake watches a script's time stamp, not the modules it imports. The digest is taken over the syntax
 trees without comments, docstrings and what users are told, so that it changes when a result may have changed, and
 only then.
+Of the packages that this code imports, those in `COUNTED` count, each with the first two parts of its version in the
+lock: another one may compute other numbers, and one that lays out a table or a file does not.
 """
 
 import ast
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
+LOCK = SCRIPTS.parent / "envs" / "lock.txt"
+COUNTED = {  # modules, and the packages of the lock behind them
+    "english_words": ("english-words",),
+    "mauve": ("mauve-text", "faiss-cpu", "scikit-learn"),
+    "numba": ("numba",),
+    "numpy": ("numpy",),
+    "scipy": ("scipy",),
+    "tokenizers": ("tokenizers",),
+    "torch": ("torch",),
+    "transformers": ("transformers",),
+}
 
 
 def fingerprint(script: str, root: Path = SCRIPTS) -> str:
-    """Return the SHA-256 over the script and its import closure.
+    """Return the SHA-256 over the script, its import closure and the versions of what these compute with.
 
     Parameters
     ----------
@@ -33,6 +47,7 @@ def fingerprint(script: str, root: Path = SCRIPTS) -> str:
     for path in closure(script, root):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(_code_digest(path))
+    digest.update(json.dumps(versions(script, root)).encode())
     return digest.hexdigest()
 
 
@@ -46,6 +61,19 @@ def closure(script: str, root: Path = SCRIPTS) -> list[Path]:
             found.add(path)
             waiting.extend(_imports(path, root))
     return sorted(found)
+
+
+def versions(script: str, root: Path = SCRIPTS) -> dict[str, str]:
+    """Give the versions, such as 2.13, of the packages in `COUNTED` that the script or its import closure imports."""
+    imported = {name.partition(".")[0] for path in closure(script, root) for name in _names(path)}
+    return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
+
+
+@cache
+def _locked() -> dict[str, str]:
+    """Read the lock: the first two parts of each package's version."""
+    pins = (line.partition("#")[0].strip().split("==") for line in LOCK.read_text(encoding="utf-8").splitlines())
+    return {pin[0]: ".".join(pin[1].split(".")[:2]) for pin in pins if len(pin) == 2}
 
 
 @cache
@@ -105,6 +133,12 @@ def _is_message(node: ast.AST) -> bool:
 @cache
 def _imports(path: Path, root: Path) -> list[Path]:
     """Find the modules under `root` that a file imports, the packages around them included."""
+    return [file for name in _names(path) for file in _files(name, root)]
+
+
+@cache
+def _names(path: Path) -> set[str]:
+    """List the modules that a file imports, and what it imports from them, which may be modules too."""
     names: set[str] = set()
     for node in _statements(_parse(path).body):
         if isinstance(node, ast.Import):
@@ -112,7 +146,7 @@ def _imports(path: Path, root: Path) -> list[Path]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return [file for name in names for file in _files(name, root)]
+    return names
 
 
 def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

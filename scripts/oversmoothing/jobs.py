@@ -1,15 +1,19 @@
 """What every script shares: where its log goes and how its errors read."""
 
 import errno
+import json
 import logging
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from oversmoothing.fingerprint import closure, fingerprint
 
 logger = logging.getLogger(__name__)
+
+_asked: dict[str, dict[str, Any]] = {}  # of the job that runs: what its inputs should have been made with
 
 
 class UserError(Exception):
@@ -41,6 +45,7 @@ def run(main: Callable[[Any], None], job: Any) -> None:
     )
     try:
         _check_code(main, job)
+        _asked.update(getattr(getattr(job, "params", None), "asked", {}))
         main(job)
     except KeyboardInterrupt:
         logger.error("interrupted")
@@ -64,6 +69,36 @@ def explain(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         error = UserError(f"{error.filename or 'the disk'}: no space left; free some and run again")
     return str(error) if isinstance(error, UserError) else None
+
+
+def check_settings(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
+    """Check that an input of the job was made with the settings that the config asks for now.
+
+    Parameters
+    ----------
+    path : path
+    metadata : mapping
+        Of the file, as `provenance` gives it. What it says nothing of passes, and so does a file that is no input.
+
+    Raises
+    ------
+    UserError
+        That names the file and the setting.
+    """
+    asked = _asked.get(os.fspath(path))
+    if asked is None or "settings" not in metadata:
+        return
+    if found := _difference(json.loads(metadata["settings"]), asked["settings"], ""):
+        raise UserError(f"{path}: made with {found}; run again with --forcerun {asked['rule']}")
+
+
+def _difference(made: Any, asked: Any, where: str) -> str | None:
+    """Say in what settings differ that stand in both; a list that was used must be a part of the one asked for."""
+    if isinstance(made, dict) and isinstance(asked, dict):
+        both = (_difference(made[key], asked[key], f"{where}.{key}") for key in sorted(made.keys() & asked.keys()))
+        return next(filter(None, both), None)
+    part = isinstance(made, list) and isinstance(asked, list) and all(item in asked for item in made)
+    return None if part or made == asked else f"{where.lstrip('.')} {json.dumps(made)} and not {json.dumps(asked)}"
 
 
 def _check_code(main: Callable[[Any], None], job: Any) -> None:

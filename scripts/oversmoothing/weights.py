@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.atomic import atomic_path
 
@@ -42,11 +42,13 @@ def load_metadata(path: str | Path) -> dict[str, str]:
     """Read only the metadata of a safetensors file (errors as `load_tensors`)."""
     try:
         with safe_open(path, "pt") as file:
-            return file.metadata() or {}
+            metadata = file.metadata() or {}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (SafetensorError, OSError, struct.error) as error:
         raise _damaged(path, error) from error
+    check_settings(path, metadata)
+    return metadata
 
 
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:

@@ -1,11 +1,13 @@
 """The DAG rebuilds only what changed, and never misses a change: each claim proved by a dry-run."""
 
 import os
+import shutil
 import time
 
 import pytest
 
 TABLE = "oversmoothing_table"
+TAU = ("metrics:\n", "metrics:\n  tau: 0.8\n")  # a change of the tiny config
 
 
 def test_a_second_run_does_nothing(study):
@@ -36,7 +38,7 @@ def test_comments_docstrings_and_touches_change_nothing(study):
 
 def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     config = tmp_path / "tau.yaml"
-    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "metrics: {tau: 0.8}\n")
+    config.write_text((study.folder / "tests/config/tiny.yaml").read_text().replace(*TAU))
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
@@ -47,7 +49,7 @@ def test_bytes_follow_the_scores_and_their_table_the_statistics(copy, tmp_path):
     assert copy.planned(target=figure) == {}
     text = (copy.folder / "tests/config/tiny.yaml").read_text()
     config = tmp_path / "bytes.yaml"
-    config.write_text(text + "metrics: {tau: 0.8}\n")
+    config.write_text(text.replace(*TAU))
     drawn = {"bytes_table": 1, "argmax_frequency_figure": 1}
     assert copy.planned(target=figure, config=str(config)) == {"score": 2, "by_byte": 2, **drawn}
     config.write_text(text.replace("resamples: 100", "resamples: 200"))
@@ -135,6 +137,63 @@ def test_changed_text_rebuilds_the_corpus_and_all_that_follows(study):
         back()
     assert planned["build_corpus"] == 1
     assert planned["train"] == 2
+
+
+@pytest.mark.parametrize("how", ["an older file in its place", "its time kept"])
+def test_changed_text_is_seen_whatever_its_time_says(study, how):
+    path = study.folder / "text.jsonl"
+    right, stat = path.read_bytes(), path.stat()
+    other = path.with_name("other.jsonl")
+    other.write_bytes(right.replace(b"a", b"b", 1))
+    if how == "its time kept":
+        os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    else:
+        os.utime(other, (1, 1))
+    try:
+        other.replace(path)
+        planned = study.planned()
+    finally:
+        path.write_bytes(right)
+    assert planned["build_corpus"] == 1
+    assert planned["train"] == 2
+    assert study.planned() == {}
+
+
+@pytest.mark.parametrize(
+    ("package", "expected"),
+    [
+        ("torch", {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, TABLE: 1}),
+        (
+            "numba",
+            {"build_corpus": 1, "train": 2, "train_truth": 1, "draw_windows": 1, "logits": 3, "score": 2, "tbat": 2},
+        ),
+        ("seaborn", {}),
+        ("pyarrow", {}),
+    ],
+)
+def test_another_version_of_a_package_redoes_what_computes_with_it(study, package, expected):
+    back = study.edit("envs/lock.txt", f"\n{package}==", f"\n{package}==99.")
+    try:
+        planned = study.planned()
+    finally:
+        back()
+    assert planned == ({**expected, TABLE: 1} if expected else {})
+
+
+def test_results_whose_records_are_lost_are_held_against_the_config_by_their_readers(copy, tmp_path):
+    """Snakemake takes the scores as they are; they say that they were made with another tau."""
+    shutil.rmtree(copy.folder / ".snakemake")
+    table = copy.folder / "results/tables/oversmoothing.csv"
+    table.unlink()
+    config = tmp_path / "tau.yaml"
+    config.write_text((copy.folder / "tests/config/tiny.yaml").read_text().replace(*TAU))
+    assert copy.planned(config=str(config)) == {TABLE: 1}
+    output = copy.snakemake(config=str(config), check=False)
+    assert "results/scores/tto/bn4-s1337.parquet: made with tau 0.9 and not 0.8" in output
+    assert "run again with --forcerun score" in output
+    assert not table.exists()
+    copy.snakemake(config=str(config), options=["--forcerun", "score"])
+    assert table.exists()
 
 
 def test_resamples_redraw_the_table_alone(study, tmp_path):

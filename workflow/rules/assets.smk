@@ -26,6 +26,7 @@ rule fetch:
         ENVIRONMENT
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
+        files=lambda wildcards: contents(plan.asset_files(ASSETS[wildcards.asset])),
         # Of `output`, and so not compared: what has been fetched is as good after a change of this code.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:
@@ -42,6 +43,7 @@ rule fetch_corpus:
         ENVIRONMENT
     params:
         settings=plan.fetch_settings(config),
+        files=lambda wildcards: contents(local_shards(config)),
         folder=lambda wildcards, output: plan.corpus_folder(config),
         code=lambda wildcards, output: fingerprint("fetch_corpus.py"),
     script:

@@ -12,8 +12,16 @@ import sys
 sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
+from asked import hold_inputs
 from check import check, check_device
-from paths import check_paths, check_sources, check_text, missing_text
+from contents import contents
+from paths import (
+    check_paths,
+    check_sources,
+    check_text,
+    local_shards,
+    missing_text,
+)
 from plan import METRICS, one_of, settings
 from planned import begin, fingerprint
 from repeated_keys import check_keys

@@ -9,11 +9,13 @@ CORPUS = {
     for split in ("train", "validation", "evaluation")
 }
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
+TEXT = plan.corpus_files(config) if config["corpus"]["source"] == "files" else []
 
 
 rule build_corpus:
     input:
-        files=plan.corpus_files(config),
+        # Text of the user is known by what it holds, not by its time.
+        files=ancient(TEXT) or plan.corpus_files(config),
     output:
         **CORPUS,
         manifest=MANIFEST,
@@ -27,6 +29,7 @@ rule build_corpus:
         runtime=plan.growing(120),
     params:
         settings=plan.corpus_settings(config),
+        files=lambda wildcards: contents(TEXT),
         at_least=lambda wildcards, output: plan.bytes_needed(config),
         code=fingerprint("build_corpus.py"),
     script:

@@ -62,13 +62,18 @@ rule language_spectrum:
 
 use rule language_spectrum as language_spectrum_of_files with:
     input:
-        text=lambda wildcards: plan.matching_files(CORPORA[wildcards.text]["paths"]),
+        text=lambda wildcards: ancient(
+            plan.matching_files(CORPORA[wildcards.text]["paths"])
+        ),
         tokenizer=TOKENIZER,
     wildcard_constraints:
         text="|".join(map(re.escape, CORPORA)) or "(?!)",
     params:
         settings=lambda wildcards: plan.language_settings(
             config, CORPORA[wildcards.text]
+        ),
+        files=lambda wildcards: contents(
+            plan.matching_files(CORPORA[wildcards.text]["paths"])
         ),
         code=fingerprint("language_spectrum.py"),
 

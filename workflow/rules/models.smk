@@ -78,6 +78,7 @@ rule adopt:
         runtime=plan.growing(10),
     params:
         block=config["windows"]["prompt"] + config["windows"]["scored"],
+        file=lambda wildcards: contents([MODELS[wildcards.model].path]),
         code=fingerprint("adopt.py"),
     script:
         "../../scripts/adopt.py"

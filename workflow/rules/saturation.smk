@@ -29,6 +29,9 @@ rule saturation:
         runtime=plan.growing(30),
     params:
         settings=plan.saturation_settings(config, MODELS),
+        files=lambda wildcards: contents(
+            entry["path"] for entry in config["saturation"]["histories"]
+        ),
         code=fingerprint("saturation.py"),
     script:
         "../../scripts/saturation.py"

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.store.atomic import atomic_path
 
 
@@ -58,7 +58,8 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     Raises
     ------
     UserError
-        If the file is missing, truncated or lacks a column; the message names the file and the column.
+        If the file is missing, truncated or lacks a column, or was made with other settings than the job asks for;
+        the message names the file and the column or the setting.
     """
     with open_reader(path, columns or ()) as reader:
         return reader.read(columns=columns)
@@ -88,6 +89,8 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     """
     try:
         with pq.ParquetFile(path) as reader:
+            metadata = reader.schema_arrow.metadata or {}
+            check_settings(path, {key.decode(): value.decode() for key, value in metadata.items()})
             missing = [name for name in columns if name not in reader.schema_arrow.names]
             if missing:
                 have = ", ".join(reader.schema_arrow.names)

@@ -1,0 +1,74 @@
+"""Size and digest of the user's files, taken once as long as nothing has touched them."""
+
+import hashlib
+import json
+import os
+
+import pytest
+
+import contents as module
+from contents import KEPT, contents
+
+
+@pytest.fixture
+def text(tmp_path, monkeypatch):
+    """A file that is old enough to be known again, in a project's folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "SETTLED", -(10**12))
+    path = tmp_path / "text.txt"
+    path.write_text("one")
+    return path
+
+
+def digest(text):
+    return f"{len(text)} bytes, sha256 {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def forbidden(*arguments):
+    raise AssertionError("the file is read again")
+
+
+def test_what_has_not_changed_is_not_read_again(text, monkeypatch):
+    assert contents(["text.txt", "none.txt"]) == {"text.txt": digest("one")}
+    monkeypatch.setattr(module.hashlib, "file_digest", forbidden)
+    assert contents(["text.txt"]) == {"text.txt": digest("one")}
+    assert contents([text]) == {str(text): digest("one")}
+    assert contents([]) == {}
+
+
+def test_a_change_counts_though_size_and_time_are_kept(text):
+    contents([text])
+    stat = text.stat()
+    text.write_text("two")
+    os.utime(text, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert contents([text]) == {str(text): digest("two")}
+
+
+def test_an_older_file_in_its_place_counts(text):
+    contents([text])
+    other = text.with_name("older.txt")
+    other.write_text("six")
+    os.utime(other, (1, 1))
+    other.replace(text)
+    assert contents([text]) == {str(text): digest("six")}
+
+
+def test_a_file_written_a_moment_ago_is_read_again(text, monkeypatch):
+    """Within one tick of the file system's clock it may change and keep its time."""
+    monkeypatch.setattr(module, "SETTLED", 10**12)
+    contents([text])
+    assert not KEPT.exists()
+
+
+def test_a_damaged_or_unwritable_store_costs_time_alone(text, monkeypatch):
+    contents([text])
+    assert len(json.loads(KEPT.read_text())) == 1
+    KEPT.write_text('{"cut')
+    assert contents([text]) == {str(text): digest("one")}
+
+    def denied(*arguments):
+        raise PermissionError
+
+    KEPT.unlink()
+    monkeypatch.setattr(module, "write_json", denied)
+    assert contents([text]) == {str(text): digest("one")}

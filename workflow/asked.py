@@ -1,0 +1,45 @@
+"""What each input of a job should say of itself: the settings of the rule that makes it.
+
+Snakemake compares these with its own records. Results that were copied without these, or whose records are lost, pass
+for what the config asks for; but they say themselves what they were made with, and their readers hold it against this.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+
+def hold_inputs(rules: Iterable[Any]) -> None:
+    """Give each rule the parameter `asked`: what its inputs should have been made with.
+
+    It holds by the input's path ``rule``, the name of what makes it, and ``settings``, where that rule has such a
+    parameter. As a function of the inputs it is none that Snakemake compares.
+    """
+    rules = list(rules)
+    asked = _asked(rule for rule in rules if "settings" in rule.params.keys())  # noqa: SIM118 (it iterates over values)
+    for rule in rules:
+        if "asked" not in rule.params.keys():  # noqa: SIM118 (a module's file is read once for each rule that is used)
+            rule.set_params(asked=asked)
+
+
+def _asked(makers: Iterable[Any]) -> Callable[[Any, Iterable[str]], dict[str, dict[str, Any]]]:
+    makers = list(makers)
+
+    @cache
+    def made_by(path: str) -> dict[str, Any] | None:
+        for rule in makers:
+            if rule.is_producer(path):
+                settings = rule.params.settings
+                if callable(settings):
+                    settings = settings(Wildcards(rule, path))
+                return {"rule": rule.name, "settings": settings}
+        return None
+
+    return lambda wildcards, input: {path: maker for path in input if (maker := made_by(str(path)))}
+
+
+class Wildcards:
+    """The wildcards of the job that makes a path, as attributes."""
+
+    def __init__(self, rule: Any, path: str) -> None:
+        vars(self).update(rule.get_wildcards(path))

@@ -1,0 +1,54 @@
+"""What the files of the user hold, as parameters of the rules that read them.
+
+Snakemake sees that a file has changed by its time, and an older file in its place, or one whose time was kept, is no
+change to it. So rules carry the size and the digest of what they read. A digest is taken once and kept under what no
+write leaves as it is: not even a copy that keeps a file's time keeps `ctime`, the time of its last change of any kind.
+"""
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from tqdm import tqdm
+
+from oversmoothing.store.atomic import write_json
+
+KEPT = Path(".snakemake/contents.json")
+SETTLED = 2_000_000_000  # nanoseconds: a file that is younger may change again within one tick of its clock
+LONG = 1_000_000_000  # bytes whose digest takes more than some seconds
+
+
+def contents(files: Iterable[str | Path]) -> dict[str, str]:
+    """Give for each file that is there its size and SHA-256, by its path."""
+    known = _read_kept()
+    now, stats = time.time_ns(), {str(file): Path(file).stat() for file in files if Path(file).is_file()}
+    keys = {
+        file: [stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns] for file, stat in sorted(stats.items())
+    }
+    found, new = {}, {}
+    size = sum(key[0] for file, key in keys.items() if known.get(str(Path(file).absolute()), [])[:-1] != key)
+    with tqdm(total=size, unit="B", unit_scale=True, desc="reading text", disable=size < LONG) as progress:
+        for file, key in keys.items():
+            place = str(Path(file).absolute())
+            *kept, digest = known.get(place, [None])
+            if kept != key:
+                with Path(file).open("rb") as stream:
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                progress.update(key[0])
+                if now - key[-1] > SETTLED:
+                    new[place] = [*key, digest]
+            found[file] = f"{key[0]} bytes, sha256 {digest}"
+    if new:
+        with contextlib.suppress(PermissionError):  # of a folder that is not ours: then each plan takes them again
+            write_json(KEPT, _read_kept() | new)
+    return found
+
+
+def _read_kept() -> dict[str, list]:
+    try:
+        return json.loads(KEPT.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
