@@ -5,13 +5,7 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 (Figure 2.1).
 """
 
-from oversmoothing.training.accepted import accepted, discard
-
-
-def discard_checkpoints():
-    """Delete what finished trainings keep for the case that their outputs are lost before Snakemake records them."""
-    for job in accepted(workflow.dag, "train", "train_truth"):
-        discard(job.params.checkpoints["folder"], job.output.weights)
+from oversmoothing.training.accepted import discard_accepted
 
 
 rule train:

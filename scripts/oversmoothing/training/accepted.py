@@ -13,6 +13,20 @@ from oversmoothing.training.lock import Lock
 MOST_HEADER = 100_000_000  # bytes; the format's own limit
 
 
+def discard_accepted(dag: Any, *rules: str) -> None:
+    """Delete what finished trainings keep for the case that their outputs are lost before Snakemake records them.
+
+    Parameters
+    ----------
+    dag : snakemake.dag.DAG
+        Of a run, at its start or its end.
+    *rules : str
+        Of trainings.
+    """
+    for job in accepted(dag, *rules):
+        discard(job.params.checkpoints["folder"], job.output.weights)
+
+
 def accepted(dag: Any, *rules: str) -> Iterator[Any]:
     """Yield the jobs of these rules whose outputs Snakemake has recorded and would not make again.
 
