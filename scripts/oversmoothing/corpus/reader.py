@@ -51,12 +51,13 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     """
     try:
         manifest: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        for split in ("train", "validation", "evaluation"):
-            part = manifest["splits"][split]
+        for split, part in manifest["splits"].items():
+            if split not in ("train", "validation", "evaluation"):
+                raise ValueError(f"{split!r} is no split")
             int(part["bytes"]), bytes.fromhex(part["sha256"])
     except FileNotFoundError:
         raise UserError(f"{path}: no such file: build the corpus first") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path}: not a complete manifest of a corpus ({error}): delete it and run again") from error
     return manifest
 

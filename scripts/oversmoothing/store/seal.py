@@ -48,7 +48,8 @@ def check(path: str | Path) -> None:
         place = _find(content)
         if place < 0 or content[place : place + _DIGITS] == _checksum(content, place):
             return
-    raise UserError(f"{path}: changed or damaged since it was written (its checksum differs); delete it and run again")
+    kind = path.suffix.removeprefix(".").replace("parquet", "Parquet")
+    raise UserError(f"{path}: not a complete {kind} file (changed since it was written); delete it and run again")
 
 
 def _find(content: mmap.mmap) -> int:
