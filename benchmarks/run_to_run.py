@@ -98,8 +98,17 @@ def nothing(_: Member) -> list[Value]:
 
 def largest(values: Sequence[Value]) -> float:
     """Return the largest difference of two seeds, as a share of the larger; NaN where there are no values."""
-    pairs = [pair for value in values for pair in combinations(value.means, 2)]
-    return max((abs(a - b) / (max(abs(a), abs(b)) or 1.0) for a, b in pairs), default=math.nan)
+    shares = [
+        abs(a - b) / (max(scale(value, a), scale(value, b)) or 1.0)
+        for value in values
+        for a, b in combinations(value.means, 2)
+    ]
+    return max(shares, default=math.nan)
+
+
+def scale(value: Value, mean: float) -> float:
+    """Return what a margin is a share of: the number itself, or its root where it counts bytes."""
+    return math.sqrt(mean) if value.kind == "unargmaxable" else abs(mean)
 
 
 def spread(values: Sequence[Value]) -> tuple[float, float]:
@@ -107,7 +116,7 @@ def spread(values: Sequence[Value]) -> tuple[float, float]:
     own = [value for value in values if value.mean]
     if not own:
         return 0.0, 0.0
-    variances = [np.var(value.means, ddof=1) / value.mean**2 for value in own]
+    variances = [np.var(value.means, ddof=1) / scale(value, value.mean) ** 2 for value in own]
     freedom = sum(len(value.means) - 1 for value in own)
     sd = math.sqrt(float(np.mean(variances)))
     return sd, math.sqrt(2) * sd * float(scipy.stats.t.ppf(0.975, freedom))

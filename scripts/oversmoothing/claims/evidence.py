@@ -4,6 +4,7 @@
 thesis's tables, so that both are put to the very same test. Whatever is not there raises `Missing`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -166,7 +167,7 @@ class Run(Evidence):
 
     def unargmaxable(self, member: Member) -> Value:
         counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
-        return Value(counts, member.trainings, "unargmaxable")
+        return Value(counts, member.trainings, "unargmaxable", size=math.sqrt(np.mean(counts)))  # as counts scatter
 
     def effective_rank(self, representation: str, member: Member) -> Value:
         means = []

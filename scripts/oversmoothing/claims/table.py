@@ -34,7 +34,7 @@ MARGINS = {
     "accuracies": "accuracies",
     **{metric: label.partition(" (")[0] for metric, label in LABELS.items()},
     **{metric: measure.label for metric, measure in MEASURES.items()},
-    "unargmaxable": "unargmaxable bytes",
+    "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",
     "dynamics": "singular entropy and anisotropy",
 }

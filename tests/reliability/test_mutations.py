@@ -1,0 +1,158 @@
+"""Faults put into a copy of the code, each of which some test must notice.
+
+The list began with a campaign of random edits: those that no test noticed got a test of their own, and stand here with
+it. Whoever mends a fault that no test noticed adds a line.
+"""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from study import ROOT
+
+LIBRARY = "scripts/oversmoothing"
+SIGNALS = "for number in (signal.SIGTERM, signal.SIGINT)"
+# What goes wrong: file, old text, new text, the test that must fail.
+MUTATIONS = {
+    "nothing is forced to the disk": (
+        f"{LIBRARY}/store/atomic.py",
+        "        _flush_to_disk(temporary)\n",
+        "",
+        "test_training_end.py::test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place",
+    ),
+    "a process that was replaced saves": (
+        f"{LIBRARY}/training/checkpoint.py",
+        "        self._lock.verify()\n",
+        "",
+        "test_training.py::test_a_process_that_was_replaced_saves_nothing",
+    ),
+    "Ctrl-C is not caught": (
+        f"{LIBRARY}/training/loop.py",
+        SIGNALS,
+        "for number in (signal.SIGTERM,)",
+        "test_training.py::test_a_killed_training_resumes_to_the_same_bits[Signals.SIGINT-float32]",
+    ),
+    "Ctrl-C does not reach every process": (
+        f"{LIBRARY}/training/launch.py",
+        SIGNALS,
+        "for number in (signal.SIGTERM,)",
+        "test_training_together.py::test_a_signal_reaches_every_process",
+    ),
+    "nothing is saved when a training is stopped": (
+        f"{LIBRARY}/training/loop.py",
+        "if stopped or progress",
+        "if progress",
+        "test_training.py::test_what_is_saved_when_it_is_stopped_is_the_step_it_was_stopped_at",
+    ),
+    "nothing is saved at the end": (
+        f"{LIBRARY}/training/loop.py",
+        "            checkpoints.finish(progress)\n",
+        "            pass\n",
+        "test_training.py::test_a_training_that_has_ended_takes_no_step_again",
+    ),
+    "the lock file is left": (
+        f"{LIBRARY}/training/lock.py",
+        "                    path.unlink(missing_ok=True)",
+        "                    pass",
+        "test_lock.py::test_nothing_is_left",
+    ),
+    "a heartbeat ends at an error": (
+        f"{LIBRARY}/training/lock.py",
+        "with suppress(OSError)",
+        "with suppress(KeyError)",
+        "test_lock.py::test_signs_of_life_go_on_after_one_that_failed",
+    ),
+    "other processes live on": (
+        f"{LIBRARY}/training/launch.py",
+        "                process.kill()\n",
+        "                pass\n",
+        "test_training_together.py::test_when_one_fails_the_others_are_ended",
+    ),
+    "checkpoints are deleted before Snakemake knows": (
+        f"{LIBRARY}/training/task.py",
+        "task.weights, task.history, task.snapshots)\n",
+        "task.weights, task.history, task.snapshots)\n            checkpoints.folder.clear()\n",
+        "test_training_end.py::test_outputs_that_are_lost_are_written_again_without_a_step",
+    ),
+    "checkpoints of a training under way are deleted": (
+        f"{LIBRARY}/training/accepted.py",
+        'json.loads(told["progress"])["finished"]',
+        "True",
+        "test_training_end.py::test_a_training_under_way_stays",
+    ),
+    "training reads a corpus that nobody checked": (
+        f"{LIBRARY}/training/task.py",
+        '        verify(task.training, corpus["splits"]["train"])\n',
+        "",
+        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
+    ),
+    "the language model reads a corpus that nobody checked": (
+        "scripts/train_language_model.py",
+        '    verify(job.input.training, manifest["splits"]["train"])\n',
+        "",
+        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
+    ),
+    "second windows come from a corpus that nobody checked": (
+        "scripts/draw_second_windows.py",
+        "    verify(job.input.evaluation, part)\n",
+        "",
+        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
+    ),
+    "equal weights are other files": (
+        f"{LIBRARY}/weights.py",
+        "        _sort_header(temporary)\n",
+        "",
+        "test_weights.py::test_equal_weights_are_equal_files",
+    ),
+    "a title is markup": (
+        f"{LIBRARY}/web_page.py",
+        'replace("TITLE", escape(title))',
+        'replace("TITLE", title)',
+        "test_pages.py",
+    ),
+    "a heading is markup": (f"{LIBRARY}/samples.py", "{escape(heading)}", "{heading}", "test_pages.py"),
+    "HTML in Markdown is markup": (f"{LIBRARY}/layout.py", '{"html": False}', '{"html": True}', "test_pages.py"),
+    "imports in handlers do not count": (f"{LIBRARY}/fingerprint.py", ', "handlers"', "", "test_fingerprint.py"),
+    "a rule has no fingerprint": (
+        "workflow/rules/quality.smk",
+        '        code=fingerprint("quality.py"),\n',
+        "",
+        "test_fingerprint.py::test_every_rule_carries_the_fingerprint_of_its_own_script",
+    ),
+    "a damaged file is not noticed": (
+        f"{LIBRARY}/store/seal.py",
+        "        if place < 0 or ",
+        "        if True or ",
+        "test_store.py::test_a_flipped_bit_is_named",
+    ),
+    "code may change in mid-run": (
+        f"{LIBRARY}/jobs.py",
+        "        _check_code(main, job)\n",
+        "",
+        "test_jobs.py",
+    ),
+    "one of many comparisons decides alone": (
+        f"{LIBRARY}/statistics.py",
+        "    return expanded(float(scipy.stats.norm.sf(np.nanquantile(largest, 1 - level))), windows)\n",
+        "    return expanded(level, windows)\n",
+        "claims/test_together.py",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", MUTATIONS)
+def test_a_fault_is_noticed(tmp_path, fault):
+    path, old, new, test = MUTATIONS[fault]
+    for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", ".snakemake"))
+    for name in ("pyproject.toml", "README.md", "Makefile"):
+        shutil.copy(ROOT / name, tmp_path)
+    text = (tmp_path / path).read_text()
+    assert old in text, f"{path} no longer holds {old!r}"
+    (tmp_path / path).write_text(text.replace(old, new))
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"tests/{test}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert " failed" in done.stdout or "FAILED" in done.stdout, done.stdout
