@@ -66,7 +66,13 @@ def test_ctrl_c_is_one_line(copy):
     log = copy.folder / "results/logs/score/bn4-s1337.log"
     log.unlink()
     with subprocess.Popen(
-        command, cwd=copy.folder, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=copy.folder,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it in the background
     ) as process:
         while not log.exists():  # it is opened once all is imported
             assert process.poll() is None
