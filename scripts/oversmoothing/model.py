@@ -58,8 +58,9 @@ class GPTConfig:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
         counts |= {} if self.rank is None else {"rank": self.rank}
         for key, value in counts.items():
-            if type(value) is not int or value < 1:
-                raise UserError(f"model: {key} {value!r} must be a whole number from 1 on")
+            least = 0 if key == "layers" else 1  # without a block it is a head alone
+            if type(value) is not int or value < least:
+                raise UserError(f"model: {key} {value!r} must be a whole number from {least} on")
         if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
             raise UserError(f"model: dropout {self.dropout!r} must lie between 0 and 1")
         if self.width % self.heads:
