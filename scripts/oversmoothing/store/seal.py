@@ -5,9 +5,9 @@ checksum is CRC-32 over the whole file: it finds every burst of up to 32 bits an
 other changes, which is all that accidents ask for, and no hash of the standard library is faster.
 """
 
-import mmap
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from oversmoothing.jobs import UserError
 
@@ -15,6 +15,7 @@ KEY = "seal"  # in the file's own metadata
 _MARK = b"oversmoothing-crc32:"
 _DIGITS = 8
 BLANK = _MARK.decode() + "0" * _DIGITS  # the value that a writer leaves for `seal` to fill in
+_BLOCK = 1 << 20  # bytes read at once, so that a large file takes no more memory than a small one
 _REACH = 1 << 20  # bytes from either end in which it stands: metadata are the head of safetensors, the foot of Parquet
 
 
@@ -24,9 +25,8 @@ def seal(path: str | Path) -> None:
     The checksum is that of the file with `BLANK` in it, so that equal contents stay equal files.
     """
     with Path(path).open("r+b") as file:
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            place = _find(content)
-            checksum = _checksum(content, place)
+        place = _find(file)
+        checksum = _checksum(file, place)
         file.seek(place)
         file.write(checksum)
 
@@ -42,27 +42,38 @@ def check(path: str | Path) -> None:
         If the checksum is not that of the file.
     """
     path = Path(path)
-    if not path.is_file() or not path.stat().st_size:
+    if not path.is_file():
         return
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        place = _find(content)
-        if place < 0 or content[place : place + _DIGITS] == _checksum(content, place):
+    with path.open("rb") as file:
+        place = _find(file)
+        if place < 0:
             return
-    kind = path.suffix.removeprefix(".").replace("parquet", "Parquet")
-    raise UserError(f"{path}: not a complete {kind} file (changed since it was written); delete it and run again")
+        file.seek(place)
+        if file.read(_DIGITS) == _checksum(file, place):
+            return
+    raise UserError(f"{path}: changed or damaged since it was written (its checksum differs); delete it and run again")
 
 
-def _find(content: mmap.mmap) -> int:
+def _find(file: BinaryIO) -> int:
     """Return where the checksum's digits stand; -1 without a seal."""
-    found = content.rfind(_MARK, max(0, len(content) - _REACH))
-    if found < 0:
-        found = content.find(_MARK, 0, _REACH)
+    tail = max(0, file.seek(0, 2) - _REACH)
+    file.seek(tail)
+    found = file.read(_REACH).rfind(_MARK)
+    if found >= 0:
+        return tail + found + len(_MARK)
+    file.seek(0)
+    found = file.read(_REACH).find(_MARK)
     return found + len(_MARK) if found >= 0 else -1
 
 
-def _checksum(content: mmap.mmap, place: int) -> bytes:
-    with memoryview(content) as view:
-        value = zlib.crc32(view[:place])
-        value = zlib.crc32(b"0" * _DIGITS, value)
-        value = zlib.crc32(view[place + _DIGITS :], value)
+def _checksum(file: BinaryIO, place: int) -> bytes:
+    """Return the checksum of the file with zeros for the digits at `place`."""
+    file.seek(0)
+    value, left = 0, place
+    while block := file.read(min(_BLOCK, left)):
+        value, left = zlib.crc32(block, value), left - len(block)
+    value = zlib.crc32(b"0" * _DIGITS, value)
+    file.seek(place + _DIGITS)
+    while block := file.read(_BLOCK):
+        value = zlib.crc32(block, value)
     return b"%08x" % value
