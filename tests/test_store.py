@@ -149,7 +149,9 @@ def test_missing_file(tmp_path):
 def test_truncated_file_is_named(file, keep):
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * keep) if isinstance(keep, float) else keep])
-    with pytest.raises(UserError, match=r"logits\.parquet: (not a complete|changed or damaged) .* delete it and run again"):
+    with pytest.raises(
+        UserError, match=r"logits\.parquet: (not a complete|changed or damaged) .* delete it and run again"
+    ):
         list(read_groups(file, ["window", "logits"]))
 
 
