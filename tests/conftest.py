@@ -1,9 +1,12 @@
 """What holds in all tests."""
 
+import hypothesis
 import pytest
 import torch
 
 torch.set_num_threads(1)
+hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no error
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """Figures 4.2, 4.3 and A.1 show what the table of bytes and the text hold."""
 
+import json
+from hashlib import sha256
 from types import SimpleNamespace
 
 import numpy as np
@@ -166,7 +168,11 @@ def test_scripts(table, tmp_path):
         output = [tmp_path / f"{script.__name__}.png", tmp_path / f"{script.__name__}.svg"]
         script.main(SimpleNamespace(input=[tmp_path / "bytes.csv"], output=output, params=params))
         assert all(path.stat().st_size > 10_000 for path in output)
-    (tmp_path / "train.bin").write_bytes(b"Some text.")
+    text = b"Some text."
+    (tmp_path / "train.bin").write_bytes(text)
+    facts = {"bytes": len(text), "sha256": sha256(text).hexdigest()}
+    (tmp_path / "manifest.json").write_text(json.dumps({"splits": {"train": facts}}))
     output = [tmp_path / "c.png", tmp_path / "c.svg"]
-    chart_script.main(SimpleNamespace(input=SimpleNamespace(training=tmp_path / "train.bin"), output=output))
+    inputs = SimpleNamespace(training=tmp_path / "train.bin", manifest=tmp_path / "manifest.json")
+    chart_script.main(SimpleNamespace(input=inputs, output=output))
     assert all(path.stat().st_size > 10_000 for path in output)

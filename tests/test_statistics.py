@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oversmoothing.statistics import WindowSums, critical_value, expanded, merge, paired_difference, summarise
@@ -34,7 +34,6 @@ def test_mean_and_sd_are_those_over_positions():
     assert cell.sd == pytest.approx(values.std(ddof=1), abs=1e-13)
 
 
-@settings(deadline=None)  # a busy machine is no error
 @given(st.integers(1, 2000), st.integers(0, 5))
 def test_the_cut_into_blocks_and_their_order_do_not_matter(blocks, seed):
     ids, values = clustered(seed=seed)

@@ -147,7 +147,7 @@ def test_a_constant_bias_changes_nothing():
 whole = st.integers(-3, 3)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(data=st.data(), v=st.integers(1, 9), d=st.integers(1, 4), with_bias=st.booleans())
 def test_small_whole_numbers_are_never_undecided(data, v, d, with_bias):
     """Ties of every kind: equal rows, rows on edges and faces, columns that depend on each other."""
@@ -156,7 +156,7 @@ def test_small_whole_numbers_are_never_undecided(data, v, d, with_bias):
     np.testing.assert_array_equal(decided(weights, bias), by_linear_programs(weights, bias))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10**6), v=st.integers(2, 25), d=st.integers(1, 5))
 def test_symmetries(seed, v, d):
     """Invariant under an invertible map of h, a constant added to all rows, and reordering."""

@@ -89,7 +89,7 @@ def is_a_tie(weights, p, delta):
     return any((other != sets[0]).any() for other in sets)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(awkward())
 def test_awkward_heads_and_distributions_are_decided_and_proved(case):
     """Each decision holds in exact arithmetic, unless it hangs on the last bit of a tie."""
@@ -99,7 +99,7 @@ def test_awkward_heads_and_distributions_are_decided_and_proved(case):
     assert not unproved or is_a_tie(weights, p, delta)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(awkward())
 def test_awkward_heads_and_distributions_equal_brute_force(case):
     weights, p, delta = case
@@ -149,7 +149,7 @@ def test_delta_zero_and_one_token_reject_nothing_with_mass():
     assert reject_set(prepare(np.ones((1, 3))), np.ones(1)).rejected.tolist() == [[False]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 1000))
 def test_more_freedom_rejects_more(seed):
     """A larger delta, or a head of which less is kept, only adds q, so the sets grow."""

@@ -62,7 +62,7 @@ def test_the_thesis_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert json.loads((tmp_path / "corpus/manifest.json").read_text()) == contents
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(["", "a", "b", "é", "dd", "eee", "ffff"]), min_size=4, max_size=30),
     st.lists(st.sampled_from(["", "a", "b", "g", "hh"]), min_size=2, max_size=10),

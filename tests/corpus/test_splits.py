@@ -63,7 +63,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "A,", "b.", "“c”", "é", "-
 TEXTS = st.lists(WORDS | st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=25)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @example(["\x1f", "\u3000"], Random(0), 2)
 @given(TEXTS, st.randoms(use_true_random=False), st.integers(2, 4))
 def test_splits_of_any_texts(texts: list[str], random: Any, length: int) -> None:

@@ -36,7 +36,7 @@ def plain_hash(data: bytes) -> int:
     return value
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(TEXT | st.none(), min_size=1, max_size=12), st.data())
 def test_any_texts(tmp_path_factory: pytest.TempPathFactory, values: list[str | None], data: st.DataObject) -> None:
     path = write(tmp_path_factory.mktemp("texts") / "a.parquet", values)

@@ -24,7 +24,7 @@ def as_array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SENTENCES, st.integers(1, 5), st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_windows_of_any_text(text: str, count: int, prompt: int, scored: int, seed: int) -> None:
     data = text.encode()

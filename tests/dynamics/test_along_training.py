@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import along_training as script
@@ -80,7 +80,6 @@ def job(tmp_path):
     )
 
 
-@settings(deadline=None)
 @given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 1000))
 def test_closed_form_anisotropy_is_the_mean_over_pairs(n, d, seed):
     states = np.random.default_rng(seed).normal(0.5, 1, (n, d))
@@ -115,7 +114,6 @@ def test_anisotropy_of_nothing_is_unknown_and_of_nan_an_error():
         directions.add(np.array([[1.0, np.nan]]))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 1000))
 def test_singular_entropy_is_the_divergence_from_uniform(n, m, seed):
     matrix = np.random.default_rng(seed).normal(size=(n, m))
@@ -133,7 +131,6 @@ def test_singular_entropy_by_hand():
         singular_entropy(np.zeros((3, 3)))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 1000))
 def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
     states = np.random.default_rng(seed).standard_t(1.5, (n, d))

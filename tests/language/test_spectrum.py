@@ -19,7 +19,7 @@ def direct_error(matrix):
     return np.array([np.linalg.norm(sigma[d:]) for d in range(len(sigma) + 1)]) / np.linalg.norm(matrix)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(20, 300))
 def test_values_and_errors_of_a_text_are_those_of_a_direct_svd(seed, context, size):
     tokens = np.random.default_rng(seed).geometric(0.15, size).clip(max=40).astype(np.uint8)

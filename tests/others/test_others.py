@@ -85,7 +85,7 @@ def test_anisotropy_is_the_mean_over_pairs(neox):
         assert found[name] == pytest.approx(np.mean(cosines), abs=1e-5)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
 def test_the_spectrum_is_that_of_numpy(v, d, seed):
     weight = np.random.default_rng(seed).normal(size=(v, d)).astype(np.float32)

@@ -21,7 +21,7 @@ def grid(sizes, points=14):
     return parameters.ravel(), seen.ravel()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     alpha=st.floats(0.15, 1.0), beta=st.floats(0.15, 1.0), floor=st.floats(0.5, 3), text=st.floats(0.3, 2),
     size=st.floats(0.3, 2),
