@@ -107,7 +107,7 @@ def test_a_truncated_logits_file_is_named_and_other_scores_stay(copy):
     kept = other.read_bytes()
     path.write_bytes(path.read_bytes()[:-500])
     output = copy.snakemake(check=False)
-    assert "results/logits/bn4-s1337.parquet: not a complete Parquet file" in output
+    assert "results/logits/bn4-s1337.parquet: changed or damaged since it was written" in output
     assert "delete it and run again" in output
     assert "Traceback" not in output
     assert other.read_bytes() == kept
