@@ -1,7 +1,10 @@
 """Atomic writes, Parquet encodings and the errors of damaged files."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 import threading
 import zlib
 
@@ -53,11 +56,20 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
 
 
 def test_what_a_killed_writer_left_is_cleared(tmp_path):
-    (tmp_path / ".value.json.123.part").write_text("half")
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        dead.wait()
+    (tmp_path / f".value.json.{dead.pid}.part").write_text("half")
     (tmp_path / ".other.json.123.part").write_text("not ours")
     write_json(tmp_path / "value.json", "é")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.json.123.part", "value.json"]
     assert (tmp_path / "value.json").read_bytes() == '"é"\n'.encode()
+
+
+def test_what_another_process_is_writing_stays(tmp_path):
+    part = tmp_path / f".value.json.{os.getppid()}.part"
+    part.write_text("half")
+    write_json(tmp_path / "value.json", 1)
+    assert part.exists()
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a kill in the middle of a write
-        abandoned.unlink(missing_ok=True)
+        if not _lives(abandoned.suffixes[-2][1:]):
+            abandoned.unlink(missing_ok=True)
     try:
         yield temporary
         _flush_to_disk(temporary)
@@ -52,6 +53,17 @@ def write_json(path: str | Path, value: Any) -> None:
     """Write `value` as JSON with sorted keys, so that equal values give equal files."""
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _lives(process: str) -> bool:
+    """Whether a process of this machine may still be writing: an orphan of a run that was shot, or another run."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return int(process) != os.getpid()
 
 
 def _flush_to_disk(path: Path) -> None:
