@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing import weights
 from oversmoothing.jobs import UserError, run
-from oversmoothing.weights import load_model, load_tensors, save_tensors
+from oversmoothing.weights import check_header, load_tensors, save_tensors
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -13,11 +12,10 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Check the file and write it, sealed, to where trained models lie."""
     path = job.input[0]
-    weights.check_header(path)
-    config = load_model(path).config
-    if config.block < job.params.block:
+    block = check_header(path).block
+    if block < job.params.block:
         raise UserError(
-            f"{path}: its block of {config.block} is shorter than a window of {job.params.block}; shorten `windows`"
+            f"{path}: its block of {block} is shorter than a window of {job.params.block}; shorten `windows`"
         )
     save_tensors(job.output.weights, *load_tensors(path))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 from local_hub import Repo, local_hub
-from mutations import mutated
+from odd_json import mutated
 
 from oversmoothing import hub as module
 from oversmoothing import listing

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
 from test_training import folder, key, make_task
 
 from oversmoothing.corpus.reader import read_split
@@ -22,14 +21,6 @@ from oversmoothing.training.task import perform
 from oversmoothing.weights import load_metadata
 
 QUICK = {"max_steps": 10, "evaluation_interval": 5}
-
-
-@pytest.fixture(autouse=True)
-def threads():
-    """A training in this process sets the number of threads."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

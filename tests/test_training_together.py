@@ -28,14 +28,6 @@ from oversmoothing.training.step import Step
 from oversmoothing.weights import load_metadata, load_model, load_tensors
 
 
-@pytest.fixture(autouse=True)
-def threads():
-    """A training in this process sets the number of threads."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def task(tmp_path):
     """Give a maker of tasks on the same small corpus."""

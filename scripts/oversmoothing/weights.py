@@ -90,21 +90,8 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     return model.eval().to(device)
 
 
-def _sort_header(path: Path) -> None:
-    """Sort the header's keys in place: the library writes metadata in an order that changes from run to run."""
-    with path.open("r+b") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.dumps(json.loads(file.read(length)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        file.seek(8)
-        file.write(header.encode().ljust(length))
-
-
-def _damaged(path: str | Path, error: Exception) -> UserError:
-    return UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again")
-
-
-def check_header(path: str | Path) -> None:
-    """Check that a checkpoint's config describes its tensors, before a model of that config is built.
+def check_header(path: str | Path) -> GPTConfig:
+    """Return a checkpoint's config once it is seen to describe its tensors, before a model of that config is built.
 
     Raises
     ------
@@ -126,3 +113,17 @@ def check_header(path: str | Path) -> None:
         if shapes.get(name) != expected.get(name):
             found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
             raise UserError(f"{path}: its tensor {name} is {found}")
+    return config
+
+
+def _sort_header(path: Path) -> None:
+    """Sort the header's keys in place: the library writes metadata in an order that changes from run to run."""
+    with path.open("r+b") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.dumps(json.loads(file.read(length)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        file.seek(8)
+        file.write(header.encode().ljust(length))
+
+
+def _damaged(path: str | Path, error: Exception) -> UserError:
+    return UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again")

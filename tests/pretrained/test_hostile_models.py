@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 from hub_models import write_evabyte, write_gpt2, write_neox, write_tokenizer
-from mutations import mutated
+from odd_json import mutated
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError

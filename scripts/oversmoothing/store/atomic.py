@@ -57,6 +57,8 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def _lives(process: str) -> bool:
     """Whether a process of this machine may still be writing: an orphan of a run that was shot, or another run."""
+    if not process.isdecimal():
+        return False
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
