@@ -24,10 +24,10 @@ from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import Member, members
 from oversmoothing.claims.saturation import Analyses
+from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables import LABELS
-from oversmoothing.text_quality.measures import MEASURES
 
 FOLDERS = ("quality", "argmaxability", "ranks", "logits", *(f"scores/{metric}" for metric in LABELS))
 DYNAMICS = ("singular_entropy", "head_input_anisotropy")

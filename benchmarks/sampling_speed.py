@@ -3,7 +3,7 @@
 Run from anywhere: ``python benchmarks/sampling_speed.py [--layers 2] [--width 288] [--threads 1] [--all]``. A hundred
 prompts of 100 bytes grow by 500 under pure sampling, in one process, taking turns, in processor time; all models have
 random weights, learned positions and the same size. Ours gets the hundred as one batch and may split it, as it does
-in the workflow (`sampling.generate.CACHE_BYTES`). The loop without a cache runs the whole context again for each
+in the workflow (`samples.generate.CACHE_BYTES`). The loop without a cache runs the whole context again for each
 byte; it is timed at lengths 50 bytes apart and summed by the trapezoid rule, or with ``--all`` at every length (half
 an hour). Ends with status 1 if a speed stays below what is asked: 4 times that of transformers, 10 times that of the
 loop.
@@ -23,7 +23,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.sampling.generate import generate
+from oversmoothing.samples.generate import generate
 
 TEXTS, PROMPT, NEW, HEADS, BLOCK = 100, 100, 500, 6, 1024
 SPACING = 50

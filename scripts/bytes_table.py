@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.by_byte.table import byte_table, read_sums, write_latex, write_pages
+from oversmoothing.bytes.table import byte_table, read_sums, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import run
-from oversmoothing.sampling.files import write_samples
+from oversmoothing.samples.files import write_samples
 from oversmoothing.truths.load import load_truth
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from oversmoothing.byte_names import byte_name
 from oversmoothing.decoding import PARAMETERS, Decoder, decoder
 from oversmoothing.jobs import UserError, explain
 from oversmoothing.model import GPT
-from oversmoothing.samples import LEGEND, card, html, last_word, visible
-from oversmoothing.sampling.draws import draws_for
-from oversmoothing.sampling.generate import drawn_from, sample
+from oversmoothing.samples.draws import draws_for
+from oversmoothing.samples.generate import drawn_from, sample
+from oversmoothing.samples.page import LEGEND, card, html, last_word, visible
 from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 

@@ -10,11 +10,11 @@ from tqdm import tqdm
 from oversmoothing.device import choose_device, choose_precision
 from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
+from oversmoothing.quality.perplexity import is_gpt2_large, load_language_model
+from oversmoothing.quality.quality import quality, quality_table, read_samples, read_with
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.store.sums import check_folder
-from oversmoothing.text_quality.perplexity import is_gpt2_large, load_language_model
-from oversmoothing.text_quality.quality import quality, quality_table, read_samples, read_with
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
-from oversmoothing.text_quality.summaries import (
+from oversmoothing.quality.summaries import (
     HUMAN,
     SECOND,
     beside_human,
@@ -15,7 +15,7 @@ from oversmoothing.text_quality.summaries import (
     sets_of_models,
     summarise_quality,
 )
-from oversmoothing.text_quality.table import write_latex, write_pages
+from oversmoothing.quality.table import write_latex, write_pages
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -6,7 +6,7 @@ import torch
 
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import run
-from oversmoothing.sampling.files import write_samples
+from oversmoothing.samples.files import write_samples
 from oversmoothing.spectra import read_head, truncate
 from oversmoothing.weights import load_model
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.samples import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
+from oversmoothing.samples.page import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.device import choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import run
-from oversmoothing.text_quality.language_model import save_language_model, train_language_model
+from oversmoothing.quality.language_model import save_language_model, train_language_model
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_manifest, read_split, verify
 from oversmoothing.jobs import run
-from oversmoothing.text_quality.tokenizer import save_tokenizer, train_tokenizer
+from oversmoothing.quality.tokenizer import save_tokenizer, train_tokenizer
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.sampling.beam import beam_search
-from oversmoothing.sampling.draws import choose, uniforms
-from oversmoothing.sampling.mirostat import Mirostat
+from oversmoothing.samples.beam import beam_search
+from oversmoothing.samples.draws import choose, uniforms
+from oversmoothing.samples.mirostat import Mirostat
 
 V, LENGTH = 3, 4
 

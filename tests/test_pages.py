@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from oversmoothing.layout import markdown_text, write_page
-from oversmoothing.samples import card, html, write_samples_html, write_samples_markdown
+from oversmoothing.samples.page import card, html, write_samples_html, write_samples_markdown
 from oversmoothing.web_page import write_web_page
 
 SCRIPT = "<script>alert(1)</script>"

@@ -12,8 +12,8 @@ import pytest
 from safetensors.numpy import save_file
 from scipy.special import softmax
 
-import effective_rank as script
 import effective_rank_table as table_script
+import ranks as script
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
 from oversmoothing.positions import draw_rows

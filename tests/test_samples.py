@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import samples_table as script
 from oversmoothing.jobs import UserError
-from oversmoothing.samples import html, label, last_word, markdown, sample_table, segments, visible
+from oversmoothing.samples.page import html, label, last_word, markdown, sample_table, segments, visible
 from oversmoothing.store.parquet import write_table
 
 NASTY = b"<b>|*x*|</b> a_b  `c` [l](http://x.org) &amp; \\ \x00\t\n\xc3(\xe2\x80\xae\xc3\xa9\xff "

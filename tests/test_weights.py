@@ -114,7 +114,7 @@ def test_adopted_weights_are_sealed(tmp_path, path):
 
 def test_no_module_reads_our_files_without_looking_at_the_seal():
     """Models of other people have none, and of a training under way nothing but its progress is shown."""
-    foreign = ("pretrained", "truths", "text_quality", "progress.py", "corpus")
+    foreign = ("pretrained", "truths", "quality", "progress.py", "corpus")
     reads = re.compile(r"\b(safe_open|load_file|ParquetFile)\(")
     library = Path(adopt.__file__).parent / "oversmoothing"
     found = [path for path in library.rglob("*.py") if path.relative_to(library).parts[0] not in foreign]

@@ -16,7 +16,7 @@ from oversmoothing.byte_names import SPACE, byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
 from oversmoothing.metrics import softmax
-from oversmoothing.samples import label, last_word, markdown, visible
+from oversmoothing.samples.page import label, last_word, markdown, visible
 from oversmoothing.store.parquet import read_table, vectors
 from oversmoothing.tables import LABELS
 

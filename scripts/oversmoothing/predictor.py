@@ -38,7 +38,7 @@ class Predictor(Protocol):
 
 
 class Remembering(Protocol):
-    """A model that remembers what it has read of n texts; `sampling.cache.Cache` is one."""
+    """A model that remembers what it has read of n texts; `samples.cache.Cache` is one."""
 
     def feed(self, tokens: Tensor) -> Tensor: ...
 

@@ -16,8 +16,8 @@ from oversmoothing.claims.members import Member, members
 from oversmoothing.claims.published import TABLES, Published
 from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
+from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums
-from oversmoothing.text_quality.measures import MEASURES
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources/published"
 FILES = {name: FOLDER / f"table_{name}.csv" for name in TABLES}

@@ -10,8 +10,8 @@ import pytest
 import build_corpus
 import draw_second_windows
 import draw_windows
-import language_spectrum
-import other_model
+import language
+import others
 import retrain_head
 import train_language_model
 import train_tokenizer
@@ -92,11 +92,11 @@ def train(job: SimpleNamespace) -> None:
     [
         (draw_windows.main, "evaluation"),
         (draw_second_windows.main, "evaluation"),
-        (other_model.main, "evaluation"),
+        (others.main, "evaluation"),
         (train_language_model.main, "train"),
         (train_tokenizer.main, "train"),
         (utf8_bytes_figure.main, "train"),
-        (language_spectrum.main, "train"),
+        (language.main, "train"),
         (retrain_head.main, "train"),
         (retrain_head.main, "validation"),
         (train, "train"),

@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import along_training as script
 import along_training_table as table_script
+import dynamics as script
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
 from oversmoothing.figures.along_training import (

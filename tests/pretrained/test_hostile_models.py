@@ -11,7 +11,7 @@ from odd_json import mutated
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
-from oversmoothing.text_quality.perplexity import load_language_model, read
+from oversmoothing.quality.perplexity import load_language_model, read
 from oversmoothing.truths.causal_lm import load_causal_lm
 from oversmoothing.truths.evabyte import load_evabyte
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import load_tokenizer
 from oversmoothing.pretrained.folder import check_folder
-from oversmoothing.text_quality.perplexity import load_language_model, read
+from oversmoothing.quality.perplexity import load_language_model, read
 from oversmoothing.truths.causal_lm import load_causal_lm
 from oversmoothing.truths.evabyte import load_evabyte
 

@@ -8,7 +8,7 @@ from hub_models import write_gpt2
 from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
-from oversmoothing.sampling.generate import generate
+from oversmoothing.samples.generate import generate
 from oversmoothing.truths.causal_lm import load_causal_lm
 
 CPU = torch.device("cpu")

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from oversmoothing.device import autocast
 from oversmoothing.hub import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
-from oversmoothing.sampling.generate import generate
+from oversmoothing.samples.generate import generate
 from oversmoothing.truths.evabyte import load_evabyte
 from oversmoothing.truths.load import load_truth
 

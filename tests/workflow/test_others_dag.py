@@ -83,7 +83,7 @@ def test_the_revision_that_is_missing_is_warned_of(project, repos):
     assert f"WARNING model owner/neox@step8: the hub has no such revision; main is read in its place: {commit}" in log
     manifest = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())
     assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
-    log = (project.folder / "results/logs/other_model/neox/step8.log").read_text()
+    log = (project.folder / "results/logs/others/neox/step8.log").read_text()
     assert "WARNING neox/step8: it is main that is read, in the place of step8" in log
     assert ", for want of it" in (project.folder / "results/tables/other_models.md").read_text()
 
@@ -114,7 +114,7 @@ def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(projec
     assert project.planned(TABLE, FIGURE, config=write(tmp_path, [NEOX, gpt2])) == {}
     more = [{**NEOX, "revisions": ["main", *STEPS], "main_is": "step9"}, {**gpt2, "batch": 1}]
     planned = project.planned(TABLE, FIGURE, config=write(tmp_path, more))
-    assert planned == {"fetch": 1, "other_model": 2, "other_models_table": 1, "other_models_figure": 1}
+    assert planned == {"fetch": 1, "others": 2, "other_models_table": 1, "other_models_figure": 1}
 
 
 def test_everything_has_the_table_if_the_config_lists_models(project, tmp_path):

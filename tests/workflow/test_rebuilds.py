@@ -51,7 +51,7 @@ def test_bytes_follow_the_scores_and_their_table_the_statistics(copy, tmp_path):
     config = tmp_path / "bytes.yaml"
     config.write_text(text.replace(*TAU))
     drawn = {"bytes_table": 1, "argmax_frequency_figure": 1}
-    assert copy.planned(target=figure, config=str(config)) == {"score": 2, "by_byte": 2, **drawn}
+    assert copy.planned(target=figure, config=str(config)) == {"score": 2, "bytes": 2, **drawn}
     config.write_text(text.replace("resamples: 100", "resamples: 200"))
     assert copy.planned(target=figure, config=str(config)) == drawn
 

@@ -57,7 +57,7 @@ def test_another_language_model_resamples_nothing(sampled, tmp_path):
 
 
 def test_the_sampler_retrains_and_rescores_nothing(sampled):
-    back = sampled.edit("scripts/oversmoothing/sampling/cache.py", "self.filled = 0", "self.filled = 0 + 0")
+    back = sampled.edit("scripts/oversmoothing/samples/cache.py", "self.filled = 0", "self.filled = 0 + 0")
     try:
         planned = sampled.planned(QUALITY)
         assert set(planned) == {"sample", "sample_svd", "quality", "quality_table"}

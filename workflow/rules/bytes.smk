@@ -18,14 +18,14 @@ BY_BYTE = [
 ]
 
 
-rule by_byte:
+rule bytes:
     input:
         logits=f"{RESULTS}/logits/{{model}}.parquet",
         nsmd=f"{RESULTS}/scores/nsmd/{{model}}.parquet",
     output:
         f"{RESULTS}/bytes/{{model}}.parquet",
     log:
-        f"{RESULTS}/logs/by_byte/{{model}}.log",
+        f"{RESULTS}/logs/bytes/{{model}}.log",
     wildcard_constraints:
         model=one_of(model for model in MODELS.values() if model.kind == "family"),
     conda:
@@ -34,12 +34,12 @@ rule by_byte:
         mem_mb=plan.growing(1000),
         runtime=plan.growing(30),
     params:
-        code=fingerprint("by_byte.py"),
+        code=fingerprint("bytes.py"),
     script:
-        "../../scripts/by_byte.py"
+        "../../scripts/bytes.py"
 
 
-use rule by_byte as by_byte_truth with:
+use rule bytes as bytes_truth with:
     input:
         logits=f"{RESULTS}/logits/{{model}}.parquet",
     wildcard_constraints:

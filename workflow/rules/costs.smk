@@ -6,7 +6,7 @@ Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex} and figures/met
 
 
 # All cores, so that nothing runs beside what is timed, though it uses one; a cluster's job has one of its own.
-rule metric_cost:
+rule costs:
     input:
         logits=expand(
             f"{RESULTS}/logits/{{model}}.parquet",
@@ -20,7 +20,7 @@ rule metric_cost:
     output:
         f"{RESULTS}/metric_cost.parquet",
     log:
-        f"{RESULTS}/logs/metric_cost.log",
+        f"{RESULTS}/logs/costs.log",
     conda:
         ENVIRONMENT
     threads: workflow.resource_settings.cores or 1
@@ -34,9 +34,9 @@ rule metric_cost:
             delta=config["metrics"]["tbat"]["delta"],
             models=plan.names(MODELS, "family"),
         ),
-        code=fingerprint("metric_cost.py"),
+        code=fingerprint("costs.py"),
     script:
-        "../../scripts/metric_cost.py"
+        "../../scripts/costs.py"
 
 
 rule metric_cost_table:

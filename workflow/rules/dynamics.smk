@@ -8,7 +8,7 @@ along_training, layers_along_training, head_spectra and oversmoothing_against_lo
 FOLLOWED = plan.followed(MODELS)
 
 
-rule along_training:
+rule dynamics:
     input:
         windows=f"{RESULTS}/windows.parquet",
         weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
@@ -19,7 +19,7 @@ rule along_training:
         measures=f"{RESULTS}/dynamics/{{model}}.parquet",
         spectra=f"{RESULTS}/dynamics/spectra/{{model}}.parquet",
     log:
-        f"{RESULTS}/logs/along_training/{{model}}.log",
+        f"{RESULTS}/logs/dynamics/{{model}}.log",
     wildcard_constraints:
         model=one_of(FOLLOWED),
     conda:
@@ -38,9 +38,9 @@ rule along_training:
             truths=TRUTHS,
         ),
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("along_training.py"),
+        code=fingerprint("dynamics.py"),
     script:
-        "../../scripts/along_training.py"
+        "../../scripts/dynamics.py"
 
 
 rule along_training_table:

@@ -36,7 +36,7 @@ rule train_tokenizer:
         "../../scripts/train_tokenizer.py"
 
 
-rule language_spectrum:
+rule language:
     input:
         text=ancient(f"{RESULTS}/corpus/{{text}}.bin"),
         manifest=MANIFEST,
@@ -45,7 +45,7 @@ rule language_spectrum:
         spectra=f"{RESULTS}/language/spectra/{{text}}.parquet",
         sizes=f"{RESULTS}/language/sizes/{{text}}.parquet",
     log:
-        f"{RESULTS}/logs/language_spectrum/{{text}}.log",
+        f"{RESULTS}/logs/language/{{text}}.log",
     wildcard_constraints:
         text="|".join(SPLITS_READ),
     conda:
@@ -55,12 +55,12 @@ rule language_spectrum:
         runtime=plan.growing(60),
     params:
         settings=plan.language_settings(config),
-        code=fingerprint("language_spectrum.py"),
+        code=fingerprint("language.py"),
     script:
-        "../../scripts/language_spectrum.py"
+        "../../scripts/language.py"
 
 
-use rule language_spectrum as language_spectrum_of_files with:
+use rule language as language_of_files with:
     input:
         text=lambda wildcards: ancient(
             plan.matching_files(CORPORA[wildcards.text]["paths"])
@@ -75,7 +75,7 @@ use rule language_spectrum as language_spectrum_of_files with:
         files=lambda wildcards: contents(
             plan.matching_files(CORPORA[wildcards.text]["paths"])
         ),
-        code=fingerprint("language_spectrum.py"),
+        code=fingerprint("language.py"),
 
 
 rule language_dimensionality_table:

@@ -8,7 +8,7 @@ figures/other_models.{png,svg}.
 OTHERS = plan.others(config)
 
 
-rule other_model:
+rule others:
     input:
         evaluation=ancient(CORPUS["evaluation"]),
         manifest=MANIFEST,
@@ -19,7 +19,7 @@ rule other_model:
         measures=f"{RESULTS}/others/{{revision}}.parquet",
         spectrum=f"{RESULTS}/others/{{revision}}.spectrum.parquet",
     log:
-        f"{RESULTS}/logs/other_model/{{revision}}.log",
+        f"{RESULTS}/logs/others/{{revision}}.log",
     wildcard_constraints:
         revision="|".join(map(re.escape, OTHERS)) or "(?!)",
     conda:
@@ -35,9 +35,9 @@ rule other_model:
     params:
         settings=lambda wildcards: OTHERS[wildcards.revision].settings,
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("other_model.py"),
+        code=fingerprint("others.py"),
     script:
-        "../../scripts/other_model.py"
+        "../../scripts/others.py"
 
 
 rule other_models_table:

@@ -6,7 +6,7 @@ Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; 
 """
 
 
-rule effective_rank:
+rule ranks:
     input:
         logits=f"{RESULTS}/logits/{{model}}.parquet",
         hidden=f"{RESULTS}/hidden/{{model}}.parquet",
@@ -15,7 +15,7 @@ rule effective_rank:
         ranks=f"{RESULTS}/ranks/{{model}}.parquet",
         spectra=f"{RESULTS}/spectra/{{model}}.parquet",
     log:
-        f"{RESULTS}/logs/effective_rank/{{model}}.log",
+        f"{RESULTS}/logs/ranks/{{model}}.log",
     wildcard_constraints:
         model=one_of(model for model in MODELS.values() if model.kind == "family"),
     conda:
@@ -25,9 +25,9 @@ rule effective_rank:
         runtime=plan.growing(30),
     params:
         settings=settings(**config["ranks"]),
-        code=fingerprint("effective_rank.py"),
+        code=fingerprint("ranks.py"),
     script:
-        "../../scripts/effective_rank.py"
+        "../../scripts/ranks.py"
 
 
 rule effective_rank_table:

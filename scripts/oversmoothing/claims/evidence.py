@@ -19,10 +19,10 @@ from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, 
 from oversmoothing.claims.members import Member, members
 from oversmoothing.layout import read_csv
 from oversmoothing.losses import Predictions, predictions, validation_loss
+from oversmoothing.quality.measures import MEASURES
 from oversmoothing.scores import sum_scores
 from oversmoothing.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
-from oversmoothing.text_quality.measures import MEASURES
 
 HUMAN = Member("human text", ("human",), ())
 POOLED = "all truths"

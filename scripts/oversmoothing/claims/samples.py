@@ -8,7 +8,7 @@ from oversmoothing.claims.decodings import ALL, OTHERS
 from oversmoothing.claims.evidence import HUMAN, Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.models import alike
-from oversmoothing.text_quality.measures import MEASURES
+from oversmoothing.quality.measures import MEASURES
 
 STRONG_MAJORITY = 0.6  # of the words; the thesis has 0.678
 GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # Table 5.3, and which way is better

@@ -12,8 +12,8 @@ from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
 from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+from oversmoothing.quality.measures import MEASURES
 from oversmoothing.tables import LABELS
-from oversmoothing.text_quality.measures import MEASURES
 
 CHAPTERS = {
     "3": "Chapter 3: the models",

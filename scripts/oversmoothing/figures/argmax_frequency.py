@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from oversmoothing.by_byte.table import ARGMAX
+from oversmoothing.bytes.table import ARGMAX
 from oversmoothing.figures.byte_shares import (
     BYTES,
     EXTREMES,
@@ -23,7 +23,7 @@ from oversmoothing.figures.byte_shares import (
     scale_of_rare,
 )
 from oversmoothing.figures.style import style
-from oversmoothing.samples import label
+from oversmoothing.samples.page import label
 
 TEXT = "how often the byte occurs"
 TRUTHS: tuple[dict[str, Any], ...] = (
@@ -39,7 +39,7 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     Parameters
     ----------
     table : DataFrame
-        As `by_byte.table.byte_table` gives it.
+        As `bytes.table.byte_table` gives it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of each, in the order wanted; seeds of one rank are averaged.
 

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.by_byte.table import NSMD
+from oversmoothing.bytes.table import NSMD
 from oversmoothing.figures.byte_shares import name_all
 from oversmoothing.figures.style import PALETTE, style
-from oversmoothing.samples import label
+from oversmoothing.samples.page import label
 
 WORST: dict[str, Any] = {"color": PALETTE[3], "marker": "o"}
 BEST: dict[str, Any] = {"color": PALETTE[0], "marker": "D"}
@@ -25,7 +25,7 @@ def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
     Parameters
     ----------
     table : DataFrame
-        As `by_byte.table.byte_table` gives it.
+        As `bytes.table.byte_table` gives it.
     truth : str
 
     Returns
@@ -45,7 +45,7 @@ def byte_oversmoothing_figure(table: pd.DataFrame, models: Sequence[Mapping[str,
     Parameters
     ----------
     table : DataFrame
-        As `by_byte.table.byte_table` gives it.
+        As `bytes.table.byte_table` gives it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each.
     truth : str

@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from oversmoothing.figures.next_byte import RIGHT, WRONG
 from oversmoothing.figures.style import style
 from oversmoothing.next_byte import completion
-from oversmoothing.samples import label, visible
+from oversmoothing.samples.page import label, visible
 
 SHOWN = 8  # completions with a bar of their own; the others share one
 LONGEST = 60  # bytes of the prompt in the title

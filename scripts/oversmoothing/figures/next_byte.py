@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from oversmoothing.byte_names import byte_name
 from oversmoothing.figures.style import style
-from oversmoothing.samples import label, visible
+from oversmoothing.samples.page import label, visible
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of every model that are named before any other

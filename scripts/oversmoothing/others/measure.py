@@ -15,8 +15,8 @@ from oversmoothing.device import autocast
 from oversmoothing.dynamics.geometry import Directions, singular_entropy
 from oversmoothing.jobs import UserError
 from oversmoothing.others.contexts import contexts, first_token_bytes, prefix
+from oversmoothing.quality.perplexity import LanguageModel
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
-from oversmoothing.text_quality.perplexity import LanguageModel
 
 MEASURES = pa.schema(
     [

@@ -149,7 +149,7 @@ class ByteModel:
 
 
 class ByteCache:
-    """The keys and values of texts that grow together; it stands where `sampling.cache.Cache` stands for a GPT."""
+    """The keys and values of texts that grow together; it stands where `samples.cache.Cache` stands for a GPT."""
 
     def __init__(self, model: ByteModel, length: int) -> None:
         if length > model.config.block:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.sampling.cache import NOT_FINITE, remember
+from oversmoothing.samples.cache import NOT_FINITE, remember
 
 
 def beam_width(settings: Mapping[str, Any]) -> int:

@@ -19,9 +19,9 @@ from oversmoothing.layout import (
     write_latex_tables,
     write_page,
 )
+from oversmoothing.quality.measures import MEASURES
+from oversmoothing.quality.summaries import HUMAN, SECOND
 from oversmoothing.tables import DIFFERENCES
-from oversmoothing.text_quality.measures import MEASURES
-from oversmoothing.text_quality.summaries import HUMAN, SECOND
 
 PURE = "pure"
 OF_SAMPLES = {

@@ -17,7 +17,7 @@ from oversmoothing.layout import (
     write_latex_tables,
     write_page,
 )
-from oversmoothing.samples import label
+from oversmoothing.samples.page import label
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 

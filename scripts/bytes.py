@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.by_byte.sums import SUMS, sums_by_byte
+from oversmoothing.bytes.sums import SUMS, sums_by_byte
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
-from oversmoothing.text_quality.perplexity import _tokens, is_gpt2_large, load_language_model, read
+from oversmoothing.quality.perplexity import _tokens, is_gpt2_large, load_language_model, read
 
 TEXTS = [
     "The 5th sentence",

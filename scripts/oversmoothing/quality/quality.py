@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
+from oversmoothing.quality.byte_frequencies import byte_tv, count_bytes
+from oversmoothing.quality.mauve import mauve, why_not
+from oversmoothing.quality.perplexity import LanguageModel, Readings, read
+from oversmoothing.quality.words import sample_text, word_metrics
 from oversmoothing.store.parquet import read_table
-from oversmoothing.text_quality.byte_frequencies import byte_tv, count_bytes
-from oversmoothing.text_quality.mauve import mauve, why_not
-from oversmoothing.text_quality.perplexity import LanguageModel, Readings, read
-from oversmoothing.text_quality.words import sample_text, word_metrics
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 QUALITY = pa.schema(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import by_byte as script
-from oversmoothing.by_byte.sums import MEASURES, nsmd_by_window, sums_by_byte, window_sums
+import bytes as script
+from oversmoothing.bytes.sums import MEASURES, nsmd_by_window, sums_by_byte, window_sums
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.scores import SCORES, ScoreRows

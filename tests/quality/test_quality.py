@@ -16,10 +16,9 @@ import draw_windows
 import quality as script
 import train_language_model
 from oversmoothing.jobs import UserError
-from oversmoothing.store.parquet import read_table, write_table
-from oversmoothing.text_quality.measures import MEASURES
-from oversmoothing.text_quality.perplexity import Readings, load_language_model, read
-from oversmoothing.text_quality.quality import (
+from oversmoothing.quality.measures import MEASURES
+from oversmoothing.quality.perplexity import Readings, load_language_model, read
+from oversmoothing.quality.quality import (
     QUALITY,
     UNSCORED,
     Samples,
@@ -28,6 +27,7 @@ from oversmoothing.text_quality.quality import (
     read_samples,
     read_with,
 )
+from oversmoothing.store.parquet import read_table, write_table
 
 RANDOM = np.random.default_rng(0)
 COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]

@@ -9,10 +9,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 import quality_table as script
+from oversmoothing.quality.measures import MEASURES
+from oversmoothing.quality.quality import quality_table
+from oversmoothing.quality.summaries import read_cells, sets_of_models, summarise_quality
 from oversmoothing.store.parquet import write_table
-from oversmoothing.text_quality.measures import MEASURES
-from oversmoothing.text_quality.quality import quality_table
-from oversmoothing.text_quality.summaries import read_cells, sets_of_models, summarise_quality
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
 FAMILY = [PUBLISHED / f"table_{name}.csv" for name in ("5_3", "6_2", "6_3")]

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import bytes_table as script
-from oversmoothing.by_byte.sums import SUMS
-from oversmoothing.by_byte.table import byte_table, never_argmax, read_sums, write_latex, write_pages
+from oversmoothing.bytes.sums import SUMS
+from oversmoothing.bytes.table import byte_table, never_argmax, read_sums, write_latex, write_pages
 from oversmoothing.jobs import UserError
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.sampling.generate import SAMPLES, generate
+from oversmoothing.samples.generate import SAMPLES, generate
 from oversmoothing.store.parquet import open_writer, read_table
 from oversmoothing.store.provenance import provenance
 

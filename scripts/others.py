@@ -12,9 +12,9 @@ from oversmoothing.jobs import UserError, run
 from oversmoothing.others.contexts import beginning
 from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
 from oversmoothing.others.origin import ORIGIN, origin
+from oversmoothing.quality.perplexity import load_language_model
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.text_quality.perplexity import load_language_model
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

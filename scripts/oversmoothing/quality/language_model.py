@@ -20,8 +20,8 @@ from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
+from oversmoothing.quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.store.sums import write_folder_sums
-from oversmoothing.text_quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
 
 MOST_BYTES = 1 << 24  # of text read: more than the few steps of a small model see

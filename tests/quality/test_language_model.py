@@ -6,10 +6,10 @@ import torch
 from tiny_model import SETTINGS, TEXT, train
 
 from oversmoothing.jobs import UserError
-from oversmoothing.text_quality import language_model as module
-from oversmoothing.text_quality.language_model import save_language_model
-from oversmoothing.text_quality.perplexity import load_language_model, read
-from oversmoothing.text_quality.tokenizer import tokenise, train_tokenizer
+from oversmoothing.quality import language_model as module
+from oversmoothing.quality.language_model import save_language_model
+from oversmoothing.quality.perplexity import load_language_model, read
+from oversmoothing.quality.tokenizer import tokenise, train_tokenizer
 
 
 def test_equal_seeds_give_equal_files(folder, tmp_path):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from oversmoothing.decoding import greedy
 from oversmoothing.jobs import UserError
-from oversmoothing.sampling.draws import choose
+from oversmoothing.samples.draws import choose
 
 
 @dataclass(frozen=True)

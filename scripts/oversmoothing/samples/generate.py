@@ -13,10 +13,10 @@ from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.sampling.beam import beam_search, beam_width
-from oversmoothing.sampling.cache import NOT_FINITE, remember
-from oversmoothing.sampling.draws import choose, draws_for
-from oversmoothing.sampling.mirostat import Mirostat
+from oversmoothing.samples.beam import beam_search, beam_width
+from oversmoothing.samples.cache import NOT_FINITE, remember
+from oversmoothing.samples.draws import choose, draws_for
+from oversmoothing.samples.mirostat import Mirostat
 
 SAMPLES = pa.schema(
     [
