@@ -1,4 +1,4 @@
-"""Bytes a second: `oversmoothing.sampling` against transformers' `generate` and against a loop without a cache.
+"""Bytes a second: `oversmoothing.samples` against transformers' `generate` and against a loop without a cache.
 
 Run from anywhere: ``python benchmarks/sampling_speed.py [--layers 2] [--width 288] [--threads 1] [--all]``. A hundred
 prompts of 100 bytes grow by 500 under pure sampling, in one process, taking turns, in processor time; all models have

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 
-import costs
+import costs as script
 import metric_cost_table
 from oversmoothing.costs import measure as costs
 from oversmoothing.costs.measure import measure, median_seconds, read_positions
@@ -175,7 +175,7 @@ def test_models_of_one_rank_go_by_their_names(table, tmp_path):
 
 def test_scripts_time_positions_and_set_the_table(files):
     names = [facts["model"] for facts in MODELS]
-    costs.main(
+    script.main(
         SimpleNamespace(
             input=SimpleNamespace(
                 logits=[files / f"{name}.parquet" for name in names],

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from oversmoothing.sampling import generate as module
 from scipy import stats
 
 import sample as sample_script
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.samples import generate as module
 from oversmoothing.samples.cache import Cache
 from oversmoothing.samples.draws import choose, uniforms
 from oversmoothing.samples.generate import generate
