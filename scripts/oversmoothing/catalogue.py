@@ -1,0 +1,157 @@
+"""The metrics and the decoding methods, each declared once.
+
+Plan, schema, scoring, tables, figures, claims and the command line read this module; it imports the standard library
+alone, so that a workflow is parsed in no time. A metric of your own is one more entry of `METRICS`; a decoding method
+is one more entry of `DECODERS` and a function of its name in `oversmoothing.decoding`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
+DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of oversmoothing.
+
+    Attributes
+    ----------
+    label : str
+        Its name in tables and figures.
+    unit : str
+        "probability", "nats" or "bits".
+    better : {"lower", "higher"}
+        The direction in which there is less oversmoothing.
+    settings : tuple of str
+        Keys of the config's ``metrics`` on which its values depend.
+    formula : callable or None
+        From a pair of distributions (see `metrics.score`) to one value a row; None for one that needs the head.
+    table : str
+        The table of scores it stands in, of "oversmoothing" and "entropy_difference".
+    """
+
+    label: str
+    unit: str
+    better: str
+    settings: tuple[str, ...] = ()
+    formula: Callable[[Any], Any] | None = None
+    table: str = "oversmoothing"
+
+
+METRICS: dict[str, Metric] = {
+    "tto": Metric(
+        "TTO",
+        "probability",
+        "lower",
+        settings=("tau",),
+        formula=lambda pair: pair.dot(pair.excess, pair.truth.tail),
+    ),
+    "nsmd": Metric(
+        "NSMD",
+        "probability",
+        "lower",
+        settings=("tau",),
+        formula=lambda pair: -pair.dot(pair.difference, pair.truth.head),
+    ),
+    "tv": Metric(
+        "TV",
+        "probability",
+        "lower",
+        # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is at hand; the last sum is zero but for rounding.
+        formula=lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2,
+    ),
+    "kl": Metric(
+        "KL (nats)",
+        "nats",
+        "lower",
+        formula=lambda pair: (
+            pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.xp.maximum(pair.log, math.log(KL_FLOOR)))
+        ),
+    ),
+    "tbat": Metric("TBAT", "probability", "lower", settings=("delta", "condition")),
+    "entropy_difference": Metric(
+        "Entropy difference (bits)",
+        "bits",
+        "higher",  # the thesis: "lower values indicate stronger oversmoothing"
+        formula=lambda pair: (pair.dot(pair.p, pair.log) - pair.truth.negative_entropy) / math.log(2),
+        table="entropy_difference",
+    ),
+}
+
+OF_DISTRIBUTIONS = tuple(name for name, metric in METRICS.items() if metric.formula)  # computed by `metrics.score`
+AGAINST_TRUTHS = tuple(name for name in OF_DISTRIBUTIONS if METRICS[name].table == "oversmoothing")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a decoding method takes.
+
+    Attributes
+    ----------
+    key : str
+        In the config.
+    default : float
+        That the command line takes where none is given.
+    low, high : float
+        Bounds, both allowed unless `above`.
+    above : bool
+        Whether it must lie above `low`.
+    whole : bool
+        Whether it is a whole number.
+    """
+
+    key: str
+    default: float
+    low: float = 0.0
+    high: float = math.inf
+    above: bool = False
+    whole: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """The interval in which it must lie, in words."""
+        if math.isinf(self.high):
+            return f"above {self.low:g}" if self.above else f"{self.low:g} or more"
+        return f"in {'(' if self.above else '['}{self.low:g}, {self.high:g}]"
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A decoding method.
+
+    Attributes
+    ----------
+    label : str
+        Its name in figures and prose.
+    parameters : tuple of Parameter
+    maps : bool
+        Whether it maps distributions to distributions, and so can be scored; others only draw samples.
+    """
+
+    label: str
+    parameters: tuple[Parameter, ...] = ()
+    maps: bool = True
+
+
+DECODERS: dict[str, Decoder] = {
+    "pure": Decoder("pure sampling"),
+    "greedy": Decoder("greedy"),
+    "top-k": Decoder("top-k", (Parameter("k", 5, low=1, high=256, whole=True),)),
+    "top-p": Decoder("top-p", (Parameter("p", 0.9, high=1, above=True),)),
+    # Beyond these bounds float32 gives out.
+    "temperature": Decoder("temperature", (Parameter("temperature", 0.8, low=0.01, high=100),)),
+    "min-p": Decoder("min-p", (Parameter("min_p", 0.05, high=1, above=True),)),
+    "typical": Decoder("locally typical", (Parameter("mass", 0.95, high=1, above=True),)),
+    "eta": Decoder("eta", (Parameter("epsilon", 0.0009, high=1, above=True),)),
+    "bat": Decoder("BAT", (Parameter("delta", DELTA, high=20),), maps=False),
+    "mirostat": Decoder(
+        "mirostat", (Parameter("tau", 3.0, above=True), Parameter("rate", 0.1, above=True)), maps=False
+    ),
+    "beam": Decoder("beam search", (Parameter("width", 5, low=1, whole=True),), maps=False),
+}
+
+MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)
