@@ -20,6 +20,7 @@ import scipy.stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+from oversmoothing.catalogue import METRICS
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import Member, members
@@ -27,9 +28,8 @@ from oversmoothing.claims.saturation import Analyses
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables import LABELS
 
-FOLDERS = ("quality", "argmaxability", "ranks", "logits", *(f"scores/{metric}" for metric in LABELS))
+FOLDERS = ("quality", "argmaxability", "ranks", "logits", *(f"scores/{metric}" for metric in METRICS))
 DYNAMICS = ("singular_entropy", "head_input_anisotropy")
 NO_CHANCE = Chance(0, 0, {})  # nothing is resampled
 Reader = Callable[[Member], Sequence[Value]]
@@ -82,7 +82,7 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
 
     yield "losses", lambda member: [run.loss(member)], nothing
     yield "accuracies", lambda member: [run.accuracy(member)], nothing
-    for metric in LABELS:
+    for metric in METRICS:
         yield metric, *decodings(run.score, metric)
     for metric in MEASURES:
         yield metric, *decodings(run.quality, metric)

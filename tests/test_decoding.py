@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from oversmoothing import decoding
+from oversmoothing.catalogue import DECODERS
 from oversmoothing.jobs import UserError
 
 SETTINGS = [
@@ -174,7 +175,7 @@ RULES = {"min-p": kept_by_min_p, "eta": kept_by_eta, "typical": kept_by_typical}
 @pytest.mark.parametrize("v", [1, 2, 17, 256])
 @pytest.mark.parametrize("value", [0.02, 0.3, 0.9])
 def test_later_truncations_are_their_definitions(name, v, value):
-    (key,) = decoding.PARAMETERS[name]
+    key = DECODERS[name].parameters[0].key
     decode = decoding.decoder({"name": name, key: value})
     p = random_rows(60, v).astype(np.float64)
     p[0] = np.eye(v)[-1]
@@ -188,7 +189,7 @@ def test_later_truncations_are_their_definitions(name, v, value):
 @pytest.mark.parametrize("name", RULES)
 @given(p=distributions(np.float64), value=st.floats(0.01, 1.0))
 def test_later_truncations_with_ties_and_zeros(name, p, value):
-    (key,) = decoding.PARAMETERS[name]
+    key = DECODERS[name].parameters[0].key
     before = p.copy()
     q = decoding.decoder({"name": name, key: value})(p)
     np.testing.assert_array_equal(p, before)
@@ -245,18 +246,18 @@ def test_no_rows(settings):
         ({"name": "beam"}, "unknown name 'beam'"),
         ({}, "unknown name None"),
         ({"name": ["pure"]}, "unknown name"),
-        ({"name": "top-k"}, "expected"),
-        ({"name": "top-p", "p": 0.9, "k": 2}, "expected"),
+        ({"name": "top-k"}, "takes k, not none"),
+        ({"name": "top-p", "p": 0.9, "k": 2}, "takes p, not k, p"),
         ({"name": "top-k", "k": 0}, "k = 0"),
         ({"name": "top-k", "k": 2.5}, "k = 2.5"),
         ({"name": "top-k", "k": float("nan")}, "k = nan"),
-        ({"name": "top-k", "k": 257}, "from 1 to 256"),
-        ({"name": "top-k", "k": True}, "not a number"),
+        ({"name": "top-k", "k": 257}, "k = 257"),
+        ({"name": "top-k", "k": True}, "k = True is not a whole number"),
         ({"name": "top-p", "p": 0}, "p = 0"),
         ({"name": "top-p", "p": 1.1}, "p = 1.1"),
-        ({"name": "top-p", "p": "0.9"}, "not a number"),
+        ({"name": "top-p", "p": "0.9"}, "p = '0.9' is not a number"),
         ({"name": "min-p", "min_p": 0}, "min_p = 0"),
-        ({"name": "min-p", "share": 0.1}, "expected"),
+        ({"name": "min-p", "share": 0.1}, "takes min_p, not share"),
         ({"name": "typical", "mass": 1.5}, "mass = 1.5"),
         ({"name": "eta", "epsilon": float("nan")}, "epsilon = nan"),
         ({"name": "temperature", "temperature": 0}, "temperature"),

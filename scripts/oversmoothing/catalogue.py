@@ -6,9 +6,11 @@ is one more entry of `DECODERS` and a function of its name in `oversmoothing.dec
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from oversmoothing.jobs import UserError
 
 KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
 DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
@@ -111,12 +113,19 @@ class Parameter:
     above: bool = False
     whole: bool = False
 
+    def allows(self, value: Any) -> bool:
+        """Whether a value is a number of the right kind within the bounds."""
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
+            return False
+        return (value > self.low if self.above else value >= self.low) and value <= self.high and value < math.inf
+
     @property
     def bounds(self) -> str:
-        """The interval in which it must lie, in words."""
+        """What it must be, in words."""
+        kind = "a whole number" if self.whole else "a number"
         if math.isinf(self.high):
-            return f"above {self.low:g}" if self.above else f"{self.low:g} or more"
-        return f"in {'(' if self.above else '['}{self.low:g}, {self.high:g}]"
+            return f"{kind} above {self.low:g}" if self.above else f"{kind} from {self.low:g} on"
+        return f"{kind} in {'(' if self.above else '['}{self.low:g}, {self.high:g}]"
 
 
 @dataclass(frozen=True)
@@ -155,3 +164,24 @@ DECODERS: dict[str, Decoder] = {
 }
 
 MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)
+
+
+def parameters(entry: Mapping[str, Any]) -> list[Any]:
+    """Return the parameters in an entry of the config's lists, such as ``{name: top-p, p: 0.9}``, in declared order.
+
+    Raises
+    ------
+    UserError
+        If the name or a key is unknown, a key is missing, or a value is out of bounds.
+    """
+    name = entry.get("name")
+    if not isinstance(name, str) or name not in DECODERS:
+        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(DECODERS)}")
+    wanted = DECODERS[name].parameters
+    if set(entry) != {"name", *(parameter.key for parameter in wanted)}:
+        have = ", ".join(sorted(set(entry) - {"name"})) or "none"
+        raise UserError(f"decoding {name}: takes {', '.join(p.key for p in wanted) or 'no setting'}, not {have}")
+    for parameter in wanted:
+        if not parameter.allows(entry[parameter.key]):
+            raise UserError(f"decoding {name}: {parameter.key} = {entry[parameter.key]!r} is not {parameter.bounds}")
+    return [entry[parameter.key] for parameter in wanted]

@@ -12,15 +12,15 @@ Ties are settled by token id, the lowest first: the same logits keep the same to
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any
 
 import array_api_compat as api
 
+from oversmoothing.catalogue import MAPS, parameters
 from oversmoothing.jobs import UserError
 from oversmoothing.truncation import Array, eta, min_p, renormalised, smallest, typical
 
-COLDEST, HOTTEST = 0.01, 100.0  # temperatures beyond which float32 gives out
+__all__ = ["decoder", "eta", "greedy", "min_p", "nucleus", "pure", "temperature", "top_k", "top_p", "typical"]
 
 Decoder = Callable[[Array], Array]
 
@@ -160,7 +160,7 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     Parameters
     ----------
     settings : mapping
-        `name`, one of `PARAMETERS`, and the key that stands there, where one does.
+        `name`, one of `catalogue.MAPS`, and its parameters.
     vocabulary : int, optional
         v; where given, a larger k is refused here rather than at the first call.
 
@@ -174,50 +174,15 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     UserError
         If the name or a key is unknown, a key is missing, or a value is out of range.
     """
-    name = settings.get("name")
-    if not isinstance(name, str) or name not in PARAMETERS:
-        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(PARAMETERS)}")
-    wanted = PARAMETERS[name]
-    if set(settings) != {"name", *wanted}:
-        raise UserError(f"decoding {name}: keys {sorted(settings)}, expected {sorted(['name', *wanted])}")
-    for key in wanted:
-        if isinstance(settings[key], bool) or not isinstance(settings[key], Real):
-            raise UserError(f"decoding {name}: {key} = {settings[key]!r} is not a number")
-    if name == "top-k":
-        k = settings["k"]
-        if not isinstance(k, int) or not 1 <= k <= (vocabulary or k):
-            raise UserError(f"decoding top-k: k = {k} is not a whole number from 1 to {vocabulary or 'v'}")
-        return lambda p: top_k(p, k)
-    if name == "temperature":
-        t = float(settings["temperature"])
-        if not COLDEST <= t <= HOTTEST:
-            raise UserError(f"decoding temperature: {t} lies outside {COLDEST:g} to {HOTTEST:g}")
-        return lambda p: temperature(p, t)
-    if name in _OF_A_SHARE:
-        function, share = _OF_A_SHARE[name], float(settings[wanted[0]])
-        if not 0 < share <= 1:
-            raise UserError(f"decoding {name}: {wanted[0]} = {share} lies outside (0, 1]")
-        return lambda p: function(p, share)
-    return pure if name == "pure" else greedy
+    if settings.get("name") not in MAPS:
+        raise UserError(f"decoding: unknown name {settings.get('name')!r}; use one of {', '.join(MAPS)}")
+    values = parameters(settings)
+    if settings["name"] == "top-k" and values[0] > (vocabulary or values[0]):
+        raise UserError(f"decoding top-k: k = {values[0]} is above {vocabulary}, the size of the vocabulary")
+    function: Callable[..., Array] = globals()[settings["name"].replace("-", "_")]
+    return (lambda p: function(p, *values)) if values else function
 
 
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "pure": (),
-    "greedy": (),
-    "top-k": ("k",),
-    "top-p": ("p",),
-    "temperature": ("temperature",),
-    "min-p": ("min_p",),
-    "typical": ("mass",),
-    "eta": ("epsilon",),
-}
-
-_OF_A_SHARE: dict[str, Callable[[Array, float], Array]] = {
-    "top-p": top_p,
-    "min-p": min_p,
-    "typical": typical,
-    "eta": eta,
-}
 _NEAR = 16  # values to look at first: a language model's nucleus is seldom larger
 
 

@@ -1,25 +1,23 @@
 """Oversmoothing of next-token distributions against a ground truth's (thesis 4.1 and Table F.1).
 
 `p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both of shape (n, v) with one
-distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `METRICS` lists them with
-unit, direction and formula; a metric of your own is one more entry there. `score` computes several at once and is
-what the workflow calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of
+distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `catalogue.METRICS` declares
+their formulas; a metric of your own is one more entry there. `score` computes several at once and is what the workflow
+calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of
 rows whose temporaries stay in the processor's cache. Everything is written against the array API.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import array_api_compat as api
 
+from oversmoothing.catalogue import METRICS, OF_DISTRIBUTIONS
 from oversmoothing.decoding import Array, Decoder, nucleus
 
 __all__ = [
-    "METRICS",
-    "Metric",
     "entropy",
     "entropy_difference",
     "kl",
@@ -32,7 +30,6 @@ __all__ = [
 ]
 
 TAU = 0.9  # nucleus threshold, thesis 4.1.1
-KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
 _CHUNK = 512  # rows: at v = 256 in float32 a temporary takes 512 KiB; fewer rows, and Python's overhead shows
 
 
@@ -117,49 +114,11 @@ def entropy(p: Array) -> Array:
     return _Truth(p).negative_entropy / -math.log(2)
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A row of `METRICS`.
-
-    Attributes
-    ----------
-    unit : str
-        "probability", "nats" or "bits".
-    better : {"lower", "higher"}
-        The direction in which there is less oversmoothing.
-    formula : callable
-        From a `_Pair` of distributions to one value a row.
-    """
-
-    unit: str
-    better: str
-    formula: "Callable[[_Pair], Array]"
-
-
-METRICS: dict[str, Metric] = {
-    "tto": Metric("probability", "lower", lambda pair: pair.dot(pair.excess, pair.truth.tail)),
-    "nsmd": Metric("probability", "lower", lambda pair: -pair.dot(pair.difference, pair.truth.head)),
-    # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is at hand; the last sum is zero but for rounding.
-    "tv": Metric("probability", "lower", lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2),
-    "kl": Metric(
-        "nats",
-        "lower",
-        lambda pair: (
-            pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.xp.maximum(pair.log, math.log(KL_FLOOR)))
-        ),
-    ),
-    # The thesis: "lower values indicate stronger oversmoothing".
-    "entropy_difference": Metric(
-        "bits", "higher", lambda pair: (pair.dot(pair.p, pair.log) - pair.truth.negative_entropy) / math.log(2)
-    ),
-}
-
-
 def score(
     p_bn: Array,
     p_gt: Array,
     decodings: Sequence[Decoder],
-    metrics: Sequence[str] = tuple(METRICS),
+    metrics: Sequence[str] = OF_DISTRIBUTIONS,
     tau: float = TAU,
 ) -> Array:
     """Score one block of a model, under several decodings, against one truth (thesis Tables 4.1, 4.2, 6.1, F.1).
@@ -171,7 +130,7 @@ def score(
     decodings : sequence of callables
         Maps from distributions to distributions, such as `oversmoothing.decoding.decoder` builds.
     metrics : sequence of str
-        Keys of `METRICS`.
+        Of `catalogue.OF_DISTRIBUTIONS`.
     tau : float
         Mass of the truth's nucleus, in (0, 1].
 
@@ -185,8 +144,9 @@ def score(
     ValueError
         If shapes or dtypes differ, a value is NaN or no probability, a metric is unknown or tau is out of range.
     """
-    if unknown := [name for name in metrics if name not in METRICS]:
-        raise ValueError(f"unknown metric {unknown[0]!r}; use one of {', '.join(METRICS)}")
+    if unknown := [name for name in metrics if name not in OF_DISTRIBUTIONS]:
+        raise ValueError(f"unknown metric {unknown[0]!r}; use one of {', '.join(OF_DISTRIBUTIONS)}")
+    formulas = [formula for name in metrics if (formula := METRICS[name].formula)]
     _check_alike(p_bn, p_gt)
     xp = api.array_namespace(p_bn, p_gt)
     n = p_bn.shape[0]
@@ -199,8 +159,8 @@ def score(
         _check("p_bn", model, start)
         for i, decoding in enumerate(decodings):
             pair = _Pair(decoding(model), truth)
-            for j, name in enumerate(metrics):
-                out[i, j, chunk] = METRICS[name].formula(pair)
+            for j, formula in enumerate(formulas):
+                out[i, j, chunk] = formula(pair)
     return out
 
 

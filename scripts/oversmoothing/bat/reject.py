@@ -17,8 +17,8 @@ import numpy as np
 
 from oversmoothing.bat import simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
+from oversmoothing.catalogue import DELTA
 
-DELTA = math.log(1 / 0.8)  # the thesis's: q may exceed p by a quarter
 LARGEST_DELTA = 20.0
 SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
 

@@ -2,11 +2,11 @@
 
 from itertools import pairwise, permutations
 
+from oversmoothing.catalogue import METRICS
 from oversmoothing.claims.choose import MODERATE, beyond, each, extreme
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
-from oversmoothing.tables import LABELS
 
 OTHERS = ("greedy", "top-k", "top-p", "temperature")
 ALL = ("pure", *OTHERS)
@@ -51,7 +51,7 @@ def none_lifts(evidence: Evidence) -> list[Comparison]:
                 evidence.compare(
                     evidence.score(metric, worse, other),
                     pure,
-                    f"{LABELS[metric]}, {worse} {other} against {better} pure",
+                    f"{METRICS[metric].label}, {worse} {other} against {better} pure",
                 )
                 for other in OTHERS
             ]
@@ -90,4 +90,4 @@ def _lowest(evidence: Evidence, metrics: tuple[str, ...], best: str) -> list[Com
 
 def _less(evidence: Evidence, metric: str, model: Member, low: str, high: str) -> Comparison:
     a, b = evidence.score(metric, model, high), evidence.score(metric, model, low)
-    return evidence.compare(a, b, f"{LABELS[metric]}, {high} against {low}, {model}")
+    return evidence.compare(a, b, f"{METRICS[metric].label}, {high} against {low}, {model}")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+from oversmoothing.catalogue import METRICS
 from oversmoothing.claims.bytes import ScoresByByte, by_frequency, of_bytes, share_higher
 from oversmoothing.claims.choose import (
     FURTHER,
@@ -22,7 +23,6 @@ from oversmoothing.claims.choose import (
 from oversmoothing.claims.comparison import Comparison, Missing, Value, agree, constant, correlate, minus
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
-from oversmoothing.tables import LABELS
 
 MAIN = ("tto", "nsmd", "tv", "kl")
 TOLERANCE = 0.1  # of a value: a difference that the thesis calls none
@@ -84,7 +84,9 @@ def no_change_to_128(evidence: Evidence) -> list[Comparison]:
     a, b = standing_for(evidence.family, FURTHER), standing_for(evidence.family, MOST)
     found = []
     for metric in MAIN:
-        found += alike(evidence, evidence.score(metric, a), evidence.score(metric, b), LABELS[metric], str(a), str(b))
+        found += alike(
+            evidence, evidence.score(metric, a), evidence.score(metric, b), METRICS[metric].label, str(a), str(b)
+        )
     return found
 
 
@@ -101,9 +103,9 @@ def slight_rise_at_512(evidence: Evidence) -> list[Comparison]:
     for member in up_to(beyond(evidence.family, MOST - 1), FURTHER):
         for metric in MAIN:
             a, b = evidence.score(metric, full), evidence.score(metric, member)
-            found.append(evidence.compare(a, b, f"{LABELS[metric]}, {full} against {member}"))
+            found.append(evidence.compare(a, b, f"{METRICS[metric].label}, {full} against {member}"))
             found.append(
-                evidence.compare(b, a, f"{LABELS[metric]}, {member} against {full}", -SLIGHT * b.scale),
+                evidence.compare(b, a, f"{METRICS[metric].label}, {member} against {full}", -SLIGHT * b.scale),
             )
     if not found:
         raise Missing(f"no model stands for a rank from {MOST} to {FURTHER}")
@@ -124,7 +126,7 @@ def loss_correlates(evidence: Evidence) -> list[Comparison]:
     found = []
     for metric in MAIN:
         scores = [evidence.score(metric, model).mean for model in models]
-        found.append(correlate(losses, scores, f"{LABELS[metric]} and loss", evidence.chance, STRONG))
+        found.append(correlate(losses, scores, f"{METRICS[metric].label} and loss", evidence.chance, STRONG))
     return found
 
 
@@ -220,7 +222,7 @@ def falls_in_entropy(evidence: Evidence) -> list[Comparison]:
         evidence.compare(
             evidence.score("entropy_difference", b),
             evidence.score("entropy_difference", a),
-            f"{LABELS['entropy_difference']}, {b} against {a}",
+            f"{METRICS['entropy_difference'].label}, {b} against {a}",
         )
         for a, b in neighbours(up_to(evidence.family, MOST), f"up to {MOST}")
     ]
@@ -232,7 +234,7 @@ def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
     for member in evidence.family:
         for metric in MAIN:
             ratio = math.log10(evidence.cost("tbat", member) / evidence.cost(metric, member))
-            name = f"powers of ten from {LABELS[metric].split()[0]} to TBAT, {member}"
+            name = f"powers of ten from {METRICS[metric].label.split()[0]} to TBAT, {member}"
             found.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
     if not found:
         raise Missing("no model of the family has a rank")
@@ -257,7 +259,9 @@ def _losses(evidence: Evidence, member: Member, truth: Member) -> tuple[Value, V
 
 def _falls(evidence: Evidence, metrics: Sequence[str], pairs: Sequence[tuple[Member, Member]]) -> list[Comparison]:
     return [
-        evidence.compare(evidence.score(metric, a), evidence.score(metric, b), f"{LABELS[metric]}, {a} against {b}")
+        evidence.compare(
+            evidence.score(metric, a), evidence.score(metric, b), f"{METRICS[metric].label}, {a} against {b}"
+        )
         for metric in metrics
         for a, b in pairs
     ]

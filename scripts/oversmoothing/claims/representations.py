@@ -1,12 +1,12 @@
 """Claims about truncated heads and effective ranks (thesis chapter 7)."""
 
+from oversmoothing.catalogue import METRICS
 from oversmoothing.claims.choose import EXTREME, beyond, extreme, full_rank, neighbours
 from oversmoothing.claims.comparison import Comparison, Missing
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.models import MAIN, TOLERANCE, alike
 from oversmoothing.ranks.table import REPRESENTATIONS
-from oversmoothing.tables import LABELS
 
 
 def truncation_is_monotone(evidence: Evidence) -> list[Comparison]:
@@ -17,7 +17,9 @@ def truncation_is_monotone(evidence: Evidence) -> list[Comparison]:
         for pair in zip(low.alone(), high.alone(), strict=True)
     ]
     return [
-        evidence.compare(evidence.score(metric, a), evidence.score(metric, b), f"{LABELS[metric]}, {a} against {b}")
+        evidence.compare(
+            evidence.score(metric, a), evidence.score(metric, b), f"{METRICS[metric].label}, {a} against {b}"
+        )
         for metric in MAIN
         for a, b in pairs
     ]
@@ -30,7 +32,7 @@ def truncation_is_worse_than_learning(evidence: Evidence) -> list[Comparison]:
         evidence.compare(
             evidence.score(metric, cut),
             evidence.score(metric, learned[cut.rank]),
-            f"{LABELS[metric]}, {cut} against learned {learned[cut.rank]}",
+            f"{METRICS[metric].label}, {cut} against learned {learned[cut.rank]}",
         )
         for metric in MAIN
         for cut in evidence.truncations

@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.catalogue import METRICS
 from oversmoothing.claims.claims import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
 from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
 from oversmoothing.quality.measures import MEASURES
-from oversmoothing.tables import LABELS
 
 CHAPTERS = {
     "3": "Chapter 3: the models",
@@ -32,7 +32,7 @@ COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRIN
 MARGINS = {
     "losses": "losses",
     "accuracies": "accuracies",
-    **{metric: label.partition(" (")[0] for metric, label in LABELS.items()},
+    **{name: metric.label.partition(" (")[0] for name, metric in METRICS.items()},
     **{metric: measure.label for metric, measure in MEASURES.items()},
     "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from oversmoothing.catalogue import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
@@ -30,7 +31,6 @@ MEASURES = pa.schema(
     ]
 )
 SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_value", pa.float64())])  # index from 1
-METRICS = ("tto", "nsmd", "tv", "kl")
 
 
 def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
@@ -93,7 +93,7 @@ def measure(
     """
     head = _head(model)
     entered, loss, count = Directions(), 0.0, 0
-    sums = {name: np.zeros(len(METRICS)) for name in truths}
+    sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
     groups = {name: read_groups(path, [*(key for key, _ in KEYS), "logits"]) for name, path in truths.items()}
     with _watch(model, len(windows["prompt"][0].as_py())) as layers:
         for state in run_windows(model, windows, batch, precision):
@@ -103,7 +103,9 @@ def measure(
             entered.add(state.post)
             for name, path in truths.items():
                 truth = _beside(state, next(groups[name], None), path)
-                sums[name] += score(own, softmax(truth), [lambda p: p], METRICS, tau)[0].sum(axis=1, dtype=np.float64)
+                sums[name] += score(own, softmax(truth), [lambda p: p], AGAINST_TRUTHS, tau)[0].sum(
+                    axis=1, dtype=np.float64
+                )
     yield _row("loss", loss / count, count)
     yield _row("singular_entropy", singular_entropy(head), min(head.shape))
     yield _row("effective_rank", effective_rank(head), min(head.shape))
@@ -113,7 +115,7 @@ def measure(
         yield _row("largest_dimension", dimensions.largest(), dimensions.count, layer=layer)
     yield _row("head_input_anisotropy", entered.anisotropy(), entered.count)
     for name, own_sums in sums.items():
-        for metric, total in zip(METRICS, own_sums, strict=True):
+        for metric, total in zip(AGAINST_TRUTHS, own_sums, strict=True):
             yield _row(metric, total / count, count, truth=name)
 
 

@@ -1,7 +1,6 @@
 """Beam search: the likeliest continuation that a search of limited width finds."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -9,16 +8,6 @@ from torch import Tensor
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
 from oversmoothing.samples.cache import NOT_FINITE, remember
-
-
-def beam_width(settings: Mapping[str, Any]) -> int:
-    """Return the width that ``{name: beam, width: 4}`` asks for; a `UserError` names a key or value at fault."""
-    if set(settings) != {"name", "width"}:
-        raise UserError(f"decoding beam: keys {sorted(settings)}, expected ['name', 'width']")
-    width = settings["width"]
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise UserError(f"decoding beam: width = {width!r} is not a whole number from 1 on")
-    return width
 
 
 @torch.inference_mode()

@@ -9,11 +9,12 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from oversmoothing.catalogue import parameters
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.samples.beam import beam_search, beam_width
+from oversmoothing.samples.beam import beam_search
 from oversmoothing.samples.cache import NOT_FINITE, remember
 from oversmoothing.samples.draws import choose, draws_for
 from oversmoothing.samples.mirostat import Mirostat
@@ -82,7 +83,7 @@ def generate(
     """
     _check(prompts, length, model.config.block)
     device = model.head.weight.device
-    beams = beam_width(decoding) if decoding.get("name") == "beam" else None
+    (beams,) = parameters(decoding) if decoding.get("name") == "beam" else (None,)
     step = stepper(decoding, model) if beams is None else None
     for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // (beams or 1)):
         tokens = np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts[start:end]]).astype(np.int64)
@@ -207,9 +208,4 @@ def _bat(decoding: Mapping[str, Any], head: np.ndarray) -> Decoder:
     """Build the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
     from oversmoothing.bat.decoding import bat_decoder  # compiles; a second that others need not spend
 
-    if set(decoding) != {"name", "delta"}:
-        raise UserError(f"decoding bat: keys {sorted(decoding)}, expected ['delta', 'name']")
-    try:
-        return bat_decoder(head, decoding["delta"])
-    except (ValueError, TypeError) as error:
-        raise UserError(f"decoding bat: {error}") from error
+    return bat_decoder(head, *parameters(decoding))

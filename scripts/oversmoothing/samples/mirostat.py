@@ -1,6 +1,5 @@
 """Mirostat: sampling that holds the surprise of a text at a target."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from oversmoothing.catalogue import parameters
 from oversmoothing.decoding import greedy
-from oversmoothing.jobs import UserError
 from oversmoothing.samples.draws import choose
 
 
@@ -39,13 +38,8 @@ class Mirostat:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "Mirostat":
         """Build from ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names a key or value at fault."""
-        if set(settings) != {"name", "tau", "rate"}:
-            raise UserError(f"decoding mirostat: keys {sorted(settings)}, expected ['name', 'rate', 'tau']")
-        for key in ("tau", "rate"):
-            value = settings[key]
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-                raise UserError(f"decoding mirostat: {key} = {value!r} is not a positive finite number")
-        return cls(float(settings["tau"]), float(settings["rate"]))
+        tau, rate = parameters(settings)
+        return cls(float(tau), float(rate))
 
     def __call__(self, p: Tensor, u: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
         """Choose one token for each text.
