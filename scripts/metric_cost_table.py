@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from oversmoothing.costs.table import cost_table, write_latex, write_pages
 from oversmoothing.jobs import run
 from oversmoothing.layout import write_csv
+from oversmoothing.published import read_published
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables import read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -124,8 +124,10 @@ def latex_cell(mean: float, sd: float, low: float | None = None, high: float | N
     return f"${figure}$" if pd.isna(sd) else rf"${figure} \pm {latex_number(sd)}$"
 
 
-def number(value: float) -> str:
-    """Set a number with three decimals, or more where nothing would be left of it."""
+def number(value: float, decimals: int | None = None) -> str:
+    """A number in so many decimals; by default three, or more where nothing would be left of it."""
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
     if value == 0 or abs(value) >= 0.01:
         return f"{value:.3f}"
     return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"

@@ -18,7 +18,7 @@ from oversmoothing.layout import (
     write_latex_tables,
     write_page,
 )
-from oversmoothing.tables import DIFFERENCES
+from oversmoothing.published import DIFFERENCES
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis looked at the head alone

@@ -12,9 +12,9 @@ from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import HUMAN, Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.layout import read_csv
+from oversmoothing.published import read_published
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import read_published_ranks
-from oversmoothing.tables import read_published
 
 BOTH = "mean"  # truth of a mean over both, in Tables 6.1 and F.1
 TABLES = ("3_1", "5_3", "6_1", "6_2", "6_3", "7_1", "7_2", "7_3", "b", "e_7", "e_8", "f_1", "i_1")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.published import read_published
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
-from oversmoothing.tables import read_published
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"

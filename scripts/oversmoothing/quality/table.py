@@ -19,9 +19,9 @@ from oversmoothing.layout import (
     write_latex_tables,
     write_page,
 )
+from oversmoothing.published import DIFFERENCES
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.quality.summaries import HUMAN, SECOND
-from oversmoothing.tables import DIFFERENCES
 
 PURE = "pure"
 OF_SAMPLES = {

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.layout import MISSING, latex_text, model_cells, read_csv, stand_ins, write_latex_tables, write_page
-from oversmoothing.tables import DIFFERENCES
+from oversmoothing.published import DIFFERENCES
 
 REPRESENTATIONS = {
     "logits": "logits",
