@@ -18,8 +18,8 @@ from oversmoothing.costs.table import cost_table, write_latex, write_pages
 from oversmoothing.costs.timed import TIMED
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
-from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.published import read_published
+from oversmoothing.store.parquet import open_writer, vector_array
 
 V, SCORED = 24, 5
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published/table_i_1.csv"

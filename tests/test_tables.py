@@ -172,7 +172,7 @@ def test_published_means_agree_with_table_6_1():
 def test_a_page_is_the_same_in_markdown_and_html():
     rows = [{"rank": "4", "TTO": Value(0.1, 0.2, best=True)}, {"rank": "a < b", "TTO": Value(0.3)}]
     page = Page("T & U", [Section("Against `truth`", rows)], ["How to read it"])
-    assert "| 4       | **0.100** ± 0.200 |" in markdown(page)
+    assert "| 4      | **0.100** ± 0.200 |" in markdown(page)
     text = html(page)
     assert "<h2>Against <code>truth</code></h2>" in text
     assert "><strong>0.100</strong> ± 0.200</td>" in text
