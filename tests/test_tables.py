@@ -198,7 +198,7 @@ def test_a_number_has_room_for_what_says_how_sure_it_is():
     line = next(line for line in latex(page).splitlines() if line.startswith(r"$0.500 \pm"))
     cells = line.removesuffix(r" \\").split(" & ")
     assert cells[0] == r"$0.500 \pm 0.100$"
-    assert cells[2] == r"$1.5 \times 10^{-4} [1.0 \times 10^{-4}, 2.0 \times 10^{-4}]$"
+    assert cells[2] == r"$1.5 \times 10^{-4}\ [1.0 \times 10^{-4}, 2.0 \times 10^{-4}]$"
     assert cells[3:] == [r"$(6.87 \pm 0.38) \times 10^{-5}$", r"$4.25 \times 10^{1}$", "$3$ (the first)", "--"]
     assert "In brackets" in latex(page)
     assert "In brackets" not in latex(

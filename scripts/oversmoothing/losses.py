@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from oversmoothing.page import IN_BRACKETS, Page, Section, Value, labelled, model_cells, ways
+from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups, read_table, vectors
@@ -123,7 +123,7 @@ def losses_page(table: pd.DataFrame, title: str) -> Page:
     legend = [
         "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
         f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard deviation",
-        ways(table.better),
+        directions(table.better),
         *caveats(table),
     ]
     return Page(title, [Section("", rows)], legend, IN_BRACKETS)

@@ -12,7 +12,7 @@ from oversmoothing.layout import ARROWS, number, write_csv
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.web_page import write_web_page
 
-WAYS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
+DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
 CODE = re.compile(r"`([^`]*)`")
 # What Markdown takes for markup in the middle of a line; an underscore between letters and a lone bracket are none.
@@ -81,6 +81,8 @@ class Section:
         From column to cell; a row without one of the columns has a dash there.
     widths : mapping, optional
         In LaTeX, from columns of long text to their share of the line. By default the table is shrunk to the line.
+    notes : sequence of str
+        Sentences on this table alone, as those of the page's legend, which they follow.
     latex : bool
         Whether LaTeX has this table too.
     """
@@ -88,6 +90,7 @@ class Section:
     heading: str
     rows: Sequence[Mapping[str, Cell]]
     widths: Mapping[str, float] | None = None
+    notes: Sequence[str] = ()
     latex: bool = True
 
     @property
@@ -142,7 +145,7 @@ def markdown(page: Page) -> str:
     for section in page.sections:
         lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
         lines += [_markdown_table(section), ""]
-    return "\n".join([*lines, _markdown_prose(_legend(page, page.intervals)), ""])
+    return "\n".join([*lines, _markdown_prose(_legend(page, page.sections, page.intervals)), ""])
 
 
 def html(page: Page) -> str:
@@ -169,9 +172,9 @@ def labelled(label: str, better: str) -> str:
     return f"{label} {ARROWS.get(better, '')}".rstrip()
 
 
-def ways(better: Iterable[str]) -> str:
+def directions(better: Iterable[str]) -> str:
     """What the arrows of a table mean."""
-    return ", ".join(WAYS[way] for way in dict.fromkeys(better) if way in WAYS)
+    return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
 
 
 def is_best(mean: float, rivals: pd.Series, better: str) -> bool:
@@ -194,8 +197,10 @@ def latex_text(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in text)
 
 
-def _legend(page: Page, intervals: str) -> str:
-    return "".join(f"{sentence}. " for sentence in (*page.legend[:1], intervals, *page.legend[1:]) if sentence).rstrip()
+def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:
+    notes = dict.fromkeys(note for section in sections for note in section.notes)
+    sentences = [*page.legend[:1], intervals, *page.legend[1:], *notes]
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
 def _markdown_prose(text: str) -> str:
@@ -239,7 +244,7 @@ def _latex_table(page: Page, section: Section) -> str:
     size = "" if section.widths is None else "\\scriptsize\\raggedright\n"
     shown = any(isinstance(cell, Value) and _shows_interval(cell) for row in section.rows for cell in row.values())
     caption = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
-    caption += _legend(page, page.intervals if shown else "")
+    caption += _legend(page, [section], page.intervals if shown else "")
     return f"\\begin{{table}}\n\\centering\n{size}{table}\n\\caption{{{_latex_prose(caption)}}}\n\\end{{table}}\n"
 
 
@@ -259,7 +264,7 @@ def _latex_cell(cell: Cell) -> str:
     text += rf" \pm {sd}" if sd else ""
     if cell.scientific:
         text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
-    text += f" [{low}, {high}]" if _shows_interval(cell) else ""
+    text += rf"\ [{low}, {high}]" if _shows_interval(cell) else ""
     return f"${text}$ {latex_text(cell.note)}".rstrip()
 
 

@@ -41,13 +41,13 @@ def read_published_sets(path: str | Path) -> pd.DataFrame:
 
 
 def by_key(published: pd.DataFrame, *keys: str) -> Rows:
-    """The published rows by the columns that name them, ``model`` first; "" where a name is missing."""
+    """The published rows by the columns that name them; "" where a name is missing."""
     named = published.fillna(dict.fromkeys(keys, ""))
     return {tuple(row[key] for key in keys): row for row in named.to_dict("records")}
 
 
 def beside(
-    published: Rows, key: tuple[Any, ...], differs: Iterable[str], values: Sequence[str] = ("mean",)
+    published: Rows, key: tuple[Any, ...], differs: Iterable[str] | None = None, values: Sequence[str] = ("mean",)
 ) -> dict[str, Any]:
     """What stands in a row of ours of the published row of that key; nothing where there is none.
 
@@ -56,8 +56,8 @@ def beside(
     published : mapping
         See `by_key`.
     key : tuple
-        The thesis's name of our model first.
-    differs : iterable of str
+        As in `published`.
+    differs : iterable of str, optional
         In what our setting is another one: keys of `DIFFERENCES`, and "rank".
     values : sequence of str
         The columns wanted.
@@ -65,14 +65,16 @@ def beside(
     Returns
     -------
     dict
-        ``published_model``, a column ``published_...`` for each value, and ``published_differs``.
+        ``published_model``, a column ``published_...`` for each value, and with `differs` ``published_differs``.
     """
     row = published.get(key)
-    return {
-        "published_model": key[0] if row else None,
+    found = {
+        "published_model": row["model"] if row else None,
         **{f"published_{name}": row[name] if row else None for name in values},
-        "published_differs": " ".join(dict.fromkeys(differs)) if row else None,
     }
+    if differs is not None:
+        found["published_differs"] = " ".join(dict.fromkeys(differs)) if row else None
+    return found
 
 
 def that_matter(differs: Iterable[str], metric: str | None = None) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.catalogue import METRICS
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, is_best, labelled, model_cells, ways
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, is_best, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 
 LABELS = {name: metric.label for name, metric in METRICS.items()}
@@ -87,7 +87,7 @@ def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
         sections.append(Section(heading, _rows(part, across)))
     legend = [
         f"Mean ± standard deviation over {int(table.n.max()):,} positions",
-        f"{ways(table.better)}; bold: the best of ours",
+        f"{directions(table.better)}; bold: the best of ours",
         *caveats(table),
     ]
     return Page(title, sections, legend, IN_BRACKETS)

@@ -79,7 +79,10 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float
         "above_threshold": f"Singular values above {100 * threshold:g} % of the largest",
         "numerical_rank": "Numerical rank: singular values above the roundoff of float32",
     }
-    sections = [Section(headings[str(name)], _rows(part)) for name, part in table.groupby("measure", sort=False)]
+    sections = [
+        Section(headings[str(name)], _rows(part), notes=_on_published(part, table))
+        for name, part in table.groupby("measure", sort=False)
+    ]
     return Page(title, sections, _legend(table, positions))
 
 
@@ -117,9 +120,15 @@ def _legend(table: pd.DataFrame, positions: int) -> list[str]:
             "Reachable W is what the LayerNorm in front of the head leaves of it: W times its gain, on vectors of sum "
             "zero, so of rank r - 1 at most"
         )
-    printed = table[table.published_value.notna()]
-    if len(printed):
-        parts.append("The published values are over 1,024 prompts")
+    return parts
+
+
+def _on_published(part: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    printed = part[part.published_value.notna()]
+    if not len(printed):
+        return []
+    reachable = table[table.representation == "reachable_head"]
+    parts = ["The published values are over 1,024 prompts"]
     behind = printed[printed.model.isin(reachable.model) & (printed.published_model == printed["rank"].astype(str))]
     above = behind[behind.representation.isin(["logits", "post"]) & (behind.published_value > behind["rank"] - 1)]
     for row in above.drop_duplicates(["published_model", "representation"]).to_dict("records"):
