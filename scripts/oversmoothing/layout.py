@@ -125,9 +125,13 @@ def latex_cell(mean: float, sd: float, low: float | None = None, high: float | N
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number in so many decimals; by default three, or more where nothing would be left of it."""
+    """A number in so many decimals; by default three, more where nothing would be left of it, none from 100,000 on."""
     if decimals is not None:
         return f"{value:,.{decimals}f}"
+    if 1e5 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    if abs(value) >= 1e9:
+        return f"{value:.1e}"
     if value == 0 or abs(value) >= 0.01:
         return f"{value:.3f}"
     return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"
