@@ -14,7 +14,7 @@ from oversmoothing.web_page import write_web_page
 
 DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
-CODE = re.compile(r"`([^`]*)`")
+CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # What Markdown takes for markup in the middle of a line; an underscore between letters and a lone bracket are none.
 MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
 LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
@@ -184,7 +184,7 @@ def is_best(mean: float, rivals: pd.Series, better: str) -> bool:
 
 def literal(text: str) -> str:
     """Text in which prose would take nothing for code."""
-    return text.replace("`", "'")
+    return text.replace("`", r"\`")
 
 
 def markdown_text(text: str) -> str:
@@ -205,7 +205,7 @@ def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:
 
 def _markdown_prose(text: str) -> str:
     parts = CODE.split(text)
-    return "".join(f"`{part}`" if i % 2 else markdown_text(part) for i, part in enumerate(parts))
+    return "".join(f"`{part}`" if i % 2 else markdown_text(part.replace(r"\`", "`")) for i, part in enumerate(parts))
 
 
 def _markdown_table(section: Section) -> str:
@@ -249,7 +249,7 @@ def _latex_table(page: Page, section: Section) -> str:
 
 
 def _latex_prose(text: str) -> str:
-    return latex_text(text.replace("`", ""))
+    return latex_text(CODE.sub(r"\1", text).replace(r"\`", "`"))
 
 
 def _latex_cell(cell: Cell) -> str:
