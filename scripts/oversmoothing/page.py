@@ -46,7 +46,7 @@ class Value:
     scientific : bool
         Whether mean and standard deviation have a power of ten in common.
     note : str
-        Text after the number.
+        Prose after the number.
     """
 
     mean: float | None
@@ -66,7 +66,7 @@ class Bytes:
     names: str
 
 
-Cell = Value | Bytes | str | None  # None: a dash
+Cell = Value | Bytes | str | None  # str: prose, in which `code` stands between backticks; None: a dash
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Section:
     Attributes
     ----------
     heading : str
-        Prose, in which `code` stands between backticks; "" for none.
+        Prose; "" for none.
     rows : sequence of mappings
         From column to cell; a row without one of the columns has a dash there.
     widths : mapping, optional
@@ -108,7 +108,7 @@ class Page:
     title : str
     sections : sequence of Section
     legend : sequence of str
-        Sentences without their full stops; prose, as a heading.
+        Sentences without their full stops; prose.
     intervals : str
         The sentence on intervals, "" for none; LaTeX leaves it out where it sets no interval.
     """
@@ -217,7 +217,7 @@ def _markdown_table(section: Section) -> str:
 
 def _markdown_cell(cell: Cell) -> str:
     if not isinstance(cell, Value):
-        return "-" if cell is None else markdown_text(cell.names if isinstance(cell, Bytes) else cell)
+        return "-" if cell is None else markdown_text(cell.names) if isinstance(cell, Bytes) else _markdown_prose(cell)
     if not _known(cell.mean):
         return "-"
     mean, sd, low, high = _digits(cell)
@@ -226,7 +226,7 @@ def _markdown_cell(cell: Cell) -> str:
     if cell.scientific:
         text = f"({text})e{_exponent(cell):+03d}" if sd else f"{text}e{_exponent(cell):+03d}"
     text += f" [{low}, {high}]" if low else ""
-    return f"{text} {markdown_text(cell.note)}".rstrip()
+    return f"{text} {_markdown_prose(cell.note)}".rstrip()
 
 
 def _latex_table(page: Page, section: Section) -> str:
@@ -256,7 +256,7 @@ def _latex_cell(cell: Cell) -> str:
     if not isinstance(cell, Value):
         if isinstance(cell, Bytes):
             return rf"\texttt{{{latex_text(cell.names)}}}"
-        return "--" if cell is None else latex_text(cell)
+        return "--" if cell is None else _latex_prose(cell)
     if not _known(cell.mean):
         return "--"
     mean, sd, low, high = map(_latex_number, _digits(cell))
@@ -265,7 +265,7 @@ def _latex_cell(cell: Cell) -> str:
     if cell.scientific:
         text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
     text += rf"\ [{low}, {high}]" if _shows_interval(cell) else ""
-    return f"${text}$ {latex_text(cell.note)}".rstrip()
+    return f"${text}$ {_latex_prose(cell.note)}".rstrip()
 
 
 def _latex_number(text: str) -> str:
