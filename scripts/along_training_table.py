@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.dynamics.table import along_training_table, write_latex, write_pages
+from oversmoothing.dynamics.table import along_training_page, along_training_table
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-TITLE = "Along training: loss, head, hidden states and oversmoothing, by rank of what enters the LM head"
+TITLE = "Along training: loss, head, hidden states and oversmoothing, by rank of what enters the LM head."
 
 
 def main(job: "Snakemake") -> None:
@@ -18,9 +18,7 @@ def main(job: "Snakemake") -> None:
     models = job.params.settings["models"]
     measured = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, job.input, strict=True)}
     table = along_training_table(measured, models)
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], f"{TITLE}.")
-    write_latex(table, job.output.latex, f"{TITLE}.")
+    write_table(job.output, table, along_training_page(table, TITLE))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.argmaxability.table import argmaxability_table, read_published_sets, write_latex, write_pages
+from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_table
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
+from oversmoothing.published import read_published_sets
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -20,14 +21,9 @@ def main(job: "Snakemake") -> None:
     """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     columns = ["condition", "class", "argmaxable"]
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
-    settings = job.params.settings
-    missing = [Path(path).stem for path in settings.get("missing", {}).get("classes", [])]
-    table = argmaxability_table(
-        pd.concat(classes), settings["models"], read_published_sets(job.input.published), missing
-    )
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    published = read_published_sets(job.input.published)
+    table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
+    write_table(job.output, table, argmaxability_page(table, TITLE))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.bytes.table import byte_table, read_sums, write_latex, write_pages
+from oversmoothing.bytes.table import byte_page, byte_table, read_sums
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -13,13 +13,11 @@ TITLE = "Bytes: how often each is the most probable, and oversmoothing where it 
 
 
 def main(job: "Snakemake") -> None:
-    """Read the sums of the truths and the family; write the table as CSV, Markdown and LaTeX."""
+    """Read the sums of the truths and the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     models = settings["models"]
     table = byte_table(read_sums(job.input), models, settings["resamples"], settings["seed"])
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, models)
-    write_latex(table, job.output.latex, TITLE, models)
+    write_table(job.output, table, byte_page(table, TITLE, models))
 
 
 if __name__ == "__main__":

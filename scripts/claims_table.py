@@ -11,9 +11,10 @@ from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.saturation import Analyses
-from oversmoothing.claims.table import claims_table, write_latex, write_pages
+from oversmoothing.claims.table import claims_page, claims_table
 from oversmoothing.jobs import run
-from oversmoothing.layout import read_csv, write_csv
+from oversmoothing.layout import read_csv
+from oversmoothing.page import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -42,9 +43,7 @@ def main(job: "Snakemake") -> None:
     )
     parts = [claims_table(CLAIMS, evidence, published), claims_table(GODEY, analyses, None)]
     table = pd.concat(parts, ignore_index=True)
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, chance.run_to_run, evidence.family)
-    write_latex(table, job.output.latex, TITLE, chance.run_to_run, evidence.family)
+    write_table(job.output, table, claims_page(table, TITLE, chance.run_to_run, evidence.family))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
-from oversmoothing.ranks.table import ranks_table, read_published_ranks, write_latex, write_pages
+from oversmoothing.page import write_table
+from oversmoothing.published import read_published
+from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -21,11 +22,8 @@ def main(job: "Snakemake") -> None:
     """Read the ranks of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]
-    missing = [Path(path).stem for path in settings.get("missing", {}).get("ranks", [])]
-    table = ranks_table(pd.concat(ranks), settings["models"], read_published_ranks(job.input.published), missing)
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["positions"], settings["threshold"])
-    write_latex(table, job.output.latex, TITLE, settings["positions"], settings["threshold"])
+    table = ranks_table(pd.concat(ranks), settings["models"], read_published(job.input.published))
+    write_table(job.output, table, ranks_page(table, TITLE, settings["positions"], settings["threshold"]))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.imposed_rank.table import imposed_rank_table, shares_of_cost, write_latex, write_pages
+from oversmoothing.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
 from oversmoothing.losses import predictions
+from oversmoothing.page import write_table
 from oversmoothing.scores import summarise_scores
 from oversmoothing.statistics import Summary, WindowSums, summarise
 
@@ -32,9 +32,7 @@ def main(job: "Snakemake") -> None:
             summaries[path.stem, path.parent.name, truth] = summary
     summaries |= shares_of_cost(losses, settings["models"], resamples, seed)
     table = imposed_rank_table(summaries, settings["models"])
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    write_table(job.output, table, imposed_rank_page(table, TITLE))
 
 
 if __name__ == "__main__":

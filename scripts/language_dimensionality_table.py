@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from oversmoothing.jobs import run
-from oversmoothing.language.table import dimensionality_table, write_latex, write_pages
-from oversmoothing.layout import write_csv
+from oversmoothing.language.table import dimensionality_page, dimensionality_table
+from oversmoothing.page import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ def main(job: "Snakemake") -> None:
         for paths in (job.input.sizes, job.input.spectra)
     )
     table = dimensionality_table(sizes, spectra, settings["ranks"])
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["seen"])
-    write_latex(table, job.output.latex, TITLE, settings["seen"])
+    write_table(job.output, table, dimensionality_page(table, TITLE, settings["seen"]))
 
 
 if __name__ == "__main__":

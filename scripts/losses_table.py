@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.layout import read_csv, write_csv
-from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_pages
+from oversmoothing.losses import accuracy, losses_page, losses_table, validation_loss
+from oversmoothing.page import write_table
+from oversmoothing.published import read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -16,21 +17,13 @@ TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 
 def main(job: "Snakemake") -> None:
     """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    missing = settings.get("missing", {"histories": [], "logits": []})
     values: dict[str, dict] = {model["model"]: {} for model in settings["models"]}
     for path in job.input.histories:
         values[Path(path).parent.name]["validation_loss"] = validation_loss(path)
-    for path in missing["histories"]:
-        values[Path(path).parent.name]["validation_loss"] = float("nan")
     for path in job.input.logits:
         values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
-    for path in missing["logits"]:
-        values[Path(path).stem]["accuracy"] = float("nan")
-    published = read_csv(job.input.published, dtype={"model": str})
-    table = losses_table(values, settings["models"], published)
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    table = losses_table(values, settings["models"], read_published(job.input.published))
+    write_table(job.output, table, losses_page(table, TITLE))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.costs.table import cost_table, write_latex, write_pages
+from oversmoothing.costs.table import cost_page, cost_table
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
+from oversmoothing.published import read_published
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables import read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -17,10 +17,8 @@ TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
 def main(job: "Snakemake") -> None:
     """Read the seconds of single positions; write the table as CSV, Markdown, HTML and LaTeX."""
     costs = read_table(job.input.costs).to_pandas()
-    table = cost_table(costs, job.params.settings["models"], read_published([job.input.published]))
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    table = cost_table(costs, job.params.settings["models"], read_published(job.input.published))
+    write_table(job.output, table, cost_page(table, TITLE))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
-from oversmoothing.next_byte import next_byte_table, read_distributions, read_scores, write_latex, write_pages
+from oversmoothing.next_byte import next_byte_page, next_byte_table, read_distributions, read_scores
+from oversmoothing.page import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -22,10 +22,7 @@ def main(job: "Snakemake") -> None:
     scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
     targets = [target for _, target in prompts]
     table = next_byte_table(settings["names"], targets, read_distributions(logits), scores, settings["models"])
-    texts = [prompt for prompt, _ in prompts]
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, texts)
-    write_latex(table, job.output.latex, TITLE, texts)
+    write_table(job.output, table, next_byte_page(table, TITLE, [prompt for prompt, _ in prompts]))
 
 
 if __name__ == "__main__":

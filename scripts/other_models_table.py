@@ -4,8 +4,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
-from oversmoothing.others.table import doubles, other_models_table, write_latex, write_pages
+from oversmoothing.others.table import doubles, other_models_page, other_models_table
+from oversmoothing.page import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TITLE = "Other people's models: loss, head and hidden states, by revision"
+TITLE = "Other people's models: loss, head and hidden states, by revision."
 
 
 def main(job: "Snakemake") -> None:
@@ -22,9 +22,7 @@ def main(job: "Snakemake") -> None:
     table = other_models_table(measured, job.params.settings["revisions"])
     for same in doubles(table):
         logger.warning("the same weights under several names: %s", same)
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], f"{TITLE}.")
-    write_latex(table, job.output.latex, f"{TITLE}.")
+    write_table(job.output, table, other_models_page(table, TITLE))
 
 
 if __name__ == "__main__":

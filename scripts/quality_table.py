@@ -4,18 +4,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
 from oversmoothing.quality.summaries import (
     HUMAN,
     SECOND,
     beside_human,
-    missing_summaries,
     read_cells,
     read_with_gpt2_large,
     sets_of_models,
     summarise_quality,
 )
-from oversmoothing.quality.table import write_latex, write_pages
+from oversmoothing.quality.table import quality_page
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -33,8 +32,6 @@ def main(job: "Snakemake") -> None:
     for row in summarise_quality(job.input.human, settings["resamples"], settings["seed"]):
         summaries.append({**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""})
     sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
-    missing = settings.get("missing", {}).get("quality", [])
-    summaries += missing_summaries(summaries, sets, [Path(path).stem for path in missing])
     table = beside_human(
         summaries,
         sets,
@@ -43,9 +40,7 @@ def main(job: "Snakemake") -> None:
         settings["windows"],
         settings["completed"],
     )
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE, settings["completed"])
-    write_latex(table, job.output.latex, TITLE, settings["completed"])
+    write_table(job.output, table, quality_page(table, TITLE, settings["completed"]))
 
 
 if __name__ == "__main__":

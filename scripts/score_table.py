@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
+from oversmoothing.published import read_published
 from oversmoothing.scores import summarise_scores
-from oversmoothing.tables import beside_published, missing_summaries, read_published, write_latex, write_pages
+from oversmoothing.tables import score_page, score_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -26,14 +27,9 @@ def main(job: "Snakemake") -> None:
             {"metric": path.parent.name, "model": path.stem, "truth": truth, "decoding": decoding, **vars(summary)}
             for (truth, decoding), summary in scores.items()
         ]
-    missing = settings.get("missing", {}).get("scores", [])
-    summaries += missing_summaries(summaries, [(Path(path).parent.name, Path(path).stem) for path in missing])
-    table = beside_published(
-        pd.DataFrame(summaries), settings["models"], settings["truths"], read_published(job.input.published)
-    )
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], settings["title"], settings["across"])
-    write_latex(table, job.output.latex, settings["title"], settings["across"])
+    published = read_published(job.input.published)
+    table = score_table(pd.DataFrame(summaries), settings["models"], settings["truths"], published)
+    write_table(job.output, table, score_page(table, settings["title"], settings["across"]))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.bat.table import write_latex, write_pages
+from oversmoothing.bat.table import approximation_page
 from oversmoothing.bat.tbat import summarise_approximations
 from oversmoothing.jobs import run
-from oversmoothing.layout import write_csv
+from oversmoothing.page import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -31,9 +31,7 @@ def main(job: "Snakemake") -> None:
                 | {"excess": excess.mean, "excess_low": excess.low, "excess_high": excess.high}
             )
     table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
-    write_csv(table, job.output.csv)
-    write_pages(table, [job.output.markdown, job.output.html], TITLE)
-    write_latex(table, job.output.latex, TITLE)
+    write_table(job.output, table, approximation_page(table, TITLE))
 
 
 if __name__ == "__main__":

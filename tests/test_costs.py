@@ -14,12 +14,13 @@ import costs as script
 import metric_cost_table
 from oversmoothing.costs import measure as costs
 from oversmoothing.costs.measure import measure, median_seconds, read_positions
-from oversmoothing.costs.table import cost_table, write_latex, write_pages
+from oversmoothing.costs.table import cost_page, cost_table
 from oversmoothing.costs.timed import TIMED
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
+from oversmoothing.page import latex, markdown
+from oversmoothing.published import read_published
 from oversmoothing.store.parquet import open_writer, vector_array
-from oversmoothing.tables import read_published
 
 V, SCORED = 24, 5
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published/table_i_1.csv"
@@ -134,17 +135,15 @@ def test_table_is_tidy(table):
     assert pd.isna(cells.loc[("bn20-s1", "kl"), "sd"])
 
 
-def test_a_rank_that_the_thesis_has_not(table, tmp_path):
+def test_a_rank_that_the_thesis_has_not(table):
     rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(TIMED, 0.01)}])
     own = cost_table(rows, [{"model": "mine", "published_as": None}], read_published([PUBLISHED]))
     assert own.published_mean.isna().all()
-    write_pages(own, [tmp_path / "t.md"], "Title")
-    assert "published times" not in (tmp_path / "t.md").read_text()
+    assert "published times" not in markdown(cost_page(own, "Title."))
 
 
-def test_markdown_sets_the_thesis_beside_ours(table, tmp_path):
-    write_pages(table, [tmp_path / "t.md"], "Title")
-    text = (tmp_path / "t.md").read_text()
+def test_markdown_sets_the_thesis_beside_ours(table):
+    text = markdown(cost_page(table, "Title."))
     header = [cell.strip() for cell in text.splitlines()[2].split("|")]
     cells = [cell.strip() for cell in next(line for line in text.splitlines() if line.startswith("| 4 ")).split("|")]
     row = dict(zip(header, cells, strict=True))
@@ -158,19 +157,17 @@ def test_markdown_sets_the_thesis_beside_ours(table, tmp_path):
     assert "nan" not in text
 
 
-def test_latex_balances_and_escapes(table, tmp_path):
-    write_latex(table, tmp_path / "t.tex", "Title.")
-    text = (tmp_path / "t.tex").read_text()
+def test_latex_balances_and_escapes(table):
+    text = latex(cost_page(table, "Title."))
     assert text.count("{") == text.count("}")
     assert r"$(5.69 \pm 1.10) \times 10^{-1}$" in text
     assert not re.search(r"[^\\]_", text)
     assert "↓" not in text
 
 
-def test_models_of_one_rank_go_by_their_names(table, tmp_path):
+def test_models_of_one_rank_go_by_their_names(table):
     twin = table.assign(model=table.model.str.replace("-s1", "-s2"))
-    write_pages(pd.concat([table, twin]), [tmp_path / "t.md"], "Title")
-    assert "| 4 (bn4-s2) " in (tmp_path / "t.md").read_text()
+    assert "| 4 (bn4-s2) " in markdown(cost_page(pd.concat([table, twin]), "Title."))
 
 
 def test_scripts_time_positions_and_set_the_table(files):

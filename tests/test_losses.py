@@ -13,7 +13,7 @@ import losses_figure as figure_script
 import losses_table as table_script
 from oversmoothing.figures.losses import losses_figure
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import accuracy, losses_table, validation_loss, write_latex, write_pages
+from oversmoothing.losses import accuracy, validation_loss
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
 
 HISTORY = pa.table({"step": [0, 10, 20], "train_loss": [None, 3.0, 2.0], "validation_loss": [5.5, 2.5, 2.75]})
@@ -79,24 +79,6 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
     assert [cell.strip() for cell in rows[2]][:3] == ["mine", "-", "-"]
     text = (folder / "t.tex").read_text()
     assert text.count("{") == text.count("}")
-
-
-def test_what_is_not_there_yet_leaves_a_gap(tmp_path):
-    nan = float("nan")
-    models = [
-        {"model": name, "rank": rank, "seed": 1, "published_as": str(rank), "differs": []}
-        for name, rank in (("bn4", 4), ("bn8", 8))
-    ]
-    values = {"bn4": {"validation_loss": 2.5, "accuracy": nan}, "bn8": {"validation_loss": nan, "accuracy": nan}}
-    published = pd.DataFrame({"model": ["4", "8"], "metric": "validation_loss", "mean": [1.776, 1.2]})
-    table = losses_table(values, models, published)
-    write_pages(table, [tmp_path / "t.md"], "Title")
-    write_latex(table, tmp_path / "t.tex", "Title")
-    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
-    assert [[cell.strip() for cell in row] for row in rows[1:]] == [
-        ["4", "2.500", "1.776", "—", "-"],
-        ["8", "—", "1.200", "—", "-"],
-    ]
 
 
 def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):

@@ -17,8 +17,9 @@ import ranks as script
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
 from oversmoothing.positions import draw_rows
+from oversmoothing.published import read_published
 from oversmoothing.ranks.measure import RANKS, heads, measure, representations
-from oversmoothing.ranks.table import ranks_table, read_published_ranks, write_pages
+from oversmoothing.ranks.table import ranks_table
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "resources/published/table_7_3.csv"
@@ -197,7 +198,7 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
 
 
 def test_the_transcription_has_our_names():
-    published = read_published_ranks(PUBLISHED).set_index(["model", "representation"])["mean"]
+    published = read_published(PUBLISHED).set_index(["model", "representation"])["mean"]
     assert len(published) == 28
     assert published["4"].to_dict() == {"logits": 3.30, "probabilities": 18.11, "post": 2.93, "pre": 334.28}
     assert published["512", "post"] == 205.80
@@ -268,16 +269,3 @@ def test_a_table_needs_no_published_model():
     )
     empty = pd.DataFrame({"model": [], "representation": [], "mean": []})
     assert ranks_table(ranks, MODELS[:1], empty).published_value.isna().all()
-
-
-def test_a_model_that_is_not_finished_leaves_a_gap(tmp_path):
-    ranks = pd.DataFrame(
-        [{"model": "bn4-s1", "representation": "pre", "measure": "effective_rank", "value": 2.0, "n": 8, "d": 3}]
-    )
-    published = pd.DataFrame({"model": ["8"], "representation": ["pre"], "mean": [5.0]})
-    other = MODELS[0] | {"model": "bn8-s1", "rank": 8, "published_as": "8"}
-    table = ranks_table(ranks, [MODELS[0], other], published, ["bn8-s1"])
-    assert table.value.fillna(-1).tolist() == [2.0, -1.0]
-    write_pages(table, [tmp_path / "t.md"], "Title", 8, 0.01)
-    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
-    assert [[cell.strip() for cell in row] for row in rows[1:]] == [["4", "2.00", "-"], ["8", "—", "5.00"]]

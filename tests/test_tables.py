@@ -9,8 +9,11 @@ import pytest
 
 import score_table
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import write_csv, write_page
-from oversmoothing.tables import beside_published, missing_summaries, read_published, write_latex, write_pages
+from oversmoothing.layout import write_csv
+from oversmoothing.page import Page, Section, Value, html, latex, markdown
+from oversmoothing.published import read_published
+from oversmoothing.tables import score_page
+from oversmoothing.tables import score_table as table_of_scores
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
@@ -40,7 +43,7 @@ def table():
         for j, metric in enumerate(("tto", "kl"))
         for i, m in reversed(list(enumerate(MODELS, start=1)))
     ]
-    return beside_published(pd.DataFrame(rows), MODELS, TRUTHS, read_published(TABLES))
+    return table_of_scores(pd.DataFrame(rows), MODELS, TRUTHS, read_published(TABLES))
 
 
 def test_rows_stand_in_the_configs_order_with_the_thesis_beside_them(table):
@@ -64,20 +67,20 @@ def test_csv_is_tidy(table, tmp_path):
     assert back.columns.tolist() == table.columns.tolist()
 
 
-def test_markdown_says_which_way_is_better_and_marks_the_best(table, tmp_path):
-    write_pages(table, [tmp_path / "t.md"], "Title")
-    text = (tmp_path / "t.md").read_text()
+def test_markdown_says_which_way_is_better_and_marks_the_best(table):
+    page = score_page(table, "Title.")
+    text = markdown(page)
     assert "TTO ↓" in text
     assert "**1.000** ± 0.500 [0.900, 1.100] | 0.386 ± 0.273" in text
     assert text.count("**") == 4
     assert "Rank 288 stands beside the thesis's 512." in text
-    assert "another corpus and larger models and another truth" in text
+    assert "another corpus, larger models and another truth" in text
     assert "20,000 positions" in text
     row = next(line for line in text.splitlines() if line.startswith("| 64"))
     assert [cell.strip() for cell in row.split("|")][3] == "-"
 
 
-def test_with_decodings_across_each_metric_has_a_row(tmp_path):
+def test_with_decodings_across_each_metric_has_a_row():
     rows = [
         {"model": m["model"], "truth": "truth", "metric": metric, "decoding": decoding, "mean": i + j, "sd": 0.1}
         | {"n": 9, "low": 0.0, "high": 1.0}
@@ -88,20 +91,19 @@ def test_with_decodings_across_each_metric_has_a_row(tmp_path):
     published = pd.DataFrame(
         [{"model": "4", "truth": "NanoGPT 300M", "metric": "tto", "decoding": "greedy", "mean": 0.25, "sd": np.nan}]
     )
-    table = beside_published(pd.DataFrame(rows), MODELS, TRUTHS, published)
-    write_pages(table, [tmp_path / "t.md"], "Title", "decoding")
-    write_latex(table, tmp_path / "t.tex", "Title.", "decoding")
-    text = (tmp_path / "t.md").read_text()
+    table = table_of_scores(pd.DataFrame(rows), MODELS, TRUTHS, published)
+    page = score_page(table, "Title.", "decoding")
+    text = markdown(page)
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
     assert cells[0] == ["rank", "metric", "pure", "published pure", "greedy", "published greedy"]
     assert [row[:2] for row in cells[1:5:3]] == [["4", "TTO ↓"], ["4", "Entropy difference (bits) ↑"]]
     assert cells[1][2:] == ["**1.000** ± 0.100 [0.000, 1.000]", "-", "**1.000** ± 0.100 [0.000, 1.000]", "0.250"]
     assert cells[6][2].startswith("**4.000**")  # of an entropy difference the highest is best
     assert "↓ lower is better, ↑ higher is better" in text
-    assert (tmp_path / "t.tex").read_text().count("$\\downarrow$") == 4
+    assert latex(page).count("$\\downarrow$") == 4
 
 
-def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
+def test_a_checkpoint_of_the_users_own_goes_by_its_name():
     own = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
     models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, own]
     row = {
@@ -115,18 +117,16 @@ def test_a_checkpoint_of_the_users_own_goes_by_its_name(tmp_path):
         "high": 1.0,
     }
     rows = pd.DataFrame([{**row, "model": m["model"]} for m in models])
-    table = beside_published(rows, models, TRUTHS, read_published(TABLES))
-    write_pages(table, [tmp_path / "t.md"], "Title")
-    write_latex(table, tmp_path / "t.tex", "Title.")
-    line = next(line for line in (tmp_path / "t.md").read_text().splitlines() if "my_model" in line)
+    table = table_of_scores(rows, models, TRUTHS, read_published(TABLES))
+    page = score_page(table, "Title.")
+    line = next(line for line in markdown(page).splitlines() if "my_model" in line)
     assert [cell.strip() for cell in line.split("|")][1:3] == ["my_model", "-"]
-    assert "None" not in (tmp_path / "t.md").read_text()
-    assert r"my\_model" in (tmp_path / "t.tex").read_text()
+    assert "None" not in markdown(page)
+    assert r"my\_model" in latex(page)
 
 
-def test_latex_is_balanced_and_escaped(table, tmp_path):
-    write_latex(table, tmp_path / "t.tex", "Title.")
-    text = (tmp_path / "t.tex").read_text()
+def test_latex_is_balanced_and_escaped(table):
+    text = latex(score_page(table, "Title."))
     for name in ("table", "tabular"):
         assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
     assert text.count("{") == text.count("}")
@@ -169,38 +169,44 @@ def test_published_means_agree_with_table_6_1():
         np.testing.assert_allclose(ours, values, atol=0.0011)
 
 
-def test_a_page_is_the_same_in_markdown_and_html(tmp_path):
-    cells = pd.DataFrame({"rank": ["4", "a < b"], "TTO": ["**0.1** ± 0.2", "0.3"]})
-    write_page([tmp_path / "t.md", tmp_path / "t.html"], "T & U", [("Against `truth`", cells)], "How to read it.")
-    assert "| 4      | **0.1** ± 0.2 |" in (tmp_path / "t.md").read_text()
-    html = (tmp_path / "t.html").read_text()
-    assert "<h2>Against <code>truth</code></h2>" in html
-    assert "><strong>0.1</strong> ± 0.2</td>" in html
-    assert ">a &lt; b</td>" in html
-    assert "<title>T &amp; U</title>" in html
-    assert "How to read it." in html
+def test_a_page_is_the_same_in_markdown_and_html():
+    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, best=True)}, {"rank": "a < b", "TTO": Value(0.3)}]
+    page = Page("T & U", [Section("Against `truth`", rows)], ["How to read it"])
+    assert "| 4      | **0.100** ± 0.200 |" in markdown(page)
+    text = html(page)
+    assert "<h2>Against <code>truth</code></h2>" in text
+    assert "><strong>0.100</strong> ± 0.200</td>" in text
+    assert ">a &lt; b</td>" in text
+    assert "<h1>T &amp; U</h1>" in text
+    assert "How to read it." in text
 
 
-def test_a_model_that_is_not_finished_leaves_a_gap(tmp_path):
-    finished = [
-        {"metric": metric, "model": "bn4-s1", "truth": truth, "decoding": "pure", "mean": 0.5, "sd": 0.1, "n": 9}
-        | {"low": 0.4, "high": 0.6}
-        for metric, truth in (("tto", "truth"), ("tbat", None))
-    ]
-    missing = missing_summaries(finished, [("tto", "bn288-s1"), ("tbat", "bn288-s1"), ("kl", "bn4-s1")])
-    assert [(row["metric"], row["model"], row["truth"]) for row in missing] == [
-        ("tto", "bn288-s1", "truth"),
-        ("tbat", "bn288-s1", None),
-    ]
-    table = beside_published(pd.DataFrame(finished + missing), MODELS, TRUTHS, read_published(TABLES))
-    write_pages(table, [tmp_path / "t.md"], "Title")
-    rows = [line.split("|")[1:-1] for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith("| ")]
-    gap = next(row for row in rows if row[0].strip() == "288")
-    assert [cell.strip() for cell in gap[1:]] == ["—", "0.076 ± 0.138"]
-    assert table.n.dropna().tolist() == [9, 9]
+def test_a_number_has_room_for_what_says_how_sure_it_is():
+    cells = {
+        "all": Value(0.5, 0.1, 0.4, 0.6),
+        "large": Value(1234.5, decimals=1),
+        "small": Value(1.5e-4, low=1e-4, high=2e-4),
+        "seconds": Value(6.87e-5, 3.8e-6, scientific=True),
+        "second": Value(42.5, np.nan, scientific=True),
+        "noted": Value(3.0, decimals=0, note="(the first)"),
+        "none": Value(float("nan")),
+    }
+    page = Page("T.", [Section("", [cells])], ["L"], "In brackets: an interval")
+    row = [cell.strip() for cell in markdown(page).splitlines()[4].split("|")[1:-1]]
+    assert row[0] == "0.500 ± 0.100 [0.400, 0.600]"
+    assert row[2:] == ["1.5e-04 [1.0e-04, 2.0e-04]", "(6.87 ± 0.38)e-05", "4.25e+01", "3 (the first)", "-"]
+    line = next(line for line in latex(page).splitlines() if line.startswith(r"$0.500 \pm"))
+    cells = line.removesuffix(r" \\").split(" & ")
+    assert cells[0] == r"$0.500 \pm 0.100$"
+    assert cells[2] == r"$1.5 \times 10^{-4}\ [1.0 \times 10^{-4}, 2.0 \times 10^{-4}]$"
+    assert cells[3:] == [r"$(6.87 \pm 0.38) \times 10^{-5}$", r"$4.25 \times 10^{1}$", "$3$ (the first)", "--"]
+    assert "In brackets" in latex(page)
+    assert "In brackets" not in latex(
+        Page("T.", [Section("", [{"a": Value(1.0, 2.0, 0.0, 3.0)}])], ["L"], "In brackets")
+    )
 
 
-def test_without_being_told_so_a_table_takes_no_gap(tmp_path):
+def test_without_its_scores_there_is_no_table(tmp_path):
     settings = {"decodings": ["pure"], "resamples": 10, "seed": 1, "models": MODELS, "truths": TRUTHS}
     job = SimpleNamespace(
         input=SimpleNamespace(scores=[tmp_path / "tto/bn4-s1.parquet"], published=TABLES),

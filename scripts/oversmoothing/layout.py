@@ -124,8 +124,14 @@ def latex_cell(mean: float, sd: float, low: float | None = None, high: float | N
     return f"${figure}$" if pd.isna(sd) else rf"${figure} \pm {latex_number(sd)}$"
 
 
-def number(value: float) -> str:
-    """Set a number with three decimals, or more where nothing would be left of it."""
+def number(value: float, decimals: int | None = None) -> str:
+    """A number in so many decimals; by default three, more where nothing would be left of it, none from 100,000 on."""
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
+    if 1e5 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    if abs(value) >= 1e9:
+        return f"{value:.1e}"
     if value == 0 or abs(value) >= 0.01:
         return f"{value:.3f}"
     return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"

@@ -1,6 +1,6 @@
 """How well the models predict: validation loss and argmax accuracy (thesis Table 3.1)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,23 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from oversmoothing.layout import (
-    MISSING,
-    latex_cell,
-    latex_text,
-    markdown_cell,
-    model_cells,
-    number,
-    stand_ins,
-    write_latex_tables,
-    write_page,
-)
+from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.published import beside, by_key, caveats, that_matter
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups, read_table, vectors
 
 METRICS = {
-    "validation_loss": ("Validation loss ↓", "nats per byte", "lower"),
-    "accuracy": ("Accuracy ↑", "share of bytes", "higher"),
+    "validation_loss": ("Validation loss", "nats per byte", "lower"),
+    "accuracy": ("Accuracy", "share of bytes", "higher"),
 }
 
 
@@ -79,13 +70,13 @@ def losses_table(
     models: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Set loss and accuracy of each model beside the thesis's (Table 3.1).
+    """Loss and accuracy of each model, the thesis's beside them (Table 3.1).
 
     Parameters
     ----------
     values : mapping
-        From model and metric ("validation_loss", "accuracy") to its value: NaN where it is not there yet. A metric
-        that a model does not have is left out.
+        From model and metric ("validation_loss", "accuracy") to its value. A metric that a model does not have is left
+        out.
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -96,12 +87,11 @@ def losses_table(
     DataFrame
         One row per model and metric, in the order given.
     """
-    cells = published.set_index(["model", "metric"])["mean"]
+    printed = by_key(published, "model", "metric")
     rows = []
     for model in models:
         for metric, value in values[model["model"]].items():
             _, unit, better = METRICS[metric]
-            known = (model["published_as"], metric) in cells.index
             rows.append(
                 {
                     **{key: model[key] for key in ("model", "rank", "seed")},
@@ -109,9 +99,7 @@ def losses_table(
                     "unit": unit,
                     "better": better,
                     **(vars(value) if isinstance(value, Summary) else {"mean": value}),
-                    "published_model": model["published_as"] if known else None,
-                    "published_mean": cells[model["published_as"], metric] if known else None,
-                    "published_differs": " ".join(model["differs"]) if known else None,
+                    **beside(printed, (model["published_as"], metric), that_matter(model["differs"])),
                 }
             )
     table = pd.DataFrame(rows)
@@ -119,46 +107,23 @@ def losses_table(
     return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
-    """Write the table to be read: a row per model."""
-    write_page(paths, title, [("", _wide(table, markdown_cell, "-"))], _legend(table))
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as a LaTeX table."""
-    wide = _wide(table, latex_cell, "--")
-    wide["rank"] = wide["rank"].map(latex_text)
-    write_latex_tables(path, [(wide, f"{title} {_legend(table)}")])
-
-
-def _wide(table: pd.DataFrame, cell: Callable[..., str], none: str) -> pd.DataFrame:
+def losses_page(table: pd.DataFrame, title: str) -> Page:
+    """A row per model, ours beside the published."""
     several_seeds = table.seed.nunique() > 1
     rows = []
     for _, own in table.groupby("model", sort=False):
         row = model_cells(own.iloc[0].to_dict(), several_seeds)
-        records = {record["metric"]: record for record in own.to_dict("records")}
-        for metric, (label, _, _) in METRICS.items():
-            record = records.get(metric)
-            spread = record is not None and pd.notna(record["sd"])
-            value = none if record is None else MISSING if pd.isna(record["mean"]) else number(record["mean"])
-            row[label] = (
-                cell(record["mean"], record["sd"], record["low"], record["high"]) if record and spread else value
-            )
-            known = record is not None and pd.notna(record["published_mean"])
-            row[f"published {label[:-2].lower()}"] = number(record["published_mean"]) if record and known else none
+        records = own.set_index("metric").to_dict("index")
+        for metric, (label, _, better) in METRICS.items():
+            found = records.get(metric, {})
+            row[labelled(label, better)] = Value(*(found.get(name) for name in ("mean", "sd", "low", "high")))
+            row[f"published {label.lower()}"] = Value(found.get("published_mean"))
         rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _legend(table: pd.DataFrame) -> str:
     count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
-    parts = [
+    legend = [
         "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
-        f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard "
-        "deviation [95 % interval of the mean, from a bootstrap over whole windows]",
-        "↓ lower is better, ↑ higher is better",
+        f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard deviation",
+        directions(table.better),
+        *caveats(table),
     ]
-    if table.published_mean.notna().any():
-        parts.append("The thesis's models are larger and read another corpus: compare trends, not levels")
-    parts += stand_ins(table)
-    return ". ".join(parts) + "."
+    return Page(title, [Section("", rows)], legend, IN_BRACKETS)

@@ -13,24 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from oversmoothing.byte_names import SPACE, byte_name
+from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
 from oversmoothing.metrics import softmax
-from oversmoothing.samples.page import label, last_word, markdown, visible
+from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal
+from oversmoothing.published import listed
+from oversmoothing.samples.page import label, last_word, visible
 from oversmoothing.store.parquet import read_table, vectors
-from oversmoothing.tables import LABELS
 
 DECODING = "pure"
 OPEN_BOX = "\N{OPEN BOX}"  # a space that can be seen
-LEGEND = (
-    "p(right byte) is the probability that a model gives to the byte that really follows; its place is 1 where no byte "
-    "is more probable. TTO, NSMD, TV and KL are means over the truths; TBAT needs none. Lower is better in all five. "
-    "They are of a single byte: to compare models, take the tables over all windows"
-)
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
-    """Read what each model makes of each prompt.
+    """What each model makes of each prompt, from its logits.
 
     Parameters
     ----------
@@ -60,7 +56,7 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
 
 
 def read_scores(path: str | Path) -> pd.Series:
-    """Read the scores of pure sampling by window: the mean over the truths, where the metric needs any."""
+    """The scores of pure sampling by window: the mean over the truths, where the metric needs any."""
     table = read_table(path, ["window", "decoding", "value"])
     own = table.filter(pc.equal(table["decoding"].cast(pa.string()), DECODING)).to_pandas()
     return own.groupby("window").value.mean()
@@ -73,7 +69,7 @@ def next_byte_table(
     scores: Mapping[tuple[str, str], pd.Series],
     models: Sequence[Mapping[str, Any]],
 ) -> pd.DataFrame:
-    """Say how each model takes each prompt.
+    """The right byte after each prompt, its probability and place, and the scores, by model.
 
     Parameters
     ----------
@@ -95,7 +91,7 @@ def next_byte_table(
         ``next`` (the right byte by name), ``p_next`` (its probability), ``place`` (1 if no byte is more probable),
         ``top`` and ``p_top`` (the most probable byte), and a column per metric, empty where there is no score.
     """
-    metrics = [metric for metric in LABELS if any(metric == known for known, _ in scores)]
+    metrics = [metric for metric in METRICS if any(metric == known for known, _ in scores)]
     rows = []
     for window, (name, target, p) in enumerate(zip(names, targets, distributions, strict=True)):
         for model in models:
@@ -118,40 +114,41 @@ def next_byte_table(
     return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, prompts: Sequence[bytes]) -> None:
-    """Write a section per prompt, a row per model."""
-    sections = []
-    for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True):
-        cells = _cells(part, "-").map(lambda text: markdown(text.encode()))
-        sections.append((f"“{markdown(prompt)}”: {markdown(part.next.iloc[0].encode())} follows", cells))
-    write_page(paths, title, sections, f"{LEGEND}.")
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str, prompts: Sequence[bytes]) -> None:
-    """Write the same as LaTeX tables, one per prompt."""
-    tables = []
-    for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True):
-        caption = f"{title} The prompt: “{visible(prompt)}”; {part.next.iloc[0]} follows. {LEGEND}."
-        tables.append((_cells(part, "--").map(latex_text), caption))
-    write_latex_tables(path, tables)
+def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes]) -> Page:
+    """A section per prompt, a row per model."""
+    sections = [
+        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part))
+        for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True)
+    ]
+    metrics = [metric for metric in METRICS if metric in table]
+    averaged = [METRICS[metric].label for metric in metrics if metric in AGAINST_TRUTHS]
+    legend = [
+        "p(right byte) is the probability that a model gives to the byte that really follows; its place is 1 where no "
+        "byte is more probable",
+        f"{listed(averaged)}: means over the truths" if averaged else "",
+        directions(METRICS[metric].better for metric in metrics),
+        "Scores are of a single byte: to compare models, take the tables over all windows",
+    ]
+    return Page(title, sections, [sentence for sentence in legend if sentence])
 
 
 def completion(prompt: bytes, byte: int) -> str:
-    """Write the last word of a prompt with a byte after it, as it can be seen: water, wate␣, wate⟨C3⟩."""
+    """The last word of a prompt with a byte after it, as it can be seen: water, wate␣, wate⟨C3⟩."""
     return visible(last_word(prompt)) + (OPEN_BOX if byte == SPACE else visible(bytes([byte])))
 
 
-def _cells(part: pd.DataFrame, none: str) -> pd.DataFrame:
+def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for row in part.to_dict("records"):
-        cells = {
+        cells: dict[str, Cell] = {
             "model": label({**row, "rank": None if pd.isna(row["rank"]) else row["rank"]}),
-            "p(right byte)": number(row["p_next"]),
-            "place": str(row["place"]),
-            "most probable": f"{row['top']} ({number(row['p_top'])})",
+            "p(right byte)": Value(row["p_next"]),
+            "place": Value(row["place"], decimals=0),
+            "most probable": Bytes(row["top"]),
+            "its probability": Value(row["p_top"]),
         }
-        for metric in LABELS:
-            if metric in part.columns:
-                cells[LABELS[metric]] = none if pd.isna(row[metric]) else number(row[metric])
+        for name, metric in METRICS.items():
+            if name in part:
+                cells[labelled(metric.label, metric.better)] = Value(row[name])
         rows.append(cells)
-    return pd.DataFrame(rows)
+    return rows

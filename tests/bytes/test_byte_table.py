@@ -10,8 +10,9 @@ import pytest
 
 import bytes_table as script
 from oversmoothing.bytes.sums import SUMS
-from oversmoothing.bytes.table import byte_table, never_argmax, read_sums, write_latex, write_pages
+from oversmoothing.bytes.table import byte_page, byte_table, never_argmax, read_sums
 from oversmoothing.jobs import UserError
+from oversmoothing.page import latex, markdown
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
 
@@ -114,9 +115,8 @@ def test_an_empty_file_is_named(tmp_path):
         read_sums([tmp_path / "none.parquet"])
 
 
-def test_markdown(table, tmp_path):
-    write_pages(table, [tmp_path / "t.md"], "Title", MODELS)
-    text = (tmp_path / "t.md").read_text()
+def test_markdown(table):
+    text = markdown(byte_page(table, "Title", MODELS))
     lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
     assert "| byte | occurrences | share | truth | rank 4 |" in lines
     assert r"| \| | 2 | 0.250 | 0.375 [0.000, 0.750] | 0.000 |" in lines
@@ -133,8 +133,8 @@ def test_both_ends_have_ten(tmp_path):
     nsmd = {key: [0.5] * n for key, n in text.items()}
     paths = [write_sums(tmp_path / "bn4-s1.parquet", text, {(0, 0): sum(text.values()) // 2}, nsmd)]
     table = byte_table(read_sums(paths), MODELS[1:], 50, 0)
-    write_pages(table, [tmp_path / "t.md"], "Title", MODELS[1:])
-    sections = (tmp_path / "t.md").read_text().split("## ")[1:]
+    page = byte_page(table, "Title", MODELS[1:])
+    sections = markdown(page).split("## ")[1:]
     assert [section.split(":")[1].split("\n")[0] for section in sections[:4]] == [
         f" the 10 {end} frequent bytes" for end in ("most", "least")
     ] * 2
@@ -143,12 +143,11 @@ def test_both_ends_have_ten(tmp_path):
         "RS",
         "US",
         "SP",
-        *[f"\\{c}" for c in "!\"#$%&'"],
+        *["!", '"', "#", r"\$", "%", "&", "'"],
     ]
-    write_latex(table, tmp_path / "t.tex", "Title", MODELS[1:])
-    latex = (tmp_path / "t.tex").read_text()
-    assert latex.count(r"\begin{tabular}") == 4
-    assert r"\texttt{\&}" in latex
+    text = latex(page)
+    assert text.count(r"\begin{tabular}") == 4
+    assert r"\texttt{\&}" in text
 
 
 def test_script(paths, tmp_path):

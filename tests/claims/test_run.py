@@ -15,8 +15,9 @@ from oversmoothing.claims.comparison import Chance, Comparison, Missing, agree, 
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
-from oversmoothing.claims.table import MARGINS, claims_table, write_latex, write_pages
+from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import judge_claim
+from oversmoothing.page import latex, markdown
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 
@@ -138,26 +139,23 @@ def test_what_a_claim_lacks_stands_in_its_note(files, changes, claim, note):
 
 
 @pytest.mark.parametrize("ranks", [(), (4,), (288,), (4, 8, 288)])
-def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks, tmp_path):
+def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks):
     evidence = run({}, ranks=ranks) if ranks else run(files, ranks=())
     published = published_tables()
     table = claims_table(CLAIMS, evidence, published)
     assert list(table.id) == [claim.id for claim in CLAIMS]
     assert (table.verdict == "cannot tell").all()
     assert table.note.notna().all()
-    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
-    write_latex(table, tmp_path / "t.tex", "Claims.", CHANCE.run_to_run, evidence.family)
-    for name in ("t.md", "t.tex"):
-        text = (tmp_path / name).read_text()
+    page = claims_page(table, "Claims.", CHANCE.run_to_run, evidence.family)
+    for text in (markdown(page), latex(page)):
         assert "nan" not in text.split()
         assert "cannot tell" in text
 
 
-def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_path):
+def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files):
     evidence = run(files)
     table = claims_table([*CLAIMS, in_one_order()], evidence, published_tables())
-    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, evidence.family)
-    text = (tmp_path / "t.md").read_text()
+    text = markdown(claims_page(table, "Claims.", CHANCE.run_to_run, evidence.family))
     assert "Rank 288 stands for the thesis's 512" in text
     assert "2 % for losses, accuracies; 10 % for TTO, NSMD, TV, KL, Entropy difference, Perplexity" in text
     assert "20 % for TBAT;" in text
@@ -185,7 +183,7 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files, tmp_pat
         ("windows", 0.0, 0.0, "-0.500 (none) |"),
     ],
 )
-def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(tmp_path, interval, half, bound, cell):
+def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(interval, half, bound, cell):
     found = [Comparison("x", -0.5, -0.5 - half, -0.5 + half, bound, interval=interval)]
     found += [Comparison("y", 2.0, 2.0 - half, 2.0 + half, bound)] * 3
     table = claims_table([Claim("x", "4.2", "It is.", "Look.", lambda _: found)], None, None)
@@ -193,8 +191,7 @@ def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(tmp_path
     assert row.upper == pytest.approx(-0.5 + half * scipy.stats.norm.isf(0.025 / 4) / scipy.stats.norm.isf(0.025))
     assert row.interval == (interval if half else "none")
     assert row.verdict == ("cannot tell" if half and row.upper > bound else "does not hold")
-    write_pages(table, [tmp_path / "t.md"], "Claims.", CHANCE.run_to_run, [])
-    assert cell in (tmp_path / "t.md").read_text()
+    assert cell in markdown(claims_page(table, "Claims.", CHANCE.run_to_run, []))
 
 
 def in_one_order():

@@ -12,9 +12,10 @@ from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.members import members
 from oversmoothing.claims.saturation import Analyses
-from oversmoothing.claims.table import MARGINS, claims_table, write_latex, write_pages
+from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge
 from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.page import markdown
 from oversmoothing.store.parquet import open_writer, vector_array
 
 CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02})
@@ -164,13 +165,11 @@ def test_what_the_law_foresees_is_held_against_models_smaller_than_all_it_was_fi
             saturation.small_models_end_above_the_fit(analyses(saturation=lacking))
 
 
-def test_the_page_says_what_is_missing(tmp_path):
+def test_the_page_says_what_is_missing():
     table = claims_table(GODEY, analyses({4: FALLING, 288: FALLING}), None)
     own = table.set_index("id").loc["small-models-end-above-the-fit"]
     assert (own.verdict, own.published_verdict) == (OPEN, NOT_PRINTED)
-    write_pages(table, [tmp_path / "c.md"], "t.", CHANCE.run_to_run, [])
-    write_latex(table, tmp_path / "c.tex", "t.", CHANCE.run_to_run, [])
-    page = (tmp_path / "c.md").read_text()
+    page = markdown(claims_page(table, "t.", CHANCE.run_to_run, []))
     assert "## Godey et al. (2024): saturation" in page
     assert "this run has no table saturation" in page
     assert len({claim.id for claim in [*CLAIMS, *GODEY]}) == len(CLAIMS) + len(GODEY)

@@ -12,9 +12,10 @@ from torch.nn.functional import cross_entropy
 import imposed_rank_figure as figure_script
 import imposed_rank_table as script
 from oversmoothing.figures.imposed_rank import imposed_rank_figure
-from oversmoothing.imposed_rank.table import SHARE, imposed_rank_table, shares_of_cost, write_pages
+from oversmoothing.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import predictions
+from oversmoothing.page import markdown
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.store.parquet import open_writer, vector_array
@@ -136,24 +137,23 @@ def made_up(models):
     return imposed_rank_table(summaries, models)
 
 
-def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not(tmp_path):
-    write_pages(made_up(MODELS), [tmp_path / "t.md"], "T")
-    rows = [line for line in (tmp_path / "t.md").read_text().splitlines() if line.startswith(("| 4", "| 8", "| 32"))]
+def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not():
+    page = markdown(imposed_rank_page(made_up(MODELS), "T"))
+    rows = [line for line in page.splitlines() if line.startswith(("| 4", "| 8", "| 32"))]
     assert [line.count("**") // 2 for line in rows] == [0, 0, 6, 0, 0, 6, 0, 0]
     assert "retrained" in rows[2]
     shares = [line.split("|")[4].strip() for line in rows]
     assert shares[0] == shares[1] == shares[4] == "-"  # a share is a retrained head's, and not of every rank
     assert shares[2] == "0.528 [0.518, 0.538]"
-    assert "seed" not in (tmp_path / "t.md").read_text().split("\n\n")[2]
+    assert "seed" not in page.split("\n\n")[2]
 
 
 @pytest.mark.parametrize("kinds", [("family",), ("family", "svd"), ("family", "retrained"), ("family", "normed")])
-def test_fewer_ways_make_a_table_and_a_figure_of_fewer(tmp_path, kinds):
+def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
     models = [model for model in MODELS if model["kind"] in kinds]
     table = made_up(models)
     assert table.way.nunique() == len(kinds)
-    write_pages(table, [tmp_path / "t.md"], "T")
-    page = (tmp_path / "t.md").read_text()
+    page = markdown(imposed_rank_page(table, "T"))
     assert ("A B" in page) == ("retrained" in kinds)
     assert ("with a LayerNorm between them" in page) == ("normed" in kinds)
     assert (
@@ -219,14 +219,14 @@ def test_there_is_no_share_of_a_cost_that_may_be_none(cost):
     assert np.isnan(one).all()  # one window has no interval
 
 
-def test_several_seeds_have_rows_of_their_own_and_one_line(tmp_path):
+def test_several_seeds_have_rows_of_their_own_and_one_line():
     again = [{**model, "model": model["model"].replace("s1", "s2"), "seed": 2} for model in MODELS]
     table = made_up([*MODELS, *again])
-    write_pages(table, [tmp_path / "t.md"], "T")
-    assert "| rank   | seed   | way" in (tmp_path / "t.md").read_text()
+    page = markdown(imposed_rank_page(table, "T"))
+    assert "| rank   | seed   | way" in page
     figure = imposed_rank_figure(table, "truth")
     assert len(figure.axes[0].lines) == 5
-    assert "one training seed" not in (tmp_path / "t.md").read_text()
+    assert "one training seed" not in page
 
 
 def test_the_figure_shows_the_numbers_of_the_table(job, tmp_path):

@@ -6,7 +6,8 @@ import pytest
 from oversmoothing.corpus.files import Files
 from oversmoothing.figures.language_spectrum import language_spectrum_figure
 from oversmoothing.language.measure import SIZES, measure, read_beginning
-from oversmoothing.language.table import dimensionality_table, write_latex, write_pages
+from oversmoothing.language.table import dimensionality_page, dimensionality_table
+from oversmoothing.page import latex, markdown
 
 
 @pytest.fixture
@@ -39,22 +40,20 @@ def test_what_was_not_computed_is_no_number(tables):
     assert table.set_index("dimensions").w_error.loc[4].between(0, 1).all()
 
 
-def test_pages_say_what_bytes_cannot_test(tables, tmp_path):
+def test_pages_say_what_bytes_cannot_test(tables):
     spectra, sizes = tables
     table = dimensionality_table(sizes, spectra, [4])
-    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.", 2)
-    write_latex(table, tmp_path / "t.tex", "Title.", 2)
-    text = (tmp_path / "t.md").read_text()
+    page = dimensionality_page(table, "Title.", 2)
+    text = markdown(page)
     assert "Bytes cannot test this" in text
     assert "Of byte pairs, of which there are 5,000" in text
-    assert "nan" not in text + (tmp_path / "t.tex").read_text()
+    assert "nan" not in text + latex(page)
 
 
-def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise(tables, tmp_path):
+def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise(tables):
     spectra, sizes = tables
     table = dimensionality_table(sizes, spectra, [4])
-    write_pages(table, [tmp_path / "t.md"], "Title.", 3)
-    text = (tmp_path / "t.md").read_text()
+    text = markdown(dimensionality_page(table, "Title.", 3))
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
     own = table[(table.token == "byte") & (table.context == 1) & (table.dimensions == 4)].iloc[0]
     assert [line[2] for line in lines[:3]] == ["as counted", "shuffled", "without noise"]

@@ -19,7 +19,8 @@ from oversmoothing.others import contexts as contexts_module
 from oversmoothing.others.contexts import beginning, contexts, first_token_bytes, prefix
 from oversmoothing.others.measure import count_parameters, head_spectrum, measure
 from oversmoothing.others.origin import origin
-from oversmoothing.others.table import doubles, other_models_table, wide, write_latex, write_pages
+from oversmoothing.others.table import doubles, other_models_page, other_models_table, wide
+from oversmoothing.page import latex, markdown
 from oversmoothing.quality.perplexity import load_language_model
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
@@ -287,15 +288,14 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
     assert rows.loc["main", "read"] == "main"
     assert pd.isna(rows.loc["main", "step"])
     assert doubles(table) == ["pythia: step512, step143000"]
-    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Others.")
-    text = (tmp_path / "t.md").read_text()
+    page = other_models_page(table, "Others.")
+    text = markdown(page)
     assert "Loss: over 1,000 bytes from the beginning of the evaluation split" in text
     assert "main (c0ffee0), for want of it" in text
     assert "1,000,000 parameters, 400,000 without embeddings and head; a head of 50,304 tokens and 512" in text
     assert "hold the same weights, whatever their names say: pythia: step512, step143000" in text
     assert "nan" not in text
-    write_latex(table, tmp_path / "t.tex", "Others.")
-    assert r"gpt2\_own" in (tmp_path / "t.tex").read_text()
+    assert r"gpt2\_own" in latex(page)
 
 
 def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):

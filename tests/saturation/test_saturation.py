@@ -7,9 +7,10 @@ from safetensors.numpy import save_file
 
 from oversmoothing.figures.saturation import saturation_figure
 from oversmoothing.jobs import UserError
+from oversmoothing.page import latex, markdown
 from oversmoothing.saturation.histories import History, count_parameters, read_history, study_history
 from oversmoothing.saturation.measure import LAW, POINTS, measure
-from oversmoothing.saturation.table import leaves, saturation_table, write_latex, write_pages
+from oversmoothing.saturation.table import leaves, saturation_page, saturation_table
 
 
 def history(name, parameters, points=14, above=0.0, unit="bytes"):
@@ -69,17 +70,16 @@ def test_three_sizes_tell_all_of_it():
 
 
 @pytest.mark.parametrize(("names", "why"), [(["large"], "no fit: 2 losses are too few, it takes 5"), ([], "no fit:")])
-def test_without_enough_losses_the_table_says_so(names, why, tmp_path):
+def test_without_enough_losses_the_table_says_so(names, why):
     law, points = measured([history(model["model"], 10**7, 2) for model in MODELS], names, 0)
     table = saturation_table(law, points, MODELS)
     assert law.value.isna().all()
     assert table[table.quantity == "above_last"].value.isna().all()
     assert table[table.quantity == "above_last"].note.str.startswith(why).all()
     assert table[table.quantity == "loss_last"].value.notna().all()
-    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.")
-    write_latex(table, tmp_path / "t.tex", "Title.")
-    assert why in (tmp_path / "t.md").read_text()
-    assert "nan" not in (tmp_path / "t.md").read_text() + (tmp_path / "t.tex").read_text()
+    page = markdown(saturation_page(table, "Title."))
+    assert why in page
+    assert "nan" not in page + latex(saturation_page(table, "Title."))
     figure = saturation_figure(law, points, MODELS)
     assert figure.axes[0].get_title(loc="left").startswith("No fit")
 
@@ -97,15 +97,13 @@ def test_leaving_is_for_good(losses, first):
     assert leaves(np.array(losses), np.full(len(losses), 2)) == first
 
 
-def test_pages_and_figure(fitted, tmp_path):
+def test_pages_and_figure(fitted):
     table = saturation_table(*fitted, MODELS)
-    write_pages(table, [tmp_path / "t.md", tmp_path / "t.html"], "Title.")
-    write_latex(table, tmp_path / "t.tex", "Title.")
-    page = (tmp_path / "t.md").read_text()
+    page = markdown(saturation_page(table, "Title."))
     assert "| rank 4 " in page
     assert "never" in page
     assert "alphas of 0.1 to 1" in page
-    assert "nan" not in page + (tmp_path / "t.tex").read_text()
+    assert "nan" not in page + latex(saturation_page(table, "Title."))
     figure = saturation_figure(*fitted, MODELS)
     rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
     assert len(rings) == 1

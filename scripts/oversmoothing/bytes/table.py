@@ -1,6 +1,6 @@
 """From sums by window and byte to a table: how often each byte is the argmax, and the NSMD where it is right (4.3)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +8,19 @@ import pandas as pd
 
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import (
-    latex_cell,
-    latex_text,
-    markdown_cell,
-    markdown_text,
-    number,
-    write_latex_tables,
-    write_page,
-)
+from oversmoothing.page import IN_BRACKETS, Bytes, Cell, Page, Section, Value
 from oversmoothing.samples.page import label
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 
+NEVER = "Bytes that occur and are never a model's most probable byte"
 EXTREMES = 10  # most and least frequent bytes, as in Figure 4.3
 ARGMAX, NSMD = "argmax_share", "nsmd"
 KEYS = ["window", "byte"]
 
 
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Read the sums of several models, ``{model}.parquet`` each, into one table with a column ``model``.
+    """The sums of several models, ``{model}.parquet`` each, in one table with a column ``model``.
 
     Raises
     ------
@@ -51,7 +44,7 @@ def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> pd.DataFrame:
-    """Say of each byte how often it occurs, how often each model thinks it most probable, and the model's NSMD there.
+    """How often each byte occurs, how often each model thinks it most probable, and the model's NSMD there.
 
     Parameters
     ----------
@@ -102,46 +95,38 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
 
 
 def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
-    """List, for each model, the bytes that occur and are nowhere its most probable byte, the most frequent first."""
+    """For each model, the bytes that occur and are nowhere its most probable byte, the most frequent first."""
     argmax = table[(table.measure == ARGMAX) & (table.occurrences > 0)]
     return {str(model): own.byte[own["mean"] == 0].tolist() for model, own in argmax.groupby("model", sort=False)}
 
 
-def write_pages(
-    table: pd.DataFrame, paths: Sequence[str | Path], title: str, models: Sequence[Mapping[str, Any]]
-) -> None:
-    """Write the most and the least frequent bytes to be read, and which bytes are never an argmax.
+def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]]) -> Page:
+    """The most and the least frequent bytes, and which bytes are never an argmax.
 
     Parameters
     ----------
     table : DataFrame
-        As `byte_table` gives it.
-    path : path
+        See `byte_table`.
     title : str
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the columns.
     """
-    names = _labels(models)
-    sections = [(heading, _wide(part, names, markdown_cell, markdown_text)) for heading, part in _sections(table, "`")]
-    sections.append((NEVER, _never(table, names, markdown_text)))
-    write_page(paths, title, sections, _legend(table))
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str, models: Sequence[Mapping[str, Any]]) -> None:
-    """Write the most and the least frequent bytes as LaTeX tables."""
-    names = _labels(models)
-    tables = [
-        (_wide(part, names, latex_cell, _latex_name), f"{title} {heading}. {_legend(table, intervals=False)}")
-        for heading, part in _sections(table, "")
+    several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
+    names = {str(model["model"]): label(model, several_seeds) for model in models}
+    sections = [Section(heading, _rows(part, names)) for heading, part in _parts(table)]
+    legend = [
+        f"Over {int(table.n[table.measure == ARGMAX].max()):,} positions; occurrences and share are the text's own. "
+        "Bytes are named as in Figure A.1",
+        "A byte that is the most probable as often as it occurs has one share in all columns; being so does not say "
+        "that it is at the right positions",
+        "NSMD ± standard deviation is over the positions whose byte it is, so at the least frequent bytes over few",
     ]
-    write_latex_tables(path, tables)
-
-
-NEVER = "Bytes that occur and are never a model's most probable byte"
+    intervals = f"{IN_BRACKETS}; none where a byte is in one window alone or nowhere the most probable"
+    return Page(title, [*sections, Section(NEVER, _never(table, names), latex=False)], legend, intervals)
 
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Set the sums of a measure as windows by bytes; 0 where there is no row."""
+    """The sums of a measure, windows by bytes; 0 where there is no row."""
     return sums[sums.measure == measure].pivot_table(
         index="window", columns="byte", values="value", aggfunc="sum", fill_value=0.0
     )
@@ -156,72 +141,48 @@ def _summary(
     return vars(summarise(WindowSums(counts, totals, of_squares, origin=0.0), resamples, seed))
 
 
-def _labels(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
-    return {str(model["model"]): label(model, several_seeds) for model in models}
-
-
-def _sections(table: pd.DataFrame, quote: str) -> Iterable[tuple[str, pd.DataFrame]]:
-    """Split into one part per measure, truth and end of the frequencies."""
+def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Headings and rows, one part per measure, truth and end of the frequencies."""
     occurring = table[table.occurrences > 0]
     known = occurring.byte.unique()
     ends = {"most": known[:EXTREMES], "least": known[EXTREMES:][-EXTREMES:]}
     for (measure, truth), part in occurring.groupby(["measure", "truth"], sort=False, dropna=False):
         what = "How often each byte is the most probable"
         if measure == NSMD:
-            what = f"NSMD against {quote}{truth}{quote} where the byte is the right one"
+            what = f"NSMD against `{truth}` where the byte is the right one"
         for end, chosen in ends.items():
             if len(chosen):
                 yield f"{what}: the {len(chosen)} {end} frequent bytes", part[part.byte.isin(chosen)]
 
 
-def _wide(
-    part: pd.DataFrame, names: Mapping[str, str], cell: Callable[..., str], literal: Callable[[str], str]
-) -> pd.DataFrame:
+def _rows(part: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell]]:
     rows = []
     for _, own in part.groupby("byte", sort=False):
-        first, records = own.iloc[0], {row["model"]: row for row in own.to_dict("records")}
-        row = {"byte": literal(first["name"]), "occurrences": f"{first.occurrences:,}", "share": number(first.share)}
+        first, records = own.iloc[0], own.set_index("model").to_dict("index")
+        row: dict[str, Cell] = {
+            "byte": Bytes(first["name"]),
+            "occurrences": Value(first.occurrences, decimals=0),
+            "share": Value(first.share),
+        }
         for model, name in names.items():
             if model in records:
                 found = records[model]
+                mean, sd, low, high = (found[key] for key in ("mean", "sd", "low", "high"))
                 if found["measure"] == ARGMAX:  # its sd follows from its mean, and a bootstrap knows nothing of zeros
-                    found |= {"sd": None} | ({} if found["mean"] else {"low": None, "high": None})
-                row[name] = cell(found["mean"], found["sd"], found["low"], found["high"])
+                    sd, low, high = (None, low, high) if mean else (None, None, None)
+                row[name] = Value(mean, sd, low, high)
         rows.append(row)
-    return pd.DataFrame(rows)
+    return rows
 
 
-def _never(table: pd.DataFrame, names: Mapping[str, str], literal: Callable[[str], str]) -> pd.DataFrame:
+def _never(table: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell]]:
     occurring = table[table.occurrences > 0].drop_duplicates("byte").set_index("byte")
-    rows = []
-    for model, bytes_ in never_argmax(table).items():
-        rows.append(
-            {
-                "model": literal(names[model]),
-                "bytes": f"{len(bytes_)} of {len(occurring)}",
-                "share of the text": number(occurring.share[bytes_].sum()),
-                "which, the most frequent first": " ".join(literal(occurring.name[byte]) for byte in bytes_) or "none",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _legend(table: pd.DataFrame, intervals: bool = True) -> str:
-    n = int(table.n[table.measure == ARGMAX].max())
-    parts = [
-        f"Over {n:,} positions; occurrences and share are the text's own. Bytes are named as in Figure A.1",
-        "A byte that is the most probable as often as it occurs has one share in all columns; being so does not say "
-        "that it is at the right positions",
-        "NSMD ± standard deviation is over the positions whose byte it is, so at the least frequent bytes over few",
+    return [
+        {
+            "model": names[model],
+            "bytes": f"{len(bytes_)} of {len(occurring)}",
+            "share of the text": Value(occurring.share[bytes_].sum()),
+            "which, the most frequent first": Bytes(" ".join(occurring.name[bytes_])) if bytes_ else "none",
+        }
+        for model, bytes_ in never_argmax(table).items()
     ]
-    if intervals:
-        parts.append(
-            "[95 % interval of the mean, from a bootstrap over whole windows; none where a byte is in one window alone "
-            "or nowhere the most probable]"
-        )
-    return ". ".join(parts) + "."
-
-
-def _latex_name(text: str) -> str:
-    return f"\\texttt{{{latex_text(text)}}}"

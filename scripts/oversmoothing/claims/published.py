@@ -6,15 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from oversmoothing.argmaxability.table import read_published_sets
 from oversmoothing.claims.bytes import ScoresByByte
 from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import HUMAN, Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.layout import read_csv
+from oversmoothing.published import read_published, read_published_sets
 from oversmoothing.quality.measures import MEASURES
-from oversmoothing.ranks.table import read_published_ranks
-from oversmoothing.tables import read_published
 
 BOTH = "mean"  # truth of a mean over both, in Tables 6.1 and F.1
 TABLES = ("3_1", "5_3", "6_1", "6_2", "6_3", "7_1", "7_2", "7_3", "b", "e_7", "e_8", "f_1", "i_1")
@@ -49,7 +47,7 @@ class Published(Evidence):
         self._quality = quality.drop_duplicates(["model", "metric", "decoding"]).set_index(
             ["model", "metric", "decoding"]
         )["mean"]
-        self._ranks = read_published_ranks(files["7_3"]).set_index(["model", "representation"])["mean"]
+        self._ranks = read_published(files["7_3"]).set_index(["model", "representation"])["mean"]
         self._costs = read_csv(files["i_1"], dtype={"model": str}).set_index(["model", "metric"])["mean"]
         self._sets = read_published_sets(files["b"])
 

@@ -1,8 +1,7 @@
 """From verdicts to the table of claims: CSV, Markdown, HTML and LaTeX."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,8 @@ from oversmoothing.claims.claims import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
-from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+from oversmoothing.layout import number
+from oversmoothing.page import Cell, Page, Section, Value
 from oversmoothing.quality.measures import MEASURES
 
 CHAPTERS = {
@@ -27,6 +27,8 @@ CHAPTERS = {
     "G": "Godey et al. (2024): saturation",
 }
 HOW = "How each claim is tested"
+WIDTHS = {"claim": 0.26, "this run": 0.08, "printed means": 0.08, "effect": 0.14, "weakest comparison": 0.14}
+WIDTHS |= {"printed effect": 0.14}
 FIGURES = "Godey et al. show it in figures"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 MARGINS = {
@@ -41,7 +43,7 @@ MARGINS = {
 
 
 def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) -> pd.DataFrame:
-    """Test every claim on a run and on the printed means.
+    """The verdict on every claim, of a run and of the printed means.
 
     Parameters
     ----------
@@ -84,43 +86,26 @@ def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) 
 OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
 
 
-def write_pages(
-    table: pd.DataFrame,
-    paths: Sequence[str | Path],
-    title: str,
-    run_to_run: Mapping[str, float],
-    family: Sequence[Member],
-) -> None:
-    """Write the table to be read: a section per chapter, a row per claim, and the tests in words at the end.
+def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float], family: Sequence[Member]) -> Page:
+    """A section per chapter, a row per claim; and at the end, but for LaTeX, the tests in words.
 
     Parameters
     ----------
     table : DataFrame
-        As `claims_table` gives it.
-    paths : paths
-        Each .md or .html.
+        See `claims_table`.
     title : str
     run_to_run : mapping
         As `Chance` has it.
     family : sequence of Member
         Of the run.
     """
-    sections = [(CHAPTERS[chapter], _wide(part, _plain)) for chapter, part in table.groupby("chapter", sort=False)]
-    sections.append((HOW, pd.DataFrame({"claim": table.id, "test": table.test})))
-    write_page(paths, f"{title} {_counts(table)}", sections, _legend(run_to_run, family))
-
-
-def write_latex(
-    table: pd.DataFrame, path: str | Path, title: str, run_to_run: Mapping[str, float], family: Sequence[Member]
-) -> None:
-    """Write the same as LaTeX tables, one per chapter; the tests in words stand in the Markdown."""
-    tables = [
-        (_wide(part, latex_text), f"{title} {CHAPTERS[chapter]}. {_legend(run_to_run, family)}")
+    sections = [
+        Section(CHAPTERS[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)
         for chapter, part in table.groupby("chapter", sort=False)
     ]
-    widths = (0.26, 0.08, 0.08, 0.14, 0.14, 0.14)
-    layout = "".join(f"p{{{width}\\linewidth}}" for width in widths)
-    write_latex_tables(path, tables, layout, "\\scriptsize\\raggedright\n")
+    tests: list[dict[str, Cell]] = [{"claim": row.id, "test": row.test} for row in table.itertuples()]
+    sections.append(Section(HOW, tests, latex=False))
+    return Page(f"{title} {_counts(table)}", sections, _legend(run_to_run, family))
 
 
 def _cells(verdict: Verdict) -> dict[str, Any]:
@@ -144,28 +129,16 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _wide(part: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
-    rows = []
-    for row in part.to_dict("records"):
-        rows.append(
-            {
-                "claim": escape(f"{row['statement']} ({row['place']}; {row['id']}){_by_construction(row)}"),
-                "this run": escape(_verdict(row, "")),
-                "printed means": escape(_verdict(row, "published_")),
-                "effect": escape(_effect(row)),
-                "weakest comparison": escape(row["weakest"] if pd.notna(row["weakest"]) else row["note"]),
-                "printed effect": escape(_printed(row)),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _by_construction(row: Mapping[str, Any]) -> str:
-    return " True by construction, no finding." if row["by_construction"] else ""
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|")
+def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
+    given = " True by construction, no finding." if row["by_construction"] else ""
+    return {
+        "claim": f"{row['statement']} ({row['place']}; {row['id']}){given}",
+        "this run": _verdict(row, ""),
+        "printed means": _verdict(row, "published_"),
+        "effect": _effect(row),
+        "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
+        "printed effect": _printed(row),
+    }
 
 
 def _verdict(row: Mapping[str, Any], whose: str) -> str:
@@ -173,16 +146,15 @@ def _verdict(row: Mapping[str, Any], whose: str) -> str:
     return verdict if not comparisons else f"{verdict} ({row[f'{whose}held']} of {comparisons})"
 
 
-def _effect(row: Mapping[str, Any]) -> str:
-    """Set the run's effect, its interval and what that is from, how far another training may move it, and a bound.
+def _effect(row: Mapping[str, Any]) -> Cell:
+    """The run's effect, its interval and what that is from, how far another training may move it, and a bound.
 
-    A bound of 0 is not set. Where the effect is against the claim if taken alone, there is also how large it may be
+    A bound of 0 is left out. Where the effect is against the claim if taken alone, there is also how large it may be
     with all comparisons taken together.
     """
     if pd.isna(row["effect"]):
-        return "-"
-    interval = "" if pd.isna(row["low"]) else f" [{number(row['low'])}, {number(row['high'])}]"
-    parts = [f"{number(row['effect'])}{interval} ({row['interval']})"]
+        return None
+    parts = [f"({row['interval']})"]
     if math.isinf(row["run_to_run"]):
         parts.append("but the order to agree with is not clear")
     elif row["run_to_run"]:
@@ -192,13 +164,13 @@ def _effect(row: Mapping[str, Any]) -> str:
         parts.append(f"{most} with all {row['comparisons']} together")
     if row["bound"]:
         parts.append(f"against {number(row['bound'])}")
-    return ", ".join(parts)
+    return Value(row["effect"], None, row["low"], row["high"], note=", ".join(parts))
 
 
-def _printed(row: Mapping[str, Any]) -> str:
+def _printed(row: Mapping[str, Any]) -> Cell:
     if pd.isna(row["published_effect"]):
         return row["published_note"]
-    return f"{number(row['published_effect'])} ({row['published_weakest']})"
+    return Value(row["published_effect"], note=f"({row['published_weakest']})")
 
 
 def _counts(table: pd.DataFrame) -> str:
@@ -212,7 +184,7 @@ def _counts(table: pd.DataFrame) -> str:
     return f"{'; '.join(sentences)}."
 
 
-def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
+def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[str]:
     shares = "; ".join(
         f"{100 * share:g} % for {', '.join(name for key, name in MARGINS.items() if run_to_run[key] == share)}"
         for share in sorted(set(run_to_run.values()))
@@ -246,4 +218,4 @@ def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> str:
         for member in family
         if member.role != member.rank
     ]
-    return ". ".join(parts) + "."
+    return parts

@@ -1,21 +1,13 @@
 """From losses and scores to the table of three ways to impose a rank."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import (
-    ARROWS,
-    latex_cell,
-    markdown_cell,
-    model_cells,
-    write_latex_tables,
-    write_page,
-)
-from oversmoothing.metrics import METRICS
+from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS
+from oversmoothing.page import Cell, Page, Section, Value, directions, is_best, labelled, model_cells
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 
 WAYS = {
@@ -27,10 +19,7 @@ WAYS = {
 MEASURES = {
     "loss": ("loss (nats)", "nats per byte", "lower"),
     "accuracy": ("accuracy", "share of bytes", "higher"),
-    "tto": ("TTO", METRICS["tto"].unit, METRICS["tto"].better),
-    "nsmd": ("NSMD", METRICS["nsmd"].unit, METRICS["nsmd"].better),
-    "tv": ("TV", METRICS["tv"].unit, METRICS["tv"].better),
-    "kl": ("KL (nats)", METRICS["kl"].unit, METRICS["kl"].better),
+    **{name: (METRICS[name].label, METRICS[name].unit, METRICS[name].better) for name in AGAINST_TRUTHS},
 }
 SHARE = "share"
 COLUMNS = {
@@ -42,7 +31,7 @@ COLUMNS = {
 def shares_of_cost(
     losses: Mapping[str, WindowSums], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
 ) -> dict[tuple[str, str, str | None], Summary]:
-    """Say of each retrained head how much of what its rank costs a model learned from scratch it costs alone.
+    """The share of the cost of each retrained head: how much of what its rank costs a model learned from scratch.
 
     Both costs are losses above that of the full model: the member of the family of highest rank. A head whose rank no
     member of the family has, or whose rank costs such a member nothing that the windows show, has no share.
@@ -78,7 +67,7 @@ def shares_of_cost(
 def imposed_rank_table(
     summaries: Mapping[tuple[str, str, str | None], Summary], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Set the three ways under one another.
+    """Loss, accuracy and oversmoothing of every model, the three ways under one another.
 
     Parameters
     ----------
@@ -107,58 +96,37 @@ def imposed_rank_table(
 
 
 def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
-    """Keep what is against one truth, and what is against none."""
+    """The rows against one truth, and those against none."""
     return table[table.truth.isna() | (table.truth == truth)]
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
-    """Write the table to be read: one section per truth, a row per rank and way, the best way of a rank in bold.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `imposed_rank_table` gives it.
-    paths : paths
-        Each .md or .html.
-    title : str
-    """
-    sections = [(f"Against `{truth}`", _wide(against(table, truth), markdown_cell)) for truth in _truths(table)]
-    write_page(paths, title, sections, _legend(table))
+def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
+    """A section per truth, a row per rank and way, the best way of a rank in bold."""
+    truths = table.truth.dropna().unique()
+    sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
+    return Page(title, sections, _legend(table))
 
 
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as LaTeX tables, one per truth."""
-    tables = [
-        (_wide(against(table, truth), latex_cell), f"{title} Against {truth}. {_legend(table)}")
-        for truth in _truths(table)
-    ]
-    write_latex_tables(path, tables)
-
-
-def _truths(table: pd.DataFrame) -> list[str]:
-    return list(table.truth.dropna().unique())
-
-
-def _wide(table: pd.DataFrame, cell: Callable[..., str]) -> pd.DataFrame:
+def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
     several_seeds = table.seed.nunique() > 1
     measures = [measure for measure in COLUMNS if (table.measure == measure).any()]
     rows = []
     for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
-        ways = alike.way.nunique()
+        several_ways = alike.way.nunique() > 1
         for way, own in alike.groupby("way", sort=False):
             row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
-            records = {record["measure"]: record for record in own.to_dict("records")}
+            records = own.set_index("measure").to_dict("index")
             for measure in measures:
                 label, _, better = COLUMNS[measure]
                 mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("mean", "low", "high"))
                 rivals = alike["mean"][alike.measure == measure]
-                best = ways > 1 and better and mean == (rivals.min() if better == "lower" else rivals.max())
-                row[f"{label} {ARROWS.get(better, '')}".rstrip()] = cell(mean, math.nan, low, high, bool(best))
+                best = several_ways and bool(better) and is_best(mean, rivals, better)
+                row[labelled(label, better)] = Value(mean, None, low, high, best)
             rows.append(row)
-    return pd.DataFrame(rows)
+    return rows
 
 
-def _legend(table: pd.DataFrame) -> str:
+def _legend(table: pd.DataFrame) -> list[str]:
     count = int(table.n.max())
     ways = set(table.way)
     parts = [
@@ -188,5 +156,4 @@ def _legend(table: pd.DataFrame) -> str:
             "What is left of that cost cannot be laid to one cause: the rest of that model was learned through its "
             f"narrow head, and all ranks have one {', one '.join(alike)}. A head retrained for longer may cost less",
         ]
-    parts.append("↓ lower is better, ↑ higher is better")
-    return ". ".join(parts) + "."
+    return [*parts, directions(table.better)]

@@ -1,12 +1,11 @@
 """From singular values of n-gram matrices to a table: what a head of so many dimensions must lose of a language."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+from oversmoothing.page import Cell, Page, Section, Value
 
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see small models saturate
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
@@ -16,7 +15,7 @@ ERRORS = ["w_error", "shuffled", "without_noise", "without_noise_low", "without_
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """Read off the W-error at the family's ranks: of a text, of it shuffled, and without the noise of sampling.
+    """The W-error at the family's ranks: of a text, of it shuffled, and without the noise of sampling.
 
     Parameters
     ----------
@@ -49,28 +48,16 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
     return pd.DataFrame(rows).astype(dict.fromkeys([*RANKS, *ERRORS], float))
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str, seen: int) -> None:
-    """Write the table to be read: a section per kind of token, three rows per text and length of context."""
-    write_page(paths, title, list(_sections(table, "-")), _legend(table, seen))
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str, seen: int) -> None:
-    """Write the same as LaTeX tables, one per kind of token."""
-    tables = []
-    for heading, wide in _sections(table, "--"):
-        wide["text"] = wide["text"].map(latex_text)
-        tables.append((wide, f"{title} {heading}. {_legend(table, seen)}"))
-    write_latex_tables(path, tables)
-
-
-def _sections(table: pd.DataFrame, none: str) -> list[tuple[str, pd.DataFrame]]:
-    return [
-        (f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,}", _wide(part, none))
+def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
+    """A section per kind of token, three rows per text and length of context."""
+    sections = [
+        Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,}", _rows(part))
         for token, part in table.groupby("token", sort=False)
     ]
+    return Page(title, sections, _legend(table, seen))
 
 
-def _wide(part: pd.DataFrame, none: str) -> pd.DataFrame:
+def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for (text, context), own in part.groupby(["text", "context"], sort=False):
         first = own.iloc[0]
@@ -79,36 +66,34 @@ def _wide(part: pd.DataFrame, none: str) -> pd.DataFrame:
             ("shuffled", first.contexts, first.effective_rank_shuffled),
             ("without noise", first.contexts_seen, None),
         ):
-            row = {
-                "text": text,
+            row: dict[str, Cell] = {
+                "text": str(text),
                 "context": str(context),
                 "matrix": matrix,
-                "tokens": f"{first.tokens:,}",
-                "contexts": f"{contexts:,}",
-                "effective rank": none if pd.isna(rank) else f"{rank:.1f}",
+                "tokens": Value(first.tokens, decimals=0),
+                "contexts": Value(contexts, decimals=0),
+                "effective rank": Value(rank, decimals=1),
             }
-            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix, none) for at in own.to_dict("records")}
+            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix) for at in own.to_dict("records")}
             rows.append(row)
-    return pd.DataFrame(rows)
+    return rows
 
 
-def _cell(at: dict[Any, Any], matrix: str, none: str) -> str:
+def _cell(at: dict[Any, Any], matrix: str) -> Value:
     value = at[{"as counted": "w_error"}.get(matrix, matrix.replace(" ", "_"))]
-    if pd.isna(value):
-        return none
     if matrix != "without noise" or at["dimensions"] >= at["v"]:
-        return number(value)
-    return f"{value:.3f} [{at['without_noise_low']:.3f}, {at['without_noise_high']:.3f}]"
+        return Value(value)
+    return Value(value, None, at["without_noise_low"], at["without_noise_high"], decimals=3)
 
 
-def _legend(table: pd.DataFrame, seen: int) -> str:
+def _legend(table: pd.DataFrame, seen: int) -> list[str]:
     largest = int(table.v.max())
     reach = (
         f"With the {largest:,} byte pairs it can be looked up, but the models of this study read bytes"
         if largest > THRESHOLD
         else f"The largest vocabulary here has {largest:,} tokens"
     )
-    parts = [
+    return [
         "A row of the matrix is the distribution of the token that follows one context; all contexts that occur count "
         "alike. Under each number of dimensions d: the W-error, the Frobenius norm of what no matrix of rank d can say "
         "of it, as a share of the whole, ↓ lower is better. Effective rank: exp of the entropy of the singular values "
@@ -128,4 +113,3 @@ def _legend(table: pd.DataFrame, seen: int) -> str:
         f"Godey et al. (2024) see small models saturate below {THRESHOLD:,} dimensions. Bytes cannot test this: with "
         f"256 tokens no matrix has more than 256. {reach}",
     ]
-    return ". ".join(parts) + "."

@@ -1,12 +1,11 @@
 """From what revisions are like to the table of other people's models."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from oversmoothing.layout import latex_text, number, write_latex_tables, write_page
+from oversmoothing.page import Cell, Page, Section, Value
 
 UNITS = {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
 UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nats per byte"}
@@ -16,7 +15,7 @@ KEYS = ["model", "revision", "step", "read", "commit", "weights"]
 
 
 def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Set what every revision of every model is like under one another.
+    """What every revision of every model is like, one under the other.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Map
 
 
 def wide(table: pd.DataFrame) -> pd.DataFrame:
-    """Give a row per revision in the table's order: keys, and a column for each measure; a layer's as ``anisotropy 1``.
+    """A row per revision in the table's order: keys, and a column for each measure; a layer's as ``anisotropy 1``.
 
     ``last_anisotropy`` is that of the last inner layer, the last block whose output transformers gives.
     """
@@ -53,7 +52,7 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def doubles(table: pd.DataFrame) -> list[str]:
-    """Say which revisions of a model hold the same weights under names of different steps."""
+    """The revisions of a model that hold the same weights under names of different steps."""
     order = table.drop_duplicates(["model", "revision"])
     return [
         f"{model}: {', '.join(own.revision)}"
@@ -62,37 +61,13 @@ def doubles(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
-    """Write the table to be read: a section per model, a row per revision.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `other_models_table` gives it.
-    paths : paths
-        Each .md or .html.
-    title : str
-    """
-    sections = [(f"`{model}`: {size}", cells) for model, size, cells in _sections(table, "-")]
-    write_page(paths, title, sections, _legend(table))
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as LaTeX tables."""
-    tables = []
-    for model, size, cells in _sections(table, "--"):
-        for column in ("revision", "read"):
-            cells[column] = cells[column].map(latex_text)
-        tables.append((cells, f"{title} {model}: {size}. {_legend(table)}"))
-    write_latex_tables(path, tables)
-
-
-def _sections(table: pd.DataFrame, none: str) -> list[tuple[str, str, pd.DataFrame]]:
-    rows = wide(table)
-    return [
-        (str(model), _size(own.iloc[0]), pd.DataFrame([_cells(row, none) for row in own.to_dict("records")]))
-        for model, own in rows.groupby("model", sort=False)
+def other_models_page(table: pd.DataFrame, title: str) -> Page:
+    """A section per model, a row per revision."""
+    sections = [
+        Section(f"`{model}`: {_size(own.iloc[0])}", [_cells(row) for row in own.to_dict("records")])
+        for model, own in wide(table).groupby("model", sort=False)
     ]
+    return Page(title, sections, _legend(table))
 
 
 def _size(row: pd.Series) -> str:
@@ -102,13 +77,13 @@ def _size(row: pd.Series) -> str:
     )
 
 
-def _cells(row: Mapping[str, Any], none: str) -> dict[str, str]:
+def _cells(row: Mapping[str, Any]) -> dict[str, Cell]:
     fell_back = row["read"] != row["revision"]
     commit = "" if pd.isna(row["commit"]) else f" ({row['commit'][:7]})"
-    cells = {
+    cells: dict[str, Cell] = {
         "revision": row["revision"],
         "read": f"{row['read']}{commit}{', for want of it' if fell_back else ''}",
-        "step": none if pd.isna(row["step"]) else f"{row['step']:,}",
+        "step": Value(row["step"], decimals=0),
     }
     labels = {
         "loss": "loss per token ↓",
@@ -118,10 +93,10 @@ def _cells(row: Mapping[str, Any], none: str) -> dict[str, str]:
         "last_anisotropy": "anisotropy, last inner layer",
         "head_input_anisotropy": "anisotropy, what enters the head",
     }
-    return cells | {label: none if pd.isna(row[name]) else number(row[name]) for name, label in labels.items()}
+    return cells | {label: Value(row[name]) for name, label in labels.items()}
 
 
-def _legend(table: pd.DataFrame) -> str:
+def _legend(table: pd.DataFrame) -> list[str]:
     scored = table[table.measure == "loss_per_byte"].n
     parts = [
         f"Loss: over {int(scored.max()):,} bytes from the beginning of the evaluation split, in nats per token, and "
@@ -135,4 +110,4 @@ def _legend(table: pd.DataFrame) -> str:
     ]
     if same := doubles(table):
         parts.append(f"Mind that these hold the same weights, whatever their names say: {'; '.join(same)}")
-    return ". ".join(parts) + "."
+    return parts

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.published import Rows, beside, by_key, read_published, that_matter
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
-from oversmoothing.tables import read_published
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
-# Of what a setting may differ in: no threshold, truth or delta touches a sample.
-MATTERS = ("data", "scale", "rank")
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
 COLUMNS = [
     "kind",
@@ -44,7 +42,7 @@ COLUMNS = [
 
 
 def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
-    """Summarise one quality file.
+    """Mean, spread and interval of every metric in one quality file.
 
     Parameters
     ----------
@@ -76,31 +74,23 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
-    """Say whether a quality file comes from the thesis's language model."""
+    """Whether a quality file comes from the thesis's language model."""
     with open_reader(path) as reader:
         return (reader.schema_arrow.metadata or {}).get(b"gpt2_large") == b"True"
 
 
-def read_cells(family: Sequence[str | Path], svd: str | Path) -> dict[tuple[str, str, str, str], tuple[float, float]]:
-    """Read the transcriptions of Tables 5.3, 6.2 and 6.3, and of H.1.
-
-    Returns
-    -------
-    dict
-        From kind ("family", "svd", "human"), model, decoding and metric to mean and sd (NaN where none is printed).
-    """
-    cells = {}
-    for kind, table in (("family", read_published(family)), ("svd", read_published([svd]))):
-        for row in table.fillna({"decoding": ""}).to_dict("records"):
-            own = "human" if row["model"] == PUBLISHED_HUMAN else kind
-            cells[own, row["model"], row["decoding"], row["metric"]] = (row["mean"], row["sd"])
-    return cells
+def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
+    """Tables 5.3, 6.2 and 6.3, and H.1, by kind ("family", "svd", "human"), model, decoding and metric."""
+    tables = [read_published(family).assign(kind="family"), read_published(svd).assign(kind="svd")]
+    printed = pd.concat(tables, ignore_index=True)
+    printed.loc[printed.model == PUBLISHED_HUMAN, "kind"] = "human"
+    return by_key(printed, "kind", "model", "decoding", "metric")
 
 
 def sets_of_models(
     family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """List whose samples a table may hold, with what it prints about each, the human texts last.
+    """Whose samples a table may hold, and what it prints about each; the human texts last.
 
     Parameters
     ----------
@@ -125,46 +115,15 @@ def sets_of_models(
     ]
 
 
-def missing_summaries(
-    summaries: Sequence[Mapping[str, Any]], sets: Sequence[Mapping[str, Any]], missing: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Give empty rows for models that are not finished.
-
-    Parameters
-    ----------
-    summaries : sequence of mappings
-        Of the finished models (see `beside_human`).
-    sets : sequence of mappings
-        As `sets_of_models` gives them.
-    missing : sequence of str
-        Names of models.
-
-    Returns
-    -------
-    list of dict
-        One row per decoding and metric that a finished model of the same kind has; where there is none of that kind,
-        no row.
-    """
-    kinds = {row["model"]: row["kind"] for row in sets}
-    empty = dict.fromkeys(["mean", "sd", "low", "high", "resampled_mean"], np.nan) | {"n": 0, "note": None}
-    return [
-        {"model": model, "decoding": decoding, "metric": metric, **empty}
-        for model in missing
-        for decoding, metric in dict.fromkeys(
-            (row["decoding"], row["metric"]) for row in summaries if kinds[row["model"]] == kinds[model]
-        )
-    ]
-
-
 def beside_human(
     summaries: Sequence[Mapping[str, Any]],
     sets: Sequence[Mapping[str, Any]],
-    published: Mapping[tuple[str, str, str, str], tuple[float, float]],
+    published: Rows,
     gpt2_large: bool,
     windows: Mapping[str, int],
     completed: Collection[str],
 ) -> pd.DataFrame:
-    """Set each summary beside the human value and the thesis's.
+    """Each summary, the human value and the thesis's beside it.
 
     Parameters
     ----------
@@ -195,8 +154,7 @@ def beside_human(
     for row in summaries:
         own, measure = facts[row["model"]], MEASURES[row["metric"]]
         key = (own["kind"], own["published_as"] or "", row["decoding"], row["metric"])
-        known = key in published
-        differs = [name for name in own["differs"] if name in MATTERS] + length
+        differs = that_matter(own["differs"]) + length
         differs += ["language_model"] if measure.reads and not gpt2_large else []
         differs += ["text"] if (row["metric"] in completed) != measure.completed else []
         rows.append(
@@ -204,12 +162,9 @@ def beside_human(
                 **{name: own[name] for name in ("kind", "model", "rank", "seed")},
                 **{"unit": measure.unit, "better": measure.better, "human": human.get(row["metric"], np.nan)},
                 **row,
-                "published_model": own["published_as"] if known else None,
-                "published_mean": published[key][0] if known else np.nan,
-                "published_sd": published[key][1] if known else np.nan,
-                "published_human": published.get(("human", PUBLISHED_HUMAN, "", row["metric"]), (np.nan,))[0],
+                **beside(published, key, differs, ["mean", "sd"]),
+                "published_human": published.get(("human", PUBLISHED_HUMAN, "", row["metric"]), {}).get("mean"),
                 "published_factor": measure.published_factor,
-                "published_differs": " ".join(dict.fromkeys(differs)) if known else None,
             }
         )
     places = {row["model"]: i for i, row in enumerate(sets)}

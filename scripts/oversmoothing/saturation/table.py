@@ -1,13 +1,12 @@
 """From a fitted law and the losses beside it to a table: how far above the law each model ends."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from oversmoothing.layout import latex_text, markdown_text, model_cells, number, write_latex_tables, write_page
+from oversmoothing.page import Cell, Page, Section, Value, model_cells
 from oversmoothing.saturation.law import ALPHAS
 
 COLUMNS = ["model", "rank", "seed", "fitted", "parameters", "seen", "quantity", "unit", "value", "low", "high", "note"]
@@ -16,7 +15,7 @@ ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
 
 
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Say what the law is, and of each model where it ends, above the law or on it.
+    """The numbers of the law, and of each model where it ends, above the law or on it.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """Find where a training leaves the law: the first point from which on all losses lie above the band.
+    """The point at which a training leaves the law: the first from which on all losses lie above the band.
 
     Parameters
     ----------
@@ -65,23 +64,21 @@ def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
     return first if first < len(losses) else None
 
 
-def write_pages(table: pd.DataFrame, paths: Sequence[str | Path], title: str) -> None:
-    """Write the table to be read: the numbers of the law, and a row per model."""
-    sections = [("The law", _law_cells(table, "-")), ("The models", _model_cells(table, "-"))]
-    sections[1][1]["model"] = sections[1][1]["model"].map(markdown_text)
-    write_page(paths, title, sections, _legend(table))
-
-
-def write_latex(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write the same as LaTeX tables."""
-    law, models = _law_cells(table, "--"), _model_cells(table, "--")
-    law["note"] = law.note.map(latex_text)
-    models["model"] = models["model"].map(latex_text)
-    write_latex_tables(path, [(law, f"{title} The law"), (models, f"{title} The models. {_legend(table)}")])
+def saturation_page(table: pd.DataFrame, title: str) -> Page:
+    """The numbers of the law, and a row per model."""
+    law = [
+        {
+            "number": row["quantity"],
+            "value": Value(row["value"], None, row["low"], row["high"]),
+            "note": row["note"] or None,
+        }
+        for row in table[table.model.isna()].to_dict("records")
+    ]
+    return Page(title, [Section("The law", law), Section("The models", _model_rows(table))], _legend(table))
 
 
 def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
-    """Give the rows of one model; `why` there is no fit, where there is none."""
+    """The rows of one model; `why` there is no fit, where there is none."""
     per = f"nats per {unit.removesuffix('s')}"
     end = own.iloc[-1]
     best = own.loss.min()
@@ -106,67 +103,45 @@ def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _law_cells(table: pd.DataFrame, none: str) -> pd.DataFrame:
-    law = table[table.model.isna()]
-    return pd.DataFrame(
-        {
-            "number": law.quantity,
-            "value": [none if pd.isna(value) else _short(value) for value in law.value],
-            "95 % interval": [
-                none if pd.isna(low) else f"[{_short(low)}, {_short(high)}]"
-                for low, high in zip(law.low, law.high, strict=True)
-            ],
-            "note": [note or none for note in law.note],
-        }
-    )
-
-
-def _model_cells(table: pd.DataFrame, none: str) -> pd.DataFrame:
+def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
     named = table[table.model.notna()]
     several_seeds = named.seed.dropna().nunique() > 1
     rows = []
     for _, own in named.groupby("model", sort=False):
         first = own.iloc[0].to_dict()
         cells = model_cells(first, several_seeds)
-        cells = {"model": f"rank {cells.pop('rank')}" if pd.notna(first["rank"]) else cells.pop("rank"), **cells}
+        name = cells.pop("rank")
         by = own.set_index("quantity")
         unit = by.unit["leaves_at"]
         rows.append(
             {
+                "model": f"rank {name}" if pd.notna(first["rank"]) else name,
                 **cells,
                 "fitted": "yes" if first["fitted"] else "no",
-                "N": f"{first['parameters']:,}",
-                f"T ({unit})": f"{first['seen']:,}",
-                "loss at the end ↓": number(by.value["loss_last"]),
-                "the law there": _with_interval(by.loc["extrapolated"], number, none),
-                "above it (%) ↓": _with_interval(by.loc["above_last"], _percent, none),
-                "lowest loss ↓": number(by.value["loss_best"]),
-                "above the law (%) ↓": _with_interval(by.loc["above_best"], _percent, none),
-                f"leaves the law at ({unit})": _left(by.loc["leaves_at"], none),
+                "N": Value(first["parameters"], decimals=0),
+                f"T ({unit})": Value(first["seen"], decimals=0),
+                "loss at the end ↓": Value(by.value["loss_last"]),
+                "the law there": _with_interval(by.loc["extrapolated"]),
+                "above it (%) ↓": _with_interval(by.loc["above_last"], 1),
+                "lowest loss ↓": Value(by.value["loss_best"]),
+                "above the law (%) ↓": _with_interval(by.loc["above_best"], 1),
+                f"leaves the law at ({unit})": _left(by.loc["leaves_at"]),
             }
         )
-    return pd.DataFrame(rows)
+    return rows
 
 
-def _left(row: pd.Series, none: str) -> str:
-    if pd.isna(row.value):
-        return NEVER if row.note == NEVER else none
-    return f"{row.value:,.0f}{' (the first)' if row.note == ALWAYS else ''}"
+def _left(row: pd.Series) -> Cell:
+    if pd.isna(row.value) and row.note == NEVER:
+        return NEVER
+    return Value(row.value, decimals=0, note="(the first)" if row.note == ALWAYS else "")
 
 
-def _with_interval(row: pd.Series, cell: Any, none: str) -> str:
-    return none if pd.isna(row.value) else f"{cell(row.value)} [{cell(row.low)}, {cell(row.high)}]"
+def _with_interval(row: pd.Series, decimals: int | None = None) -> Value:
+    return Value(row.value, None, row.low, row.high, decimals=decimals)
 
 
-def _percent(value: float) -> str:
-    return f"{value:.1f}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.1e}" if value >= 1e5 or 0 < value < 5e-4 else number(value)
-
-
-def _legend(table: pd.DataFrame) -> str:
+def _legend(table: pd.DataFrame) -> list[str]:
     law = table[table.model.isna()]
     unit = table.unit[table.quantity == "leaves_at"].iloc[0]
     text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
@@ -200,4 +175,4 @@ def _legend(table: pd.DataFrame) -> str:
         "at their best about 4 %. Here only a model of smaller N than all that are fitted can show the like; members "
         "of one width differ in the rank of the head alone",
     ]
-    return ". ".join(parts) + "."
+    return parts

@@ -1,0 +1,106 @@
+"""The thesis's published tables: reading them, the join to ours, and what a reader must know of the difference."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.catalogue import METRICS
+from oversmoothing.layout import read_csv
+
+DIFFERENCES = {
+    "data": "another corpus",
+    "scale": "larger models",
+    "truth": "another truth",
+    "tau": "another tau",
+    "delta": "another delta",
+    "condition": "another condition in BAT",
+    "length": "samples of another length or number",
+    "language_model": "another language model",
+    "text": "another part of the samples",
+}
+OF_METRICS = {setting for metric in METRICS.values() for setting in metric.settings}
+REPRESENTATIONS = {"post_bottleneck": "post", "pre_bottleneck": "pre"}  # as they are named here
+
+Rows = Mapping[tuple[str, ...], Mapping[Hashable, Any]]
+
+
+def read_published(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
+    """One or several transcribed tables, one under the other."""
+    paths = [paths] if isinstance(paths, str | Path) else paths
+    table = pd.concat([read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
+    return table.replace({"representation": REPRESENTATIONS}) if "representation" in table else table
+
+
+def read_published_sets(path: str | Path) -> pd.DataFrame:
+    """Tables B.1 and B.2: by ``model``, the printed ``count`` of unargmaxable bytes and the set of those listed."""
+    table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
+    listed = table.bytes.map(lambda text: {int(value, 16) for value in text.split()})
+    return table.assign(count=table["count"].astype(int), bytes=listed)
+
+
+def by_key(published: pd.DataFrame, *keys: str) -> Rows:
+    """The published rows by the columns that name them; "" where a name is missing."""
+    named = published.fillna(dict.fromkeys(keys, ""))
+    return {tuple(row[key] for key in keys): row for row in named.to_dict("records")}
+
+
+def beside(
+    published: Rows, key: tuple[Any, ...], differs: Iterable[str] | None = None, values: Sequence[str] = ("mean",)
+) -> dict[str, Any]:
+    """What stands in a row of ours of the published row of that key; nothing where there is none.
+
+    Parameters
+    ----------
+    published : mapping
+        See `by_key`.
+    key : tuple
+        As in `published`.
+    differs : iterable of str, optional
+        In what our setting is another one: keys of `DIFFERENCES`, and "rank".
+    values : sequence of str
+        The columns wanted.
+
+    Returns
+    -------
+    dict
+        ``published_model``, a column ``published_...`` for each value, and with `differs` ``published_differs``.
+    """
+    row = published.get(key)
+    found = {
+        "published_model": row["model"] if row else None,
+        **{f"published_{name}": row[name] if row else None for name in values},
+    }
+    if differs is not None:
+        found["published_differs"] = " ".join(dict.fromkeys(differs)) if row else None
+    return found
+
+
+def that_matter(differs: Iterable[str], metric: str | None = None) -> list[str]:
+    """The differences that a metric's values can be due to; without a metric, those that no metric's setting makes."""
+    settings = METRICS[metric].settings if metric else ()
+    return [name for name in differs if name not in OF_METRICS or name in settings]
+
+
+def caveats(table: pd.DataFrame, compare: str = "trends, not levels") -> list[str]:
+    """Sentences under a table: in what the published setting is another one, and which ranks stand beside others."""
+    differs = set(" ".join(table.published_differs.dropna()).split())
+    named = [words for name, words in DIFFERENCES.items() if name in differs]
+    sentences = [f"The published values come from {listed(named)}: compare {compare}"] if named else []
+    return sentences + stand_ins(table)
+
+
+def stand_ins(table: pd.DataFrame) -> list[str]:
+    """Sentences that say which of our ranks stand beside another one of the thesis's."""
+    pairs = table[["rank", "published_model"]].dropna().drop_duplicates().astype(str)
+    return [
+        f"Rank {rank} stands beside the thesis's {published}"
+        for rank, published in pairs.itertuples(index=False)
+        if published.isdigit() and rank != published
+    ]
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
