@@ -6,29 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from oversmoothing.byte_names import byte_name
+from oversmoothing.figures.style import Look
 
 EXTREMES = 10  # most and least frequent bytes of the text, as in the thesis
 BYTES = 256
 TEXT: dict[str, Any] = {"color": "0.82"}
 NAMES_PER_LINE = 40  # of an axis as wide as a page
-MARKERS = "os^v<>PX"
 MANY = 4  # models beside each other
-
-Looks = Mapping[str, Mapping[str, Any]]
-
-
-def rank_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Give each rank, from the lowest, a colour that darkens with it, and a mark."""
-    colours = sns.color_palette("plasma_r", len(names) + 1).as_hex()[1:]
-    return {
-        name: {"color": colour, "marker": MARKERS[i % len(MARKERS)]}
-        for i, (name, colour) in enumerate(zip(names, colours, strict=True))
-    }
 
 
 def by_frequency(text: pd.Series) -> list[int]:
@@ -42,7 +29,9 @@ def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
     return bool(models.drop(index=used).to_numpy().any())
 
 
-def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
+def draw_overall(
+    axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Mapping[str, Look]
+) -> None:
     """Draw the shares of all bytes on a logarithmic scale; on the right, what models have of bytes the text has not.
 
     Parameters
@@ -71,7 +60,7 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
         axes.axvline(len(used) + 0.5, color="0.8", linewidth=1)
 
 
-def name_all(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
+def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
     """Name every byte below an axis, on as many lines as there is need of; and `others`, which stand beyond them."""
     lines = math.ceil(len(used) / NAMES_PER_LINE)
     places = list(range(len(used)))
@@ -83,7 +72,9 @@ def name_all(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> Non
     axes.set_xlabel(f"bytes from the most to the least frequent of {of_text}")
 
 
-def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Looks) -> None:
+def draw_extremes(
+    axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Mapping[str, Look]
+) -> None:
     """Draw the shares of a few bytes, named: bars of the text, a mark for each model, whole at zero too."""
     place = np.arange(len(chosen))
     axes.bar(place, text[chosen], width=0.86, **TEXT)
@@ -105,14 +96,6 @@ def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> 
     axes.set_ylim(-0.25 * one, top)
     axes.axhline(one, color="0.4", linewidth=1, linestyle=":")
     axes.text(1.01, one, f"one\n{one_of}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-
-
-def draw_legend(figure: Figure, axes: Axes, title: str) -> None:
-    """Put the legend of `draw_overall` below the figure."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = math.ceil(len(labels) / math.ceil(len(labels) / 6))
-    look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
-    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=columns, **look)
 
 
 def _beyond(used: Sequence[int]) -> int:
