@@ -14,15 +14,13 @@ from oversmoothing.figures.byte_shares import (
     BYTES,
     EXTREMES,
     by_frequency,
+    byte_axis,
     draw_extremes,
-    draw_legend,
     draw_overall,
     has_others,
-    name_all,
-    rank_looks,
     scale_of_rare,
 )
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import legend, model_looks, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
@@ -31,26 +29,22 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 TEXT = "how often the byte occurs"
-TRUTHS: tuple[dict[str, Any], ...] = (
-    {"color": "0.15", "marker": "D", "linestyle": (0, (4, 2))},
-    {"color": "0.45", "marker": "d", "linestyle": (0, (1, 1.5))},
-)
 NEVER, SOMETIMES = "0.25", "0.94"
 
 
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
-    shares = argmax_shares(read_csv(job.input[0]), job.params.settings["models"])
-    write_figure(draw(shares), job.output)
+    models = job.params.settings["models"]
+    write_figure(draw(argmax_shares(read_csv(job.input[0]), models), models), job.output)
 
 
 def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Take from the table of bytes the share of each as the argmax.
+    """Return the share of each byte as the argmax, from the table of bytes.
 
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` gives it.
+        As `bytes.table.byte_table` returns it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of each, in the order wanted; seeds of one rank are averaged.
 
@@ -58,7 +52,7 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     -------
     DataFrame
         Index ``byte``, 0 to 255; a column for how often the byte occurs, and one per truth and rank.
-        ``attrs["positions"]`` is the number of positions, ``attrs["truths"]`` the columns that are truths.
+        ``attrs["positions"]`` is the number of positions.
     """
     argmax = table[table.measure == ARGMAX]
     names = {str(model["model"]): label(model) for model in models}
@@ -67,11 +61,10 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     shares = pd.concat([text, found[list(dict.fromkeys(names.values()))]], axis=1)
     shares = shares.reindex(pd.RangeIndex(BYTES, name="byte")).fillna(0.0)
     shares.attrs["positions"] = int(argmax.n.max())
-    shares.attrs["truths"] = [model["model"] for model in models if model["kind"] == "truth"]
     return shares
 
 
-def draw(shares: pd.DataFrame) -> Figure:
+def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw how often each byte is the argmax against how often it occurs (thesis Figure 4.3).
 
     Above, every byte that occurs, and on the right argmaxes that never occur; under it, which bytes are never the
@@ -80,32 +73,32 @@ def draw(shares: pd.DataFrame) -> Figure:
     Parameters
     ----------
     shares : DataFrame
-        As `argmax_shares` gives it.
+        As `argmax_shares` returns it.
+    models : sequence of mappings
+        As `argmax_shares` takes them.
     """
-    text, models = shares[TEXT], shares.drop(columns=TEXT)
+    looks = model_looks(models)
+    text, own = shares[TEXT], shares[list(looks)]
     used = by_frequency(text)
-    truths = shares.attrs["truths"]
-    looks = {name: TRUTHS[i % len(TRUTHS)] for i, name in enumerate(truths)}
-    looks |= rank_looks([name for name in models if name not in truths])
     with style():
         strip = 0.26 * len(looks)
         figure = Figure(figsize=(10, 8.2 + strip))
         overall, never, most, least = figure.subplot_mosaic(
             [["all", "all"], ["never", "never"], ["most", "least"]], height_ratios=[3.1, strip, 2.7]
         ).values()
-        others = has_others(models, used)
-        draw_overall(overall, text, models, used, looks)
+        others = has_others(own, used)
+        draw_overall(overall, text, own, used, looks)
         overall.set_ylabel("share of positions")
         overall.set_title(f"All bytes{'; on the right, all that never occur, together' if others else ''}")
-        _draw_never(never, models[list(looks)], used)
-        name_all(never, used, "the text", others)
+        _draw_never(never, own, used)
+        byte_axis(never, used, "the text", others)
         overall.set_xticks([])
         overall.set_xlim(never.get_xlim())
-        draw_extremes(most, text, models, used[:EXTREMES], looks)
+        draw_extremes(most, text, own, used[:EXTREMES], looks)
         most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes")
         most.set_ylabel("share of positions")
         rare = used[-EXTREMES:]
-        draw_extremes(least, text, models, rare, looks)
+        draw_extremes(least, text, own, rare, looks)
         least.set_title(f"The {len(rare)} least frequent bytes that occur")
         scale_of_rare(least, shares.loc[rare], shares.attrs["positions"], "position")
         positions = f"{shares.attrs['positions']:,} positions"
@@ -114,7 +107,7 @@ def draw(shares: pd.DataFrame) -> Figure:
         title = (
             "Truths, and models by rank of what enters the LM head; total variation distance between shares and text"
         )
-        draw_legend(figure, overall, title)
+        legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure
 
 

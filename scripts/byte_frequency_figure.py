@@ -12,15 +12,13 @@ from oversmoothing.figures.byte_shares import (
     BYTES,
     EXTREMES,
     by_frequency,
+    byte_axis,
     draw_extremes,
-    draw_legend,
     draw_overall,
     has_others,
-    name_all,
-    rank_looks,
     scale_of_rare,
 )
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import legend, model_looks, style, write_figure
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import read_table
 
@@ -30,8 +28,9 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the family's samples and the windows; write the figure as PNG and SVG."""
-    frequencies = byte_frequencies(job.input.windows, job.input.samples, job.params.settings["models"])
-    write_figure(draw(frequencies), job.output)
+    models = job.params.settings["models"]
+    frequencies = byte_frequencies(job.input.windows, job.input.samples, models)
+    write_figure(draw(frequencies, models), job.output)
 
 
 def byte_frequencies(
@@ -77,7 +76,7 @@ def byte_frequencies(
     return frequencies
 
 
-def draw(frequencies: pd.DataFrame) -> Figure:
+def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the share of each byte in models' samples against human text (thesis Figure 5.1).
 
     Above, every byte that human text has, from the most to the least frequent, and on the right what models write
@@ -86,32 +85,34 @@ def draw(frequencies: pd.DataFrame) -> Figure:
     Parameters
     ----------
     frequencies : DataFrame
-        As `byte_frequencies` gives it.
+        As `byte_frequencies` returns it.
+    models : sequence of mappings
+        As `byte_frequencies` takes them.
     """
     human = frequencies["human"].rename("human text")
-    models = frequencies.drop(columns="human")
+    looks = model_looks(models)
+    own = frequencies[list(looks)]
     used = by_frequency(human)
-    looks = rank_looks(list(models))
     with style():
         figure = Figure(figsize=(10, 8.2))
         overall, most, least = figure.subplot_mosaic(
             [["all", "all"], ["most", "least"]], height_ratios=[1.15, 1]
         ).values()
-        draw_overall(overall, human, models, used, looks)
-        others = has_others(models, used)
-        name_all(overall, used, "human text", others)
+        draw_overall(overall, human, own, used, looks)
+        others = has_others(own, used)
+        byte_axis(overall, used, "human text", others)
         overall.set_ylabel("share of all bytes")
         overall.set_title(f"All bytes{'; on the right, all that human text never has, together' if others else ''}")
-        draw_extremes(most, human, models, used[:EXTREMES], looks)
+        draw_extremes(most, human, own, used[:EXTREMES], looks)
         most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes of human text")
         most.set_ylabel("share of all bytes")
         rare = used[-EXTREMES:]
-        draw_extremes(least, human, models, rare, looks)
+        draw_extremes(least, human, own, rare, looks)
         least.set_title(f"The {len(rare)} least frequent bytes that it has")
         scale_of_rare(least, frequencies.loc[rare], frequencies.attrs["bytes"], "byte")
         figure.suptitle("Which bytes the models write, beside human text after the same prompts", x=0.01, ha="left")
         title = "Samples by rank of what enters the LM head, and their total variation distance from human text"
-        draw_legend(figure, overall, title)
+        legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure
 
 

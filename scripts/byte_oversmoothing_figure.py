@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.bytes.table import NSMD
-from oversmoothing.figures.byte_shares import name_all
-from oversmoothing.figures.style import PALETTE, style, write_figure
+from oversmoothing.figures.byte_shares import byte_axis
+from oversmoothing.figures.style import legend, metric_name, model_looks, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
@@ -18,8 +18,6 @@ from oversmoothing.samples.page import label
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-WORST: dict[str, Any] = {"color": PALETTE[3], "marker": "o"}
-BEST: dict[str, Any] = {"color": PALETTE[0], "marker": "D"}
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
 
@@ -37,7 +35,7 @@ def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` gives it.
+        As `bytes.table.byte_table` returns it.
     truth : str
 
     Returns
@@ -57,14 +55,15 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` gives it.
+        As `bytes.table.byte_table` returns it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each.
     truth : str
         Against whom.
     """
+    looks = model_looks(models)
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
-    names = {str(model["model"]): label(model, several_seeds) for model in models}
+    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in models}
     own = table[(table.measure == NSMD) & (table.truth == truth)]
     occurrences = own.drop_duplicates("byte").set_index("byte").occurrences
     used = occurrences.index.tolist()
@@ -76,12 +75,13 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
         for i, model in enumerate(others):
             found = own[own.model == model].set_index("byte")["mean"][used]
             above.plot(range(len(used)), found, label="the models between" if not i else None, **OTHERS)
-        for model, look, word, offset in ((worst, WORST, "most", -0.16), (best, BEST, "least", 0.16)):
+        for model, word, offset in ((worst, "most", -0.16), (best, "least", 0.16)):
             if model:
-                words = f"{names[model]} oversmooths {word}: {means[model]:.3f} over all positions"
+                name, look = names[model]
+                words = f"{name} oversmooths {word}: {means[model]:.3f} over all positions"
                 _means(above, own[own.model == model].set_index("byte").loc[used], offset, words, look)
                 above.axhline(means[model], color=look["color"], linewidth=1, linestyle=(0, (4, 3)), zorder=0.5)
-        above.set_ylabel("mean NSMD: probability missing\nfrom the truth's likeliest bytes")
+        above.set_ylabel(f"mean {metric_name('nsmd')}: probability missing\nfrom the truth's likeliest bytes")
         above.axhline(0, color="0.8", linewidth=1, zorder=0)
         above.set_xticks([])
         above.set_title("Means over the positions whose byte it is, with 95 % intervals; dashed: over all positions")
@@ -91,23 +91,23 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
         below.set_ylim(bottom=0.7)
         below.set_title("How many positions that are")
         below.set_ylabel("occurrences")
-        name_all(below, used, "the text", others=False)
+        byte_axis(below, used, "the text", others=False)
         above.set_xlim(below.get_xlim())
         figure.suptitle(
             f'Oversmoothing by the byte that comes next: NSMD against the truth "{truth}"', x=0.01, ha="left"
         )
         above.plot([], [], label="hollow: in one window alone, so without an interval", **HOLLOW)
-        handles, labels = above.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+        legend(figure, above.get_legend_handles_labels()[0], columns=2)
     return figure
 
 
 def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mapping[str, Any]) -> None:
     place = np.arange(len(own)) + offset
+    look = {**look, "markersize": 4, "linestyle": "none"}
     certain = own.low.notna().to_numpy()
     axes.vlines(place[certain], own.low[certain], own.high[certain], color=look["color"], linewidth=1, alpha=0.7)
-    axes.plot(place[certain], own["mean"][certain], markersize=4, linestyle="none", label=words, **look)
-    axes.plot(place[~certain], own["mean"][~certain], markersize=4, linestyle="none", markerfacecolor="white", **look)
+    axes.plot(place[certain], own["mean"][certain], label=words, **look)
+    axes.plot(place[~certain], own["mean"][~certain], markerfacecolor="white", **look)
 
 
 if __name__ == "__main__":

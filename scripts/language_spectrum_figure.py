@@ -1,15 +1,14 @@
 """Beyond the thesis: W-error of n-gram matrices against dimensions, for each text and length of context."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import read_table
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
-DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
-MARKERS = "os^Dv"
 
 
 def main(job: "Snakemake") -> None:
@@ -45,9 +42,8 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
     every = pd.concat(spectra.values())
     tokens = [token for token in PANELS if token in set(every.token)]
     contexts = sorted(every.context.unique())
-    shades = dict(zip(contexts, sns.color_palette("viridis", len(contexts) + 1), strict=False))
-    markers = {context: MARKERS[i % len(MARKERS)] for i, context in enumerate(contexts)}
-    dashes = {text: DASHES[i % len(DASHES)] for i, text in enumerate(spectra)}
+    looks = ordered_looks(contexts)
+    dashes = dict(zip(spectra, cycle(DASHES), strict=False))
     with style():
         figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
         panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
@@ -56,9 +52,8 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
                 for context in contexts:
                     line = own[(own.token == token) & (own.context == context)]
                     look: dict[str, Any] = {
-                        "color": shades[context],
+                        **looks[context],
                         "linestyle": dashes[text],
-                        "marker": markers[context],
                         "markevery": [d - 1 for d in _powers(len(line))],
                         "markersize": 4.5,
                         "linewidth": 1.6,
@@ -66,34 +61,28 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
                     counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
                     counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
                     cleaned.fill_between(
-                        line.d, line.without_noise_low, line.without_noise_high, color=shades[context], alpha=0.18, lw=0
+                        line.d, line.without_noise_low, line.without_noise_high, color=look["color"], alpha=0.18, lw=0
                     )
                     cleaned.plot(line.d, line.without_noise, **look)
             _frame(counted, ranks, int(every.d[every.token == token].max()))
             _frame(cleaned, ranks, int(every.d[every.token == token].max()))
             counted.set_title(f"{PANELS[token]}, as counted; pale: shuffled")
             cleaned.set_title(f"{PANELS[token]}, without the noise of sampling")
-            cleaned.set_xlabel("dimensions d; grey: the family's ranks")
         for axes in panels[:, 0]:
             axes.set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
-        handles = [
-            Line2D([], [], color=shade, marker=markers[context], markersize=4.5, label=_words(context))
-            for context, shade in shades.items()
-        ]
-        handles += [Line2D([], [], color="0.3", linestyle=dashes[text], label=text) for text in spectra]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6), frameon=False)
+        entries = handles({_words(context): look for context, look in looks.items()}, markersize=4.5)
+        entries += handles({text: {"color": "0.3", "linestyle": dash} for text, dash in dashes.items()})
+        legend(figure, entries)
     return figure
 
 
 def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
-    axes.set_xscale("log", base=2)
+    inside = [rank for rank in ranks if rank <= 1.15 * largest]
+    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d; grey: the family's ranks")
     axes.set_xlim(1, 1.15 * largest)
     axes.set_ylim(0, 1)
-    ticks = _powers(largest)[:: 1 if largest <= 512 else 2]
-    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    for rank in ranks:
-        if rank <= 1.15 * largest:
-            axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
+    for rank in inside:
+        axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
 
 
 def _powers(largest: int) -> list[int]:

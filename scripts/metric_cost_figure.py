@@ -1,29 +1,27 @@
 """The costs of Table I.1 as a figure."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
-from oversmoothing.figures.style import PALETTE, style, write_figure
+from oversmoothing.figures.style import PALETTE, metric_name, rank_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-COSTS = {  # label, colour and marker, from the bottom of the figure to its top
-    "tv": ("TV", PALETTE[9], "v"),
-    "kl": ("KL", PALETTE[4], "^"),
-    "nsmd": ("NSMD", PALETTE[2], "D"),
-    "tto": ("TTO", PALETTE[1], "s"),
+TBAT = {  # label, colour and marker
     "tbat": ("TBAT here", PALETTE[0], "o"),
     "tbat_published_method": ("TBAT as published:\none LP per token", PALETTE[3], "o"),
 }
+OTHERS = list(zip((PALETTE[i] for i in (1, 2, 4, 9, 5, 7)), "sD^v<>", strict=True))
 PUBLISHED: dict[str, Any] = {"linestyle": (0, (3, 2)), "marker": "o", "markersize": 5, "linewidth": 1}
 SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
 
@@ -39,29 +37,26 @@ def draw(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `costs.table.cost_table` gives it. Models of one rank are averaged.
+        As `costs.table.cost_table` returns it. Models of one rank are averaged.
     """
     with style():
         figure = Figure(figsize=(8, 5.2))
         axes = figure.add_subplot()
         ends = []
-        for metric, (label, colour, marker) in COSTS.items():
-            own = table[table.metric == metric]
+        others = cycle(OTHERS)
+        for metric, own in table.groupby("metric", sort=False):
+            label, colour, marker = TBAT.get(metric) or (metric_name(metric), *next(others))
             line = own.groupby("rank", as_index=False)["mean"].mean()
             axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
             ends.append((label, colour, line["mean"].iloc[-1]))
             if metric != "tbat":
                 _published(axes, own, colour, marker)
         _ratios(axes, table)
-        axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        ranks = sorted({*table["rank"], *_published_ranks(table)})
         axes.margins(x=0.06)
-        axes.set_xticks(ranks, [str(rank) for rank in ranks])
-        axes.minorticks_off()
-        axes.grid(axis="y", color="0.9")
-        axes.set_axisbelow(True)
-        axes.set_xlabel("rank of what enters the LM head")
+        rank_axis(axes, sorted({*table["rank"], *_published_ranks(table)}))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.grid(axis="y")
         axes.set_ylabel("seconds of processor time")
         axes.set_title("What a metric costs at one position")
         _label_ends(axes, ends)
@@ -69,7 +64,7 @@ def draw(table: pd.DataFrame) -> Figure:
         if table.published_mean.notna().any():
             axes.plot([], [], color="0.35", markerfacecolor="white", label="the thesis, on other hardware", **PUBLISHED)
         axes.plot([], [], label="times that TBAT here is faster", **SPAN)
-        axes.legend(frameon=False, loc="upper left", fontsize="small")
+        axes.legend(loc="upper left")
     return figure
 
 

@@ -13,8 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from oversmoothing.byte_names import byte_name
+from oversmoothing.catalogue import METRICS
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import RIGHT, WRONG, legend, metric_name, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of every model that are named before any other
 COLUMNS = 3
-SHORT = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL", "tbat": "TBAT"}
-RIGHT: dict[str, Any] = {"facecolor": "#c1272d", "hatch": "////", "edgecolor": "white"}
-WRONG: dict[str, Any] = {"facecolor": "0.72"}
 TRUTH: dict[str, Any] = {"color": "black", "linewidth": 1.6}
 OTHERS = "all\nothers"
 EXPLAINED = (
@@ -44,7 +42,7 @@ def main(job: "Snakemake") -> None:
     prompt, target = read_prompts(job.input.windows)[window]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
     table = read_csv(job.input.table)
-    scores = table[table.prompt == job.wildcards.prompt].set_index("model")[list(SHORT)]
+    scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
     write_figure(draw(p, settings["models"], scores, prompt, target, settings["title"]), job.output)
 
 
@@ -87,20 +85,12 @@ def draw(
             axes.set_ylabel("probability")
         heading = _title(title, prompt, target)
         figure.suptitle(heading, x=0.01, ha="left", fontsize=11, linespacing=1.35, parse_math=False)
-        figure.legend(
-            handles=[
-                Patch(label=f"{byte_name(target)}, which follows", **RIGHT),
-                Patch(label="other bytes", **WRONG),
-                Line2D([], [], label="the truth" if _one(models) else "mean of the truths", **TRUTH),
-            ],
-            title=_legend(models, scores),
-            loc="outside lower left",
-            ncols=3,
-            frameon=False,
-            fontsize="small",
-            title_fontsize="small",
-            alignment="left",
-        )
+        entries = [
+            Patch(label=f"{byte_name(target)}, which follows", **RIGHT),
+            Patch(label="other bytes", **WRONG),
+            Line2D([], [], label="the truth" if _one(models) else "mean of the truths", **TRUTH),
+        ]
+        legend(figure, entries, title=_legend(models, scores), loc="outside lower left", alignment="left")
     return figure
 
 
@@ -150,7 +140,7 @@ def _heading(axes: Axes, name: str, scores: str) -> None:
 
 
 def _printed(scores: pd.Series) -> str:
-    text = "  ".join(f"{SHORT[metric]} {value:z.2f}" for metric, value in scores.dropna().items())
+    text = "  ".join(f"{metric_name(metric)} {value:z.2f}" for metric, value in scores.dropna().items())
     return text.replace("-", "\N{MINUS SIGN}")
 
 
@@ -163,7 +153,8 @@ def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> str:
     second = "TV and KL (in nats): distance from the truth."
     if "tbat" in scores.columns:
         second += " TBAT: probability on bytes of which the head cannot rule out that the truth gives them none."
-    third = [] if _one(models) else ["TTO, NSMD, TV and KL are means over the truths."]
+    averaged = [metric_name(metric) for metric in scores if METRICS[metric].formula]
+    third = [] if _one(models) else [f"{', '.join(averaged[:-1])} and {averaged[-1]} are means over the truths."]
     return "\n".join([EXPLAINED, second, *third])
 
 

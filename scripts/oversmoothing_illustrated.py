@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from oversmoothing.figures.next_byte import RIGHT, WRONG
 
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import completion, read_distributions

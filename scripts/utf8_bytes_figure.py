@@ -9,7 +9,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from oversmoothing.byte_names import byte_kind, byte_name
 from oversmoothing.corpus.reader import read_manifest, read_split, verify
-from oversmoothing.figures.style import style, write_figure
+from oversmoothing.figures.style import legend, style, write_figure
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def main(job: "Snakemake") -> None:
 
 
 def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
-    """Count each byte value, a block at a time, so that a mapped file is never in memory as a whole.
+    """Return the count of each byte value, a block at a time, so that a mapped file is never in memory as a whole.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _area(counts: np.ndarray, most: int) -> np.ndarray:
 
 def _legends(figure: Figure, axes: Axes, counts: np.ndarray) -> None:
     patches = [Patch(edgecolor=EDGE, label=words, **look) for words, look in KINDS.values()]
-    figure.legend(handles=patches, loc="outside lower left", ncols=2, frameon=False, fontsize="small")
+    legend(figure, patches, loc="outside lower left", ncols=2)
     most = int(counts.max())
     shown = [10**exponent for exponent in range(len(str(most)))]
     dots = [
@@ -115,7 +115,7 @@ def _legends(figure: Figure, axes: Axes, counts: np.ndarray) -> None:
         for count in shown
     ]
     title = "occurrences of a byte"
-    figure.legend(handles=dots, loc="outside lower right", ncols=2, frameon=False, fontsize="small", title=title)
+    legend(figure, dots, loc="outside lower right", ncols=2, title=title)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import pytest
 
 import metric_cost_figure as script
 from oversmoothing.costs.timed import TIMED
-from oversmoothing.figures.metric_cost import COSTS, metric_cost_figure
 from oversmoothing.figures.style import write_figure
 
 
@@ -31,7 +30,7 @@ def texts(figure):
 
 def test_every_metric_has_a_line_and_a_look_of_its_own():
     assert COSTS.keys() == TIMED.keys()
-    figure = metric_cost_figure(costs())
+    figure = script.draw(costs())
     heights = [line.get_ydata().tolist() for line in figure.axes[0].lines]
     for metric in TIMED:
         own = costs()[lambda table, metric=metric: table.metric == metric]
@@ -42,21 +41,21 @@ def test_every_metric_has_a_line_and_a_look_of_its_own():
 
 
 def test_published_times_stand_at_the_thesiss_rank():
-    figure = metric_cost_figure(costs())
+    figure = script.draw(costs())
     assert "512" in texts(figure)
     assert "the thesis, on other hardware" in texts(figure)
     assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 3
 
 
 def test_without_published_times():
-    figure = metric_cost_figure(costs((6, 7), (None, None)))
+    figure = script.draw(costs((6, 7), (None, None)))
     assert "the thesis, on other hardware" not in texts(figure)
     assert len(figure.axes[0].lines) == 6 + 2 + 2  # metrics, spans, legend
 
 
 def test_labels_of_lines_that_meet_keep_apart():
     same = costs().assign(mean=1e-4, published_mean=np.nan, published_model=None)
-    axes = metric_cost_figure(same).axes[0]
+    axes = script.draw(same).axes[0]
     names = [label for label, *_ in COSTS.values()]
     heights = [text.get_position()[1] for text in axes.texts if text.get_text() in names]
     assert len(heights) == 6
@@ -65,7 +64,7 @@ def test_labels_of_lines_that_meet_keep_apart():
 
 def test_several_seeds_are_averaged():
     twice = pd.concat([costs(), costs().assign(mean=lambda table: 3 * table["mean"])])
-    heights = [line.get_ydata().tolist() for line in metric_cost_figure(twice).axes[0].lines]
+    heights = [line.get_ydata().tolist() for line in script.draw(twice).axes[0].lines]
     assert pytest.approx([2 * value for value in (4e-5, 8e-5, 288e-5)]) in heights
 
 
@@ -73,7 +72,7 @@ def test_several_seeds_are_averaged():
 def test_equal_tables_give_equal_files(tmp_path, name, start):
     first, second = tmp_path / "a" / name, tmp_path / "b" / name
     for path in (first, second):
-        write_figure(metric_cost_figure(costs()), [path])
+        write_figure(script.draw(costs()), [path])
     assert first.read_bytes().startswith(start)
     assert first.read_bytes() == second.read_bytes()
     assert b"dc:date" not in first.read_bytes()
@@ -81,7 +80,7 @@ def test_equal_tables_give_equal_files(tmp_path, name, start):
 
 def test_drawing_leaves_matplotlib_as_it_was():
     before = dict(mpl.rcParams)
-    metric_cost_figure(costs())
+    script.draw(costs())
     assert dict(mpl.rcParams) == before
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
-from oversmoothing.figures.saturation import saturation_figure
+import saturation_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.saturation.histories import History, count_parameters, read_history, study_history
 from oversmoothing.saturation.measure import LAW, POINTS, measure
@@ -80,7 +80,7 @@ def test_without_enough_losses_the_table_says_so(names, why, tmp_path):
     write_latex(table, tmp_path / "t.tex", "Title.")
     assert why in (tmp_path / "t.md").read_text()
     assert "nan" not in (tmp_path / "t.md").read_text() + (tmp_path / "t.tex").read_text()
-    figure = saturation_figure(law, points, MODELS)
+    figure = saturation_figure.draw(law, points, MODELS)
     assert figure.axes[0].get_title(loc="left").startswith("No fit")
 
 
@@ -106,7 +106,7 @@ def test_pages_and_figure(fitted, tmp_path):
     assert "never" in page
     assert "alphas of 0.1 to 1" in page
     assert "nan" not in page + (tmp_path / "t.tex").read_text()
-    figure = saturation_figure(*fitted, MODELS)
+    figure = saturation_figure.draw(*fitted, MODELS)
     rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
     assert len(rings) == 1
     names = [text.get_text() for text in figure.legends[0].get_texts()]

@@ -1,7 +1,7 @@
 """Shares of bytes against a text's own, as Figures 4.3 and 5.1 draw them: all bytes, and both ends of them by name."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.figures.style import Look
+from oversmoothing.figures.style import Looks
 
 EXTREMES = 10  # most and least frequent bytes of the text, as in the thesis
 BYTES = 256
@@ -19,19 +19,17 @@ MANY = 4  # models beside each other
 
 
 def by_frequency(text: pd.Series) -> list[int]:
-    """List the bytes that a text has, from the most to the least frequent one."""
+    """Return the bytes that a text has, from the most to the least frequent one."""
     falling = text.sort_values(ascending=False, kind="stable")
     return falling.index[falling > 0].tolist()
 
 
 def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
-    """Say whether a model has any of the bytes that the text has not."""
+    """Return whether a model has any of the bytes that the text has not."""
     return bool(models.drop(index=used).to_numpy().any())
 
 
-def draw_overall(
-    axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Mapping[str, Look]
-) -> None:
+def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
     """Draw the shares of all bytes on a logarithmic scale; on the right, what models have of bytes the text has not.
 
     Parameters
@@ -42,7 +40,7 @@ def draw_overall(
     models : DataFrame
         The same of each model, a column each. The legend gives their total variation distance from the text.
     used : sequence of int
-        The bytes of the text, as `by_frequency` gives them.
+        The bytes of the text, as `by_frequency` returns them.
     looks : mapping
         From model to how matplotlib draws it.
     """
@@ -61,7 +59,7 @@ def draw_overall(
 
 
 def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
-    """Name every byte below an axis, on as many lines as there is need of; and `others`, which stand beyond them."""
+    """Name every byte below an axis, on as many lines as needed; and `others`, which stand beyond them."""
     lines = math.ceil(len(used) / NAMES_PER_LINE)
     places = list(range(len(used)))
     names = ["\n" * (i % lines) + byte_name(byte) for i, byte in enumerate(used)]
@@ -72,9 +70,7 @@ def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> No
     axes.set_xlabel(f"bytes from the most to the least frequent of {of_text}")
 
 
-def draw_extremes(
-    axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Mapping[str, Look]
-) -> None:
+def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Looks) -> None:
     """Draw the shares of a few bytes, named: bars of the text, a mark for each model, whole at zero too."""
     place = np.arange(len(chosen))
     axes.bar(place, text[chosen], width=0.86, **TEXT)

@@ -27,15 +27,16 @@ PALETTE = sns.color_palette("colorblind").as_hex()
 METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # dates and versions change files
 
 Look = Mapping[str, Any]
+Looks = Mapping[str, Look]  # by what the legend calls it
 
 MARKERS = "osD^vP*Xp<>h"
 DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
 RANK_MARKERS = "pv>Xo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
-HIGHEST_RANK = 1024  # the darkest; rank 1 is the palest
-TRUTHS: list[dict[str, Any]] = [
-    {"color": "black", "marker": "d", "linestyle": (0, (4, 2))},
-    {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5))},
-    {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5))},
+PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
+TRUTHS: list[dict[str, Any]] = [  # under the lines of models, which they may hide
+    {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
+    {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
+    {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5)), "zorder": 1.9},
 ]
 KINDS: dict[str, dict[str, Any]] = {
     "family": {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
@@ -79,9 +80,9 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
 
 def rank_look(rank: int) -> dict[str, Any]:
     """Colour, marker and line of a rank, which depend on the rank alone: equal in every figure of every study."""
-    octaves = math.log2(rank)
-    shade = 0.92 * max(0.0, 1 - octaves / math.log2(HIGHEST_RANK))  # the yellow end is too pale on white
-    marker = RANK_MARKERS[round(2 * octaves) % len(RANK_MARKERS)]
+    darkness = math.log(rank / PALEST) / math.log(DARKEST / PALEST)
+    shade = 0.9 * (1 - min(max(darkness, 0), 1))  # beyond lies a yellow too pale on white
+    marker = RANK_MARKERS[round(2 * math.log2(rank)) % len(RANK_MARKERS)]
     return {"color": mpl.colors.to_hex(mpl.colormaps["plasma"](shade)), "marker": marker, "linestyle": "-"}
 
 
@@ -95,7 +96,7 @@ def other_look(i: int) -> dict[str, Any]:
 
 
 def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Looks by label, in the order of a legend: truths, ranks from the lowest, then models without a rank.
+    """Return looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
 
     Parameters
     ----------
@@ -114,10 +115,8 @@ def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]
 def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """Colour and marker of things in order, such as steps, blocks or lengths of context; later ones are darker."""
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
-    return {
-        item: {"color": colour, "marker": MARKERS[i % len(MARKERS)]}
-        for i, (item, colour) in enumerate(zip(items, colours, strict=True))
-    }
+    shades = zip(items, colours, cycle(MARKERS), strict=False)
+    return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
 
 
 def metric_name(metric: str) -> str:
@@ -125,20 +124,20 @@ def metric_name(metric: str) -> str:
     return METRICS[metric].label.removesuffix(f" ({METRICS[metric].unit})")
 
 
-def handles(looks: Mapping[Any, Look], **common: Any) -> list[Line2D]:
-    """Legend entries of lines, named by the keys of `looks`."""
-    return [Line2D([], [], **{"label": str(name), **common, **look}) for name, look in looks.items()]
+def handles(looks: Looks, **common: Any) -> list[Line2D]:
+    """Return the entries of a legend, one line each, named by the keys of `looks`."""
+    return [Line2D([], [], **{"label": name, **common, **look}) for name, look in looks.items()]
 
 
 def legend(figure: Figure, entries: Sequence[Any], columns: int = 6, **options: Any) -> None:
-    """Legend below a figure, in rows of about equal length; `options` go to matplotlib."""
+    """Put a legend below a figure, in rows of about equal length; `options` go to matplotlib."""
     rows = math.ceil(len(entries) / columns)
     ncols = math.ceil(len(entries) / rows)
     figure.legend(**{"handles": entries, "loc": "outside lower center", "ncols": ncols, **options})
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
-    """Steps of training along x, on a logarithmic scale that has room for step 0.
+    """Put steps of training along x, on a logarithmic scale that has room for step 0.
 
     Parameters
     ----------
@@ -152,8 +151,7 @@ def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False,
     beyond : float, optional
         Where what has no step stands.
     """
-    if axes.get_subplotspec().is_last_row():
-        axes.set_xlabel("steps")
+    _name_below(axes, "steps")
     if linear:
         axes.xaxis.set_major_formatter("{x:,.0f}")
         return
@@ -169,20 +167,26 @@ def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False,
 
 
 def rank_axis(axes: Axes, ranks: Sequence[int], name: str = "rank of what enters the LM head") -> None:
-    """Ranks along x by powers of two; where two ticks are less than half an octave apart, one gives way.
+    """Put ranks along x by powers of two; of two ticks that would overlap one gives way.
 
     The lowest and the highest of `ranks` have ticks first, then its powers of two, its other ranks, and powers of two.
     """
-    if axes.get_subplotspec().is_last_row():
-        axes.set_xlabel(name)
+    _name_below(axes, name)
     axes.set_xscale("log", base=2)
     low, high = min(ranks), max(ranks)
-    spacing = 1 if high <= 512 * low else 2
-    powers = [2**i for i in range(0, 30, spacing) if low <= 2**i <= high]
+    apart = 0.5 if high <= 512 * low else 1.01  # octaves
+    powers = [2**i for i in range(30) if low <= 2**i <= high]
     inner = sorted(ranks, key=lambda rank: (not math.log2(rank).is_integer(), rank))
     ticks: list[int] = []
     for rank in (low, high, *inner, *powers):
-        if all(abs(math.log2(rank / tick)) >= 0.5 for tick in ticks):
+        if all(abs(math.log2(rank / tick)) >= apart for tick in ticks):
             ticks.append(rank)
     axes.set_xticks(sorted(ticks), [f"{tick:,}" for tick in sorted(ticks)])
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _name_below(axes: Axes, name: str) -> None:
+    """Label the x axis of a panel of the last row."""
+    place = axes.get_subplotspec()
+    if place is None or place.is_last_row():
+        axes.set_xlabel(name)
