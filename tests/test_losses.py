@@ -108,7 +108,7 @@ def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):
     figure = figure_script.draw({model["model"]: history for model in models}, models)
     for axes, points in zip(figure.axes, (2, 3), strict=True):
         assert [len(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [points] * 3
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["rank 4", "truth"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["truth", "rank 4"]
     write_table(tmp_path / "h.parquet", HISTORY, {})
     paths = [tmp_path / "f.png", tmp_path / "f.svg"]
     job = {"input": [tmp_path / "h.parquet"] * 3, "output": paths}

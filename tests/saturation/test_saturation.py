@@ -110,7 +110,7 @@ def test_pages_and_figure(fitted, tmp_path):
     rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
     assert len(rings) == 1
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names[:3] == ["large (fitted)", "rank 16 (fitted)", "rank 4"]
+    assert names[:3] == ["large (fitted)", "rank 4", "rank 16 (fitted)"]
 
 
 def test_only_the_blocks_count(tmp_path):
