@@ -1,18 +1,216 @@
 """Figure 2.1: the architecture of the family and of a truth, as the config has it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.architecture import architecture_figure
-from oversmoothing.figures.style import write_figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+
+from oversmoothing.figures.style import PALETTE, style, write_figure
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+VOCABULARY = 256
+WIDE, NARROW = 3.4, 1.9  # of what is drawn, in inches
+INNER = 2.9
+HEIGHT, STEP, FIRST = 0.7, 1.3, 1.3
+APART = 9.2  # from one model to the next; a block between them
+BLOCK_BOTTOM, RADIUS = 0.0, 0.2
+ARROW: dict[str, Any] = {"arrowstyle": "-|>", "color": "0.25", "shrinkA": 0, "shrinkB": 0}
+LINE: dict[str, Any] = {"color": "0.25", "linewidth": 1}
+LOOKS: dict[str, dict[str, Any]] = {
+    "plain": {"facecolor": "0.94", "edgecolor": "0.35"},
+    "blocks": {"facecolor": "#cfe5f7", "edgecolor": "0.35"},
+    "bottleneck": {"facecolor": "#f7c9a8", "edgecolor": PALETTE[3], "linewidth": 2},
+}
+
+Shape = Mapping[str, Any]
+
 
 def main(job: "Snakemake") -> None:
     """Write the figure as PNG and SVG."""
-    write_figure(architecture_figure(job.params.settings["models"]), job.output)
+    write_figure(draw(job.params.settings["models"]), job.output)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A box of the figure.
+
+    Attributes
+    ----------
+    text : str
+    into, out : str
+        The sizes of the vectors that enter and leave it.
+    look : {"plain", "blocks", "bottleneck"}
+    """
+
+    text: str
+    into: str
+    out: str
+    look: str = "plain"
+
+
+def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
+    """List what a byte passes on its way to the logits, from the first.
+
+    Parameters
+    ----------
+    shape : mapping
+        ``layers``, ``heads``, ``width``, ``block``, ``positions``, ``bottleneck_norm`` (see `model.GPTConfig`).
+    bottleneck : str or None
+        What the rank of the head's input is called, such as "r"; None for a head without a bottleneck.
+    """
+    width, v = str(shape["width"]), str(VOCABULARY)
+    learned = f"\n+ learned positions, {shape['block']}" if shape["positions"] == "learned" else ""
+    blocks = "transformer block" if shape["layers"] == 1 else "transformer blocks"
+    trunk = [
+        Layer(f"Embedding{learned}", "byte", width),
+        Layer(f"{shape['layers']} {blocks}", width, width, "blocks"),
+    ]
+    if bottleneck is None:
+        return [*trunk, Layer("LayerNorm", width, width), Layer("LM head, Linear", width, v)]
+    squeeze = Layer("Bottleneck, Linear", width, bottleneck, "bottleneck")
+    head = Layer("LM head, Linear", bottleneck, v)
+    if shape["bottleneck_norm"] == "before":
+        return [*trunk, Layer("LayerNorm", width, width), squeeze, head]
+    return [*trunk, squeeze, Layer("LayerNorm", bottleneck, bottleneck), head]
+
+
+def parameters(shape: Shape, rank: int | None) -> int:
+    """Count the parameters of a model: matrices and LayerNorms, which have no biases."""
+    width = shape["width"]
+    out = rank or width
+    embedding = (VOCABULARY + (shape["block"] if shape["positions"] == "learned" else 0)) * width
+    blocks = shape["layers"] * (12 * width**2 + 2 * width)
+    norm = width if shape["bottleneck_norm"] == "before" else out
+    return embedding + blocks + (width * rank if rank else 0) + norm + out * VOCABULARY
+
+
+def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw a member of the family and a truth side by side, and between them what a block is.
+
+    Parameters
+    ----------
+    models : sequence of mappings
+        ``model``, ``kind`` ("family" or "truth") and ``shape``, which is `model.GPTConfig`'s, or None for a checkpoint
+        from elsewhere. The family's shapes differ in ``rank`` alone. Of several truths the first is drawn, and the
+        others are named.
+    """
+    family = [model for model in models if model["kind"] == "family" and model["shape"]]
+    truths = [model for model in models if model["kind"] == "truth" and model["shape"]]
+    drawn = {id(model) for model in (*family, *truths[:1])}
+    others = [model["model"] for model in models if id(model) not in drawn]
+    columns: list[tuple[str, Shape, str | None, list[int]]] = []
+    if family:
+        ranks = sorted({model["shape"]["rank"] for model in family})
+        shape = family[0]["shape"]
+        columns.append(
+            (f"The family\n{_ranks(ranks)}", shape, "r", sorted({parameters(shape, rank) for rank in ranks}))
+        )
+    if truths:
+        shape, rank = truths[0]["shape"], truths[0]["shape"]["rank"]
+        head = "no bottleneck" if rank is None else f"rank {rank}"
+        title = f"The truth: {truths[0]['model']}\n{head}"
+        columns.append((title, shape, None if rank is None else str(rank), [parameters(shape, rank)]))
+    with style():
+        right = APART * (len(columns) - 1) + WIDE / 2 if len(columns) > 1 else APART / 2 + INNER
+        figure = Figure(figsize=(0.85 * (right + WIDE / 2), 9.9))
+        axes = figure.add_subplot()
+        for i, (title, shape, bottleneck, sizes) in enumerate(columns):
+            _column(axes, APART * i, title, layers(shape, bottleneck), shape, sizes)
+        _block(axes, APART / 2, columns[0][1])
+        axes.set_aspect("equal")
+        axes.set_xlim(-WIDE / 2 - 0.1, right + 0.1)
+        axes.set_ylim(-0.9, 10.5)
+        axes.axis("off")
+        figure.suptitle(
+            "What a byte passes on its way to the probabilities of the next one; numbers are the sizes of vectors.\n"
+            "The study varies r, what the bottleneck leaves for the LM head to see",
+            x=0.01,
+            ha="left",
+        )
+        if others:
+            figure.text(0.01, 0.01, f"Not drawn: {', '.join(others)}", fontsize="small")
+    return figure
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    if len(ranks) == 1:
+        return f"rank r = {ranks[0]}"
+    return f"rank r = {', '.join(map(str, ranks[:-1]))} or {ranks[-1]}"
+
+
+def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Shape, sizes: Sequence[int]) -> None:
+    """Draw a model from the bytes at the bottom to the probabilities; a LayerNorm or head is level in all models."""
+    slots = [layer.text for layer in layers(shape, "r")]
+    axes.text(x, 0, f"bytes so far, at most {shape['block']:,}", ha="center", va="center", fontsize="small")
+    top, narrow = 0.2, False
+    for layer in stack:
+        y = STEP * slots.index(layer.text) + FIRST
+        _arrow(axes, x, top, y - HEIGHT / 2, layer.into)
+        squeezed = layer.look == "bottleneck" or (narrow and layer.text == "LayerNorm")
+        bottom_width, top_width = NARROW if narrow else WIDE, NARROW if squeezed else WIDE
+        _box(axes, x, y, bottom_width, top_width, layer.text, LOOKS[layer.look])
+        top, narrow = y + HEIGHT / 2, squeezed
+    y = STEP * len(slots) + FIRST
+    _arrow(axes, x, top, y - HEIGHT / 2, f"{VOCABULARY} logits")
+    _box(axes, x, y, WIDE, WIDE, "softmax", LOOKS["plain"])
+    _arrow(axes, x, y + HEIGHT / 2, y + 0.85, str(VOCABULARY))
+    axes.text(x, y + 1.0, "probabilities of the next byte", ha="center", va="center", fontsize="small")
+    axes.text(x, y + 1.75, title, ha="center", va="center", weight="bold")
+    counts = " to ".join(f"{size / 1e6:,.2f}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+    axes.text(x, -0.55, f"{counts} million parameters", ha="center", va="center", fontsize="small")
+
+
+def _block(axes: Axes, x: float, shape: Shape) -> None:
+    """Draw what a transformer block is: two branches, each behind a LayerNorm and added to what goes past it."""
+    width, heads = shape["width"], shape["heads"]
+    rotary = ", rotary" if shape["positions"] == "rotary" else ""
+    attention = f"Causal self-attention,\n{heads} {'head' if heads == 1 else 'heads'} of {width // heads}{rotary}"
+    feed_forward = f"Linear {width} → {4 * width}, GELU,\nLinear {4 * width} → {width}"
+    bottom = BLOCK_BOTTOM
+    for inner in (attention, feed_forward):
+        norm, branch, add = bottom + 1.0, bottom + 2.05, bottom + 2.95
+        _arrow(axes, x, bottom, norm - HEIGHT / 2, "")
+        _box(axes, x, norm, INNER, INNER, "LayerNorm", LOOKS["plain"])
+        _arrow(axes, x, norm + HEIGHT / 2, branch - HEIGHT / 2, "")
+        _box(axes, x, branch, INNER, INNER, inner, LOOKS["plain"])
+        _arrow(axes, x, branch + HEIGHT / 2, add - RADIUS, "")
+        past = x - INNER / 2 - 0.22
+        axes.plot([x, past, past], [bottom + 0.3, bottom + 0.3, add], **LINE)
+        axes.annotate("", (x - RADIUS, add), (past, add), arrowprops=ARROW)
+        axes.text(x, add, "+", ha="center", va="center", bbox={"boxstyle": "circle,pad=0.15", **LOOKS["plain"]})
+        bottom = add + RADIUS
+    _arrow(axes, x, bottom, bottom + 0.45, str(width))
+    axes.text(x + 0.12, BLOCK_BOTTOM + 0.1, str(width), va="center", fontsize="small")
+    low, high = BLOCK_BOTTOM + 0.2, bottom + 0.1
+    half = INNER / 2 + 0.4
+    outline = Polygon(
+        [(x - half, low), (x + half, low), (x + half, high), (x - half, high)],
+        **{**LOOKS["blocks"], "alpha": 0.45, "zorder": 0},
+    )
+    axes.add_patch(outline)
+    axes.text(x, bottom + 0.8, f"One transformer block of width {width}", ha="center", weight="bold")
+    left = STEP + FIRST
+    for edge, y in ((low, left - HEIGHT / 2), (high, left + HEIGHT / 2)):
+        axes.plot([WIDE / 2, x - half], [y, edge], color="0.6", linewidth=1, linestyle=":")
+
+
+def _box(axes: Axes, x: float, y: float, below: float, above: float, text: str, look: Mapping[str, Any]) -> None:
+    """Draw a layer, `below` wide at its bottom and `above` at its top."""
+    low, high = y - HEIGHT / 2, y + HEIGHT / 2
+    corners = [(x - below / 2, low), (x + below / 2, low), (x + above / 2, high), (x - above / 2, high)]
+    axes.add_patch(Polygon(corners, **look))
+    axes.text(x, y, text, ha="center", va="center", fontsize="small")
+
+
+def _arrow(axes: Axes, x: float, low: float, high: float, size: str) -> None:
+    axes.annotate("", (x, high), (x, low), arrowprops=ARROW)
+    axes.text(x + 0.12, (low + high) / 2, size, va="center", fontsize="small")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,134 @@
 """Figure 4.3: how often each byte is a model's most probable one, against how often it occurs."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.argmax_frequency import argmax_frequency_figure, argmax_shares
-from oversmoothing.figures.style import write_figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from oversmoothing.bytes.table import ARGMAX
+from oversmoothing.figures.byte_shares import (
+    BYTES,
+    EXTREMES,
+    by_frequency,
+    byte_axis,
+    draw_extremes,
+    draw_overall,
+    has_others,
+    scale_of_rare,
+)
+from oversmoothing.figures.style import legend, model_looks, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
+from oversmoothing.samples.page import label
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+TEXT = "how often the byte occurs"
+NEVER, SOMETIMES = "0.25", "0.94"
+
 
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
-    shares = argmax_shares(read_csv(job.input[0]), job.params.settings["models"])
-    write_figure(argmax_frequency_figure(shares), job.output)
+    models = job.params.settings["models"]
+    write_figure(draw(argmax_shares(read_csv(job.input[0]), models), models), job.output)
+
+
+def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the share of each byte as the argmax, from the table of bytes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `bytes.table.byte_table` returns it.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank`` of each, in the order wanted; seeds of one rank are averaged.
+
+    Returns
+    -------
+    DataFrame
+        Index ``byte``, 0 to 255; a column for how often the byte occurs, and one per truth and rank.
+        ``attrs["positions"]`` is the number of positions.
+    """
+    argmax = table[table.measure == ARGMAX]
+    names = {str(model["model"]): label(model) for model in models}
+    found = argmax.assign(name=argmax.model.map(names)).pivot_table(index="byte", columns="name", values="mean")
+    text = argmax.drop_duplicates("byte").set_index("byte").share.rename(TEXT)
+    shares = pd.concat([text, found[list(dict.fromkeys(names.values()))]], axis=1)
+    shares = shares.reindex(pd.RangeIndex(BYTES, name="byte")).fillna(0.0)
+    shares.attrs["positions"] = int(argmax.n.max())
+    return shares
+
+
+def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw how often each byte is the argmax against how often it occurs (thesis Figure 4.3).
+
+    Above, every byte that occurs, and on the right argmaxes that never occur; under it, which bytes are never the
+    argmax of a model although they occur; below, the most and the least frequent ones by name.
+
+    Parameters
+    ----------
+    shares : DataFrame
+        As `argmax_shares` returns it.
+    models : sequence of mappings
+        As `argmax_shares` takes them.
+    """
+    looks = model_looks(models)
+    text, own = shares[TEXT], shares[list(looks)]
+    used = by_frequency(text)
+    with style():
+        strip = 0.26 * len(looks)
+        figure = Figure(figsize=(10, 8.2 + strip))
+        overall, never, most, least = figure.subplot_mosaic(
+            [["all", "all"], ["never", "never"], ["most", "least"]], height_ratios=[3.1, strip, 2.7]
+        ).values()
+        others = has_others(own, used)
+        draw_overall(overall, text, own, used, looks)
+        overall.set_ylabel("share of positions")
+        overall.set_title(f"All bytes{'; on the right, all that never occur, together' if others else ''}")
+        _draw_never(never, own, used)
+        byte_axis(never, used, "the text", others)
+        overall.set_xticks([])
+        overall.set_xlim(never.get_xlim())
+        draw_extremes(most, text, own, used[:EXTREMES], looks)
+        most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes")
+        most.set_ylabel("share of positions")
+        rare = used[-EXTREMES:]
+        draw_extremes(least, text, own, rare, looks)
+        least.set_title(f"The {len(rare)} least frequent bytes that occur")
+        scale_of_rare(least, shares.loc[rare], shares.attrs["positions"], "position")
+        positions = f"{shares.attrs['positions']:,} positions"
+        title = f"How often each byte is the most probable one, and how often it occurs ({positions})"
+        figure.suptitle(title, x=0.01, ha="left")
+        title = (
+            "Truths, and models by rank of what enters the LM head; total variation distance between shares and text"
+        )
+        legend(figure, overall.get_legend_handles_labels()[0], title=title)
+    return figure
+
+
+def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
+    """Draw a row for each model, dark where a byte of the text is never its argmax."""
+    never = models.loc[used].to_numpy().T == 0
+    axes.pcolormesh(
+        np.arange(len(used) + 1) - 0.5,
+        np.arange(len(never) + 1) - 0.5,
+        never,
+        cmap=ListedColormap([SOMETIMES, NEVER]),
+        vmin=0,
+        vmax=1,
+        edgecolors="white",
+        linewidth=0.6,
+    )
+    axes.set_yticks(range(len(never)), [f"{name}: {row.sum()}" for name, row in zip(models, never, strict=True)])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.invert_yaxis()
+    axes.set_title(f"Dark: bytes that occur but are never the most probable one, and how many of the {len(used)}")
 
 
 if __name__ == "__main__":

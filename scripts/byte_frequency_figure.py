@@ -1,10 +1,26 @@
 """Which bytes models write, against human text, as a figure (Figure 5.1)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.byte_frequency import byte_frequencies, byte_frequency_figure
-from oversmoothing.figures.style import write_figure
-from oversmoothing.jobs import run
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.byte_shares import (
+    BYTES,
+    EXTREMES,
+    by_frequency,
+    byte_axis,
+    draw_extremes,
+    draw_overall,
+    has_others,
+    scale_of_rare,
+)
+from oversmoothing.figures.style import legend, model_looks, style, write_figure
+from oversmoothing.jobs import UserError, run
+from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
@@ -12,8 +28,96 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the family's samples and the windows; write the figure as PNG and SVG."""
-    frequencies = byte_frequencies(job.input.windows, job.input.samples, job.params.settings["models"])
-    write_figure(byte_frequency_figure(frequencies), job.output)
+    models = job.params.settings["models"]
+    frequencies = byte_frequencies(job.input.windows, job.input.samples, models)
+    write_figure(draw(frequencies, models), job.output)
+
+
+def byte_frequencies(
+    windows: str | Path, samples: Sequence[str | Path], models: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Count the bytes that humans and models go on with after the same prompts.
+
+    Parameters
+    ----------
+    windows : path
+        The evaluation windows.
+    samples : paths
+        Files of samples, one per model in the order of `models`.
+    models : sequence of mappings
+        ``model`` and ``rank`` of each. Models of one rank, which differ in their seed, are counted together.
+
+    Returns
+    -------
+    DataFrame
+        Index ``byte``, 0 to 255; ``human`` and one column per rank ("rank 4") or model without one, in order: the
+        share of each byte in the text. ``attrs["bytes"]`` has the length of the human text.
+
+    Raises
+    ------
+    UserError
+        If a file is missing or damaged, or samples are of a window that `windows` does not have.
+    """
+    human = read_table(windows, ["window", "scored"])
+    truth = dict(zip(human["window"].to_pylist(), human["scored"].to_pylist(), strict=True))
+    counts: dict[str, np.ndarray] = {}
+    seen: set[int] = set()
+    for path, model in zip(samples, models, strict=True):
+        table = read_table(path, ["window", "continuation"])
+        if unknown := set(table["window"].to_pylist()) - truth.keys():
+            raise UserError(f"{path}: window {min(unknown)} is not in {windows}; delete the samples and run again")
+        seen.update(table["window"].to_pylist())
+        name = str(model["model"]) if model["rank"] is None else f"rank {model['rank']}"
+        counts[name] = counts.get(name, 0) + _count(table["continuation"].to_pylist())
+    own = _count([text for window, text in truth.items() if window in seen])
+    shares = {name: count / max(1, count.sum()) for name, count in {"human": own, **counts}.items()}
+    frequencies = pd.DataFrame(shares, index=pd.RangeIndex(BYTES, name="byte"))
+    frequencies.attrs["bytes"] = int(own.sum())
+    return frequencies
+
+
+def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw the share of each byte in models' samples against human text (thesis Figure 5.1).
+
+    Above, every byte that human text has, from the most to the least frequent, and on the right what models write
+    that it never has; below, the most and the least frequent ones by name.
+
+    Parameters
+    ----------
+    frequencies : DataFrame
+        As `byte_frequencies` returns it.
+    models : sequence of mappings
+        As `byte_frequencies` takes them.
+    """
+    human = frequencies["human"].rename("human text")
+    looks = model_looks(models)
+    own = frequencies[list(looks)]
+    used = by_frequency(human)
+    with style():
+        figure = Figure(figsize=(10, 8.2))
+        overall, most, least = figure.subplot_mosaic(
+            [["all", "all"], ["most", "least"]], height_ratios=[1.15, 1]
+        ).values()
+        draw_overall(overall, human, own, used, looks)
+        others = has_others(own, used)
+        byte_axis(overall, used, "human text", others)
+        overall.set_ylabel("share of all bytes")
+        overall.set_title(f"All bytes{'; on the right, all that human text never has, together' if others else ''}")
+        draw_extremes(most, human, own, used[:EXTREMES], looks)
+        most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes of human text")
+        most.set_ylabel("share of all bytes")
+        rare = used[-EXTREMES:]
+        draw_extremes(least, human, own, rare, looks)
+        least.set_title(f"The {len(rare)} least frequent bytes that it has")
+        scale_of_rare(least, frequencies.loc[rare], frequencies.attrs["bytes"], "byte")
+        figure.suptitle("Which bytes the models write, beside human text after the same prompts", x=0.01, ha="left")
+        title = "Samples by rank of what enters the LM head, and their total variation distance from human text"
+        legend(figure, overall.get_legend_handles_labels()[0], title=title)
+    return figure
+
+
+def _count(texts: Sequence[bytes]) -> np.ndarray:
+    return np.bincount(np.frombuffer(b"".join(texts), np.uint8), minlength=BYTES)
 
 
 if __name__ == "__main__":

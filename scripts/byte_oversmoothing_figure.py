@@ -1,21 +1,113 @@
 """Figure 4.2: NSMD at each byte, of the models that oversmooth most and least, and how often the byte occurs."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.byte_oversmoothing import byte_oversmoothing_figure
-from oversmoothing.figures.style import write_figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.bytes.table import NSMD
+from oversmoothing.figures.byte_shares import byte_axis
+from oversmoothing.figures.style import legend, metric_name, model_looks, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
+from oversmoothing.samples.page import label
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
+
+HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
+OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
 
 
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
     settings = job.params.settings
-    figure = byte_oversmoothing_figure(read_csv(job.input[0]), settings["models"], settings["truth"])
+    figure = draw(read_csv(job.input[0]), settings["models"], settings["truth"])
     write_figure(figure, job.output)
+
+
+def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
+    """Rank models by their mean NSMD against a truth over all positions, the highest first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `bytes.table.byte_table` returns it.
+    truth : str
+
+    Returns
+    -------
+    dict of str to float
+        From each model to its mean; the first oversmooths most, the last least.
+    """
+    own = table[(table.measure == NSMD) & (table.truth == truth)]
+    sums = own.assign(total=own["mean"] * own.n).groupby("model", sort=False)[["total", "n"]].sum()
+    means = (sums.total / sums.n).sort_values(ascending=False, kind="stable")
+    return {str(model): float(mean) for model, mean in means.items()}
+
+
+def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -> Figure:
+    """Draw the mean NSMD at each byte of the text, and below it how often the byte occurs (thesis Figure 4.2).
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `bytes.table.byte_table` returns it.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank``, ``seed`` of each.
+    truth : str
+        Against whom.
+    """
+    looks = model_looks(models)
+    several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
+    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in models}
+    own = table[(table.measure == NSMD) & (table.truth == truth)]
+    occurrences = own.drop_duplicates("byte").set_index("byte").occurrences
+    used = occurrences.index.tolist()
+    means = worst_and_best(table, truth)
+    worst, *others, best = [*means] if len(means) > 1 else [None, *means]
+    with style():
+        figure = Figure(figsize=(10, 7))
+        above, below = figure.subplots(2, 1, height_ratios=[2.2, 1])
+        for i, model in enumerate(others):
+            found = own[own.model == model].set_index("byte")["mean"][used]
+            above.plot(range(len(used)), found, label="the models between" if not i else None, **OTHERS)
+        for model, word, offset in ((worst, "most", -0.16), (best, "least", 0.16)):
+            if model:
+                name, look = names[model]
+                words = f"{name} oversmooths {word}: {means[model]:.3f} over all positions"
+                _means(above, own[own.model == model].set_index("byte").loc[used], offset, words, look)
+                above.axhline(means[model], color=look["color"], linewidth=1, linestyle=(0, (4, 3)), zorder=0.5)
+        above.set_ylabel(f"mean {metric_name('nsmd')}: probability missing\nfrom the truth's likeliest bytes")
+        above.axhline(0, color="0.8", linewidth=1, zorder=0)
+        above.set_xticks([])
+        above.set_title("Means over the positions whose byte it is, with 95 % intervals; dashed: over all positions")
+        below.bar(range(len(used)), occurrences, width=0.86, color="0.6")
+        below.set_yscale("log")
+        below.yaxis.set_major_formatter("{x:,.0f}")
+        below.set_ylim(bottom=0.7)
+        below.set_title("How many positions that are")
+        below.set_ylabel("occurrences")
+        byte_axis(below, used, "the text", others=False)
+        above.set_xlim(below.get_xlim())
+        figure.suptitle(
+            f'Oversmoothing by the byte that comes next: NSMD against the truth "{truth}"', x=0.01, ha="left"
+        )
+        above.plot([], [], label="hollow: in one window alone, so without an interval", **HOLLOW)
+        legend(figure, above.get_legend_handles_labels()[0], columns=2)
+    return figure
+
+
+def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mapping[str, Any]) -> None:
+    place = np.arange(len(own)) + offset
+    look = {**look, "markersize": 4, "linestyle": "none"}
+    certain = own.low.notna().to_numpy()
+    axes.vlines(place[certain], own.low[certain], own.high[certain], color=look["color"], linewidth=1, alpha=0.7)
+    axes.plot(place[certain], own["mean"][certain], label=words, **look)
+    axes.plot(place[~certain], own["mean"][~certain], markerfacecolor="white", **look)
 
 
 if __name__ == "__main__":

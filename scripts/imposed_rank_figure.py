@@ -1,19 +1,75 @@
 """Loss, accuracy and oversmoothing against rank, one line for each way to impose it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.imposed_rank import imposed_rank_figure
-from oversmoothing.figures.style import write_figure
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import KINDS, Look, handles, legend, rank_axis, style, write_figure
+from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
 from oversmoothing.jobs import run
-from oversmoothing.layout import read_csv
+from oversmoothing.layout import ARROWS, read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+LABELS = {
+    "family": "learned from scratch",
+    "svd": "head truncated by SVD",
+    "retrained": "head W = A B retrained, rest frozen",
+    "normed": "head with LayerNorm retrained, rest frozen",
+}
+FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
+
 
 def main(job: "Snakemake") -> None:
-    """Read the table of three ways to impose a rank; write the figure as PNG and SVG."""
-    write_figure(imposed_rank_figure(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
+    """Read the table of the ways to impose a rank; write the figure as PNG and SVG."""
+    write_figure(draw(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
+
+
+def draw(table: pd.DataFrame, truth: str) -> Figure:
+    """Every measure against rank, one line for each way, and the full model as a horizontal line.
+
+    With several seeds the mean over them is drawn, and the interval of a point is that from the lowest to the highest
+    of theirs.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `imposed_rank.table.imposed_rank_table` returns it.
+    truth : str
+        That oversmoothing is measured against.
+    """
+    own = against(table, truth)
+    full = int(own["rank"][own.way == WAYS["family"]].max())
+    with style():
+        figure = Figure(figsize=(10, 6.4))
+        for axes, (measure, (name, _, better)) in zip(
+            figure.subplots(2, 3, sharex=True).flat, MEASURES.items(), strict=True
+        ):
+            part = own[own.measure == measure]
+            unlimited = part[(part.way == WAYS["family"]) & (part["rank"] == full)]["mean"].mean()
+            axes.axhline(unlimited, **FULL)
+            for kind, look in KINDS.items():
+                _line(axes, part[part.way == WAYS[kind]], look)
+            axes.set_title(f"{name} {ARROWS[better]}")
+            axes.grid(axis="y")
+            rank_axis(axes, sorted(own["rank"].unique()), "rank of the head")
+        drawn = {LABELS[kind]: look for kind, look in KINDS.items() if (own.way == WAYS[kind]).any()}
+        entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
+        legend(figure, entries, columns=3)
+        figure.suptitle(f"Oversmoothing (TTO to KL) against {truth}, pure decoding", x=0.01, ha="left", size="medium")
+    return figure
+
+
+def _line(axes: Axes, part: pd.DataFrame, look: Look) -> None:
+    if part.empty:
+        return
+    by_rank = part.groupby("rank")
+    mean, low, high = by_rank["mean"].mean(), by_rank.low.min(), by_rank.high.max()
+    axes.plot(mean.index, mean, markersize=6, linewidth=1.6, **look)
+    axes.fill_between(mean.index, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,96 @@
 """Beyond the thesis: W-error of n-gram matrices against dimensions, for each text and length of context."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.language_spectrum import language_spectrum_figure
-from oversmoothing.figures.style import write_figure
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
+
 
 def main(job: "Snakemake") -> None:
     """Read the spectra of every text; write the figure as PNG and SVG."""
     settings = job.params.settings
     spectra = {text: read_table(path).to_pandas() for text, path in zip(settings["texts"], job.input, strict=True)}
-    write_figure(language_spectrum_figure(spectra, settings["ranks"]), job.output)
+    write_figure(draw(spectra, settings["ranks"]), job.output)
+
+
+def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
+    """Draw one line per text and length of context, a column per kind of token.
+
+    Above, the W-error as counted, and under it, without markers and pale, that of the same text shuffled; below, what
+    is left without the noise of sampling, a band from the lowest to the highest that it may be.
+
+    Parameters
+    ----------
+    spectra : mapping
+        From the text to ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise`` and its ``_low``
+        and ``_high``.
+    ranks : sequence of int
+        Of the family; each is a grey line.
+    """
+    every = pd.concat(spectra.values())
+    tokens = [token for token in PANELS if token in set(every.token)]
+    contexts = sorted(every.context.unique())
+    looks = ordered_looks(contexts)
+    dashes = dict(zip(spectra, cycle(DASHES), strict=False))
+    with style():
+        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
+        panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
+        for (counted, cleaned), token in zip(panels.T, tokens, strict=True):
+            for text, own in spectra.items():
+                for context in contexts:
+                    line = own[(own.token == token) & (own.context == context)]
+                    look: dict[str, Any] = {
+                        **looks[context],
+                        "linestyle": dashes[text],
+                        "markevery": [d - 1 for d in _powers(len(line))],
+                        "markersize": 4.5,
+                        "linewidth": 1.6,
+                    }
+                    counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
+                    counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
+                    cleaned.fill_between(
+                        line.d, line.without_noise_low, line.without_noise_high, color=look["color"], alpha=0.18, lw=0
+                    )
+                    cleaned.plot(line.d, line.without_noise, **look)
+            _frame(counted, ranks, int(every.d[every.token == token].max()))
+            _frame(cleaned, ranks, int(every.d[every.token == token].max()))
+            counted.set_title(f"{PANELS[token]}, as counted; pale: shuffled")
+            cleaned.set_title(f"{PANELS[token]}, without the noise of sampling")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
+        entries = handles({_words(context): look for context, look in looks.items()}, markersize=4.5)
+        entries += handles({text: {"color": "0.3", "linestyle": dash} for text, dash in dashes.items()})
+        legend(figure, entries)
+    return figure
+
+
+def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
+    inside = [rank for rank in ranks if rank <= 1.15 * largest]
+    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d; grey: the family's ranks")
+    axes.set_xlim(1, 1.15 * largest)
+    axes.set_ylim(0, 1)
+    for rank in inside:
+        axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
+
+
+def _powers(largest: int) -> list[int]:
+    return [2**i for i in range(largest.bit_length()) if 2**i <= largest]
+
+
+def _words(context: int) -> str:
+    return f"context of {context} token{'' if context == 1 else 's'}"
 
 
 if __name__ == "__main__":

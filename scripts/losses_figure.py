@@ -1,24 +1,57 @@
 """Figure 3.1: training and validation loss of every model along its training."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.losses import losses_figure
-from oversmoothing.figures.style import write_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import handles, legend, model_looks, step_axis, style, write_figure
 from oversmoothing.jobs import run
+from oversmoothing.samples.page import label
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
+
 
 def main(job: "Snakemake") -> None:
     """Read the histories; write the figure as PNG and SVG."""
     models = job.params.settings["models"]
-    columns = ["step", "train_loss", "validation_loss"]
+    columns = ["step", *KINDS]
     histories = {
         model["model"]: read_table(path, columns).to_pandas() for model, path in zip(models, job.input, strict=True)
     }
-    write_figure(losses_figure(histories, models), job.output)
+    write_figure(draw(histories, models), job.output)
+
+
+def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
+    """Losses against steps, a panel for each of the two and a line per model.
+
+    Parameters
+    ----------
+    histories : mapping
+        From model to ``step``, ``train_loss``, ``validation_loss``, in nats per byte.
+    models : sequence of mappings
+        ``model``, ``rank``, ``kind`` ("family" or "truth") of each.
+    """
+    looks = model_looks(models)
+    last = max(int(history.step.max()) for history in histories.values())
+    with style():
+        figure = Figure(figsize=(9, 4.4))
+        panels = figure.subplots(1, 2, sharex=True, sharey=True)
+        for axes, (column, title) in zip(panels, KINDS.items(), strict=True):
+            for model in models:
+                own = histories[model["model"]].dropna(subset=column)
+                axes.plot(own.step, own[column], markersize=3.5, linewidth=1.5, **looks[label(model)])
+            axes.set_title(title)
+            axes.grid(axis="y")
+            step_axis(axes, last, linear=True)
+        panels[0].set_ylabel("loss (nats per byte)")
+        legend(figure, handles(looks, markersize=3.5), columns=8)
+    return figure
 
 
 if __name__ == "__main__":

@@ -1,19 +1,114 @@
 """The costs of Table I.1 as a figure."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import cycle, pairwise
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.metric_cost import metric_cost_figure
-from oversmoothing.figures.style import write_figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from oversmoothing.figures.style import PALETTE, metric_name, rank_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+TBAT = {  # label, colour and marker
+    "tbat": ("TBAT here", PALETTE[0], "o"),
+    "tbat_published_method": ("TBAT as published:\none LP per token", PALETTE[3], "o"),
+}
+OTHERS = list(zip((PALETTE[i] for i in (1, 2, 4, 9, 5, 7)), "sD^v<>", strict=True))
+PUBLISHED: dict[str, Any] = {"linestyle": (0, (3, 2)), "marker": "o", "markersize": 5, "linewidth": 1}
+SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
+
 
 def main(job: "Snakemake") -> None:
     """Read the table; write the figure as PNG and SVG."""
-    write_figure(metric_cost_figure(read_csv(job.input[0], dtype={"published_model": str})), job.output)
+    write_figure(draw(read_csv(job.input[0], dtype={"published_model": str})), job.output)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw the seconds that a metric takes for one position against the rank (thesis Table I.1).
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `costs.table.cost_table` returns it. Models of one rank are averaged.
+    """
+    with style():
+        figure = Figure(figsize=(8, 5.2))
+        axes = figure.add_subplot()
+        ends = []
+        others = cycle(OTHERS)
+        for metric, own in table.groupby("metric", sort=False):
+            label, colour, marker = TBAT.get(metric) or (metric_name(metric), *next(others))
+            line = own.groupby("rank", as_index=False)["mean"].mean()
+            axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
+            ends.append((label, colour, line["mean"].iloc[-1]))
+            if metric != "tbat":
+                _published(axes, own, colour, marker)
+        _ratios(axes, table)
+        axes.set_yscale("log")
+        axes.margins(x=0.06)
+        rank_axis(axes, sorted({*table["rank"], *_published_ranks(table)}))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.grid(axis="y")
+        axes.set_ylabel("seconds of processor time")
+        axes.set_title("What a metric costs at one position")
+        _label_ends(axes, ends)
+        axes.plot([], [], color="0.35", marker="o", label="measured here")
+        if table.published_mean.notna().any():
+            axes.plot([], [], color="0.35", markerfacecolor="white", label="the thesis, on other hardware", **PUBLISHED)
+        axes.plot([], [], label="times that TBAT here is faster", **SPAN)
+        axes.legend(loc="upper left")
+    return figure
+
+
+def _published(axes: Axes, own: pd.DataFrame, colour: str, marker: str) -> None:
+    known = own.dropna(subset="published_mean").drop_duplicates("published_model")
+    if known.empty:
+        return
+    line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
+    look = {**PUBLISHED, "marker": marker, "color": colour, "markerfacecolor": "white"}
+    axes.plot(line["rank"], line["published_mean"], zorder=1.5, **look)
+
+
+def _published_ranks(table: pd.DataFrame) -> list[int]:
+    return table.published_model.dropna().astype(int).unique().tolist()
+
+
+def _ratios(axes: Axes, table: pd.DataFrame) -> None:
+    """Span the two lines of TBAT at each rank, and write how many times faster the lower one is."""
+    for rank, own in table.groupby("rank"):
+        means = own.groupby("metric")["mean"].mean()
+        low, high = means["tbat"], means["tbat_published_method"]
+        axes.plot([rank, rank], [low, high], zorder=1, **SPAN)
+        axes.text(
+            rank,
+            np.sqrt(low * high),
+            f"{float(f'{own.ratio.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}",
+            ha="center",
+            va="center",
+            fontsize="small",
+            color="0.3",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )
+
+
+def _label_ends(axes: Axes, ends: Sequence[tuple[str, str, float]], gap: float = 0.045) -> None:
+    """Write each line's name at the right of the axes, at its height or as near as the others leave room for."""
+    low, high = np.log(axes.get_ylim())
+    wanted = [(np.log(value) - low) / (high - low) for *_, value in ends]
+    heights = np.array(wanted)
+    order = np.argsort(wanted, kind="stable")
+    for lower, upper in pairwise(order):
+        heights[upper] = max(heights[upper], heights[lower] + gap)
+    for (label, colour, _), height in zip(ends, heights, strict=True):
+        axes.text(1.02, height, label, color=colour, transform=axes.transAxes, va="center")
 
 
 if __name__ == "__main__":

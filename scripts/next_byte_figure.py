@@ -1,17 +1,39 @@
 """Figures 4.1 and 7.1: what each model takes for the byte after a prompt."""
 
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from oversmoothing.byte_names import byte_name
+from oversmoothing.catalogue import METRICS
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.next_byte import SHORT, next_byte_figure
-from oversmoothing.figures.style import write_figure
+from oversmoothing.figures.style import RIGHT, WRONG, legend, metric_name, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
+from oversmoothing.samples.page import label, visible
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
+
+NAMED = 12  # bytes with a bar of their own; the others share one
+OF_EACH = 3  # most probable bytes of every model that are named before any other
+COLUMNS = 3
+TRUTH: dict[str, Any] = {"color": "black", "linewidth": 1.6}
+OTHERS = "all\nothers"
+EXPLAINED = (
+    "Lower is better. TTO: probability beyond the truth's on bytes outside its nucleus (its likeliest bytes); "
+    "NSMD: what the nucleus lacks;"
+)
+AGAINST = "a truth: what models are held against"
 
 
 def main(job: "Snakemake") -> None:
@@ -20,8 +42,124 @@ def main(job: "Snakemake") -> None:
     prompt, target = read_prompts(job.input.windows)[window]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
     table = read_csv(job.input.table)
-    scores = table[table.prompt == job.wildcards.prompt].set_index("model")[list(SHORT)]
-    write_figure(next_byte_figure(p, settings["models"], scores, prompt, target, settings["title"]), job.output)
+    scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
+    write_figure(draw(p, settings["models"], scores, prompt, target, settings["title"]), job.output)
+
+
+def draw(
+    p: pd.DataFrame, models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, prompt: bytes, target: int, title: str
+) -> Figure:
+    """Draw the same bytes in the same order on the same scale for every model.
+
+    Parameters
+    ----------
+    p : DataFrame, shape (v, models)
+        Index ``byte``; one distribution a column.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank`` of each, in the order of the panels; at least one is of kind "truth".
+    scores : DataFrame
+        Index ``model``; a column per metric, empty where there is no score. Beside truncated heads, which have no
+        TBAT (as in the thesis), it is left out.
+    prompt : bytes
+    target : int
+        The byte that follows.
+    title : str
+    """
+    truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
+    p = p[[model["model"] for model in models]]
+    truncated = any(model["kind"] == "svd" for model in models)
+    scores = scores.drop(columns="tbat") if truncated else scores
+    named = named_bytes(p, truth, target)
+    rows = -(-len(models) // COLUMNS)
+    with style():
+        figure = Figure(figsize=(11, 1.9 + 2.25 * rows))
+        panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).ravel()
+        for axes, model in zip(panels, models, strict=False):
+            own = model["kind"] == "truth"
+            _panel(axes, p[model["model"]], None if own else truth, named, target)
+            name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
+            _heading(axes, name, AGAINST if own else _printed(scores.loc[model["model"]]))
+        for axes in panels[len(models) :]:
+            axes.remove()
+        for axes in panels[::COLUMNS]:
+            axes.set_ylabel("probability")
+        heading = _title(title, prompt, target)
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=11, linespacing=1.35, parse_math=False)
+        entries = [
+            Patch(label=f"{byte_name(target)}, which follows", **RIGHT),
+            Patch(label="other bytes", **WRONG),
+            Line2D([], [], label="the truth" if _one(models) else "mean of the truths", **TRUTH),
+        ]
+        legend(figure, entries, title=_legend(models, scores), loc="outside lower left", alignment="left")
+    return figure
+
+
+def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
+    """Choose the bytes that have a bar of their own, the most probable under the truth first.
+
+    The one that follows, then the `OF_EACH` most probable ones of each model and truth, then all others; among
+    equals those to which some model gives most, until there are `NAMED`.
+
+    Parameters
+    ----------
+    p : DataFrame, shape (v, models)
+    truth : Series, shape (v,)
+        Mean of the truths.
+    target : int
+    """
+    highest = p.max(axis=1)
+    places = p.rank(ascending=False, method="first").min(axis=1)
+    wanted = pd.DataFrame({"target": p.index == target, "top": places <= OF_EACH, "highest": highest}, index=p.index)
+    chosen = wanted.sort_values(["target", "top", "highest"], ascending=False, kind="stable").index[:NAMED]
+    return [int(byte) for byte in truth[chosen].sort_values(ascending=False, kind="stable").index]
+
+
+def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int) -> None:
+    heights = [*p[named], p.drop(named).sum()]
+    place = np.arange(len(heights))
+    looks = [RIGHT if byte == target else WRONG for byte in named] + [WRONG]
+    for x, height, look in zip(place, heights, looks, strict=True):
+        axes.bar(x, height, width=0.8, linewidth=0, **look)
+    if truth is not None:
+        axes.hlines([*truth[named], truth.drop(named).sum()], place - 0.46, place + 0.46, **TRUTH)
+    at = named.index(target)
+    names = [byte_name(byte) for byte in named] + [OTHERS]
+    axes.set_xticks(place, names, fontsize=8, parse_math=False)
+    red: dict[str, Any] = {"color": RIGHT["facecolor"], "weight": "bold"}
+    axes.get_xticklabels()[at].set(**red)
+    known = f"{names[at]}: {heights[at]:.3f}"
+    axes.text(0.99, 0.99, known, transform=axes.transAxes, ha="right", va="top", fontsize=9, parse_math=False, **red)
+    axes.set_xlim(-0.7, len(heights) - 0.3)
+    axes.set_ylim(0, 1.16)
+    axes.set_yticks([0, 0.5, 1])
+
+
+def _heading(axes: Axes, name: str, scores: str) -> None:
+    axes.set_title(name, weight="bold", fontsize=10, pad=17, parse_math=False)
+    axes.text(0, 1.03, scores, transform=axes.transAxes, fontsize=8, parse_math=False)
+
+
+def _printed(scores: pd.Series) -> str:
+    text = "  ".join(f"{metric_name(metric)} {value:z.2f}" for metric, value in scores.dropna().items())
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _title(title: str, prompt: bytes, target: int) -> str:
+    text = f"“{visible(prompt)}”, and {byte_name(target)} follows."
+    return "\n".join([title, *textwrap.wrap(text, 130, break_on_hyphens=False)])
+
+
+def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> str:
+    second = "TV and KL (in nats): distance from the truth."
+    if "tbat" in scores.columns:
+        second += " TBAT: probability on bytes of which the head cannot rule out that the truth gives them none."
+    averaged = [metric_name(metric) for metric in scores if METRICS[metric].formula]
+    third = [] if _one(models) else [f"{', '.join(averaged[:-1])} and {averaged[-1]} are means over the truths."]
+    return "\n".join([EXPLAINED, second, *third])
+
+
+def _one(models: Sequence[Mapping[str, Any]]) -> bool:
+    return sum(model["kind"] == "truth" for model in models) == 1
 
 
 if __name__ == "__main__":

@@ -1,19 +1,61 @@
 """Other people's models: loss, singular entropy and anisotropy against steps, one line per model."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.other_models import other_models_figure
-from oversmoothing.figures.style import write_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import handles, legend, other_look, step_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
+from oversmoothing.others.table import wide
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+PANELS = {
+    "loss_per_byte": ("Loss", "nats per byte"),
+    "singular_entropy": ("Singular entropy of the head", "nats"),
+    "last_anisotropy": ("Anisotropy of the last inner layer", "mean cosine"),
+    "head_input_anisotropy": ("Anisotropy of what enters the head", "mean cosine"),
+}
+
 
 def main(job: "Snakemake") -> None:
     """Read the table of other people's models; write the figure as PNG and SVG."""
-    write_figure(other_models_figure(read_csv(job.input[0])), job.output)
+    write_figure(draw(read_csv(job.input[0])), job.output)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Each measure against steps, a line per model; a revision that names no step is a marker at the right.
+
+    The table is that of `others.table.other_models_table`.
+    """
+    rows = wide(table)
+    last = 0 if rows.step.isna().all() else int(rows.step.max())
+    beyond = 12 * max(last, 1) if rows.step.isna().any() else None
+    looks = {model: _look(i) for i, model in enumerate(rows.model.unique())}
+    with style():
+        figure = Figure(figsize=(9, 7))
+        panels = figure.subplots(2, 2, sharex=True).flat
+        for axes, (measure, (title, label)) in zip(panels, PANELS.items(), strict=True):
+            for model, look in looks.items():
+                own = rows[rows.model == model]
+                along = own.dropna(subset="step").sort_values("step")
+                axes.plot(along.step.astype(float), along[measure], **look)
+                alone = own[own.step.isna()]
+                axes.plot([beyond] * len(alone), alone[measure], **look | {"linestyle": "none"})
+            axes.set_title(title)
+            axes.set_ylabel(label)
+            axes.grid(axis="y")
+            step_axis(axes, last, beyond=beyond)
+        legend(figure, handles(looks), columns=4)
+    return figure
+
+
+def _look(i: int) -> dict[str, Any]:
+    """Look of a model; a line that lies on another hides none of its markers."""
+    return {**other_look(i), "markersize": 7.5 - 1.5 * (i % 3), "linewidth": 1.5}
 
 
 if __name__ == "__main__":

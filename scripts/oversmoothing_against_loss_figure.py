@@ -1,19 +1,48 @@
 """TTO against loss at every kept step of every model, to see whether ranks of equal loss leak alike."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from oversmoothing.figures.along_training import oversmoothing_against_loss_figure
-from oversmoothing.figures.style import write_figure
+import pandas as pd
+from matplotlib.figure import Figure
+
+from oversmoothing.catalogue import METRICS
+from oversmoothing.dynamics.table import steps
+from oversmoothing.figures.style import handles, legend, model_looks, rank_look, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
+
 
 def main(job: "Snakemake") -> None:
     """Read the table along training; write the figure as PNG and SVG."""
-    write_figure(oversmoothing_against_loss_figure(read_csv(job.input[0])), job.output)
+    write_figure(draw(read_csv(job.input[0])), job.output)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """TTO against loss, a line per model and a panel per truth; the last step is ringed.
+
+    The table is that of `dynamics.table.along_training_table`.
+    """
+    truths = list(table.truth.dropna().unique())
+    models = table[["model", "rank"]].drop_duplicates().to_dict("records")
+    with style():
+        figure = Figure(figsize=(max(7.5, 5 * len(truths)), 5.4))
+        panels = figure.subplots(1, len(truths), squeeze=False, sharey=True)[0]
+        for axes, truth in zip(panels, truths, strict=True):
+            for model in models:
+                along = steps(table, model["model"], truth)
+                axes.plot(along["loss"], along["tto"], markersize=5, linewidth=1.5, **rank_look(model["rank"]))
+                axes.plot(along["loss"].iloc[-1:], along["tto"].iloc[-1:], **LAST)
+            axes.set_title(f"Against {truth}")
+            axes.set_xlabel("loss (nats per byte); training goes from right to left")
+            axes.grid()
+        panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")
+        legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))
+    return figure
 
 
 if __name__ == "__main__":

@@ -1,17 +1,32 @@
 """Figure 1.1: what oversmoothing is, on the two models of the family that do it most and least."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.illustration import extremes, illustration
-from oversmoothing.figures.style import write_figure
+from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
-from oversmoothing.next_byte import read_distributions
+from oversmoothing.next_byte import completion, read_distributions
+from oversmoothing.samples.page import label, visible
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
+
+SHOWN = 8  # completions with a bar of their own; the others share one
+LONGEST = 60  # bytes of the prompt in the title
+OTHERS = "all others"
+EXPLAINED = (
+    "Oversmoothing is probability on bytes that should have none.\n"
+    "Of the family, model A does most of it and model B least, by mean TTO over all windows."
+)
 
 
 def main(job: "Snakemake") -> None:
@@ -20,7 +35,72 @@ def main(job: "Snakemake") -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
     chosen = [models[name] for name in extremes(read_csv(job.input.table), list(models))]
-    write_figure(illustration(p, chosen, prompt, target), job.output)
+    write_figure(draw(p, chosen, prompt, target), job.output)
+
+
+def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
+    """Name the model that oversmooths most and the one that does least, by mean TTO over all windows and truths.
+
+    Parameters
+    ----------
+    table : DataFrame
+        ``model``, ``metric``, ``mean``: the table of oversmoothing.
+    models : sequence of str
+        Among which to choose; a single one comes alone.
+    """
+    own = table[(table.metric == "tto") & table.model.isin(models)]
+    means = own.groupby("model", sort=False)["mean"].mean()
+    return list(dict.fromkeys([means.idxmax(), means.idxmin()]))
+
+
+def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, target: int) -> Figure:
+    """Draw how two models go on with a word.
+
+    Parameters
+    ----------
+    p : DataFrame, shape (v, models)
+        Index ``byte``; one distribution a column.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank`` of the one or two to draw, the one that oversmooths most first.
+    prompt : bytes
+    target : int
+        The byte that follows.
+    """
+    p = p[[model["model"] for model in models]]
+    falling = p.mean(axis=1).sort_values(ascending=False, kind="stable").index
+    shown = [target, *(int(byte) for byte in falling if byte != target)][:SHOWN]
+    shares = pd.concat([p.loc[shown], p.drop(shown).sum().to_frame(OTHERS).T])
+    names = [completion(prompt, byte) for byte in shown] + [OTHERS]
+    with style():
+        figure = Figure(figsize=(9, 4.8), layout=ConstrainedLayoutEngine(h_pad=0.1))
+        panels = figure.subplots(1, len(models), sharex=True, squeeze=False).ravel()
+        for axes, model, letter in zip(panels, models, "AB", strict=False):
+            own = shares[model["model"]].to_numpy()
+            _bars(axes, own, names)
+            axes.set_title(f"Model {letter}: {label(model)}", weight="bold", pad=22, parse_math=False)
+            wrong = f"{100 * own[1:].sum():.0f} % of its probability lies on other bytes"
+            axes.text(0, 1.03, wrong, transform=axes.transAxes, fontsize=9, parse_math=False)
+        panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
+        text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"
+        title = f"“{text}” goes on with {completion(b'', target)}. What do two models say?"
+        figure.suptitle(title, x=0.01, ha="left", parse_math=False)
+        if len(models) > 1:
+            figure.supxlabel(EXPLAINED, x=0.01, ha="left", fontsize=9, linespacing=1.4)
+    return figure
+
+
+def _bars(axes: Axes, shares: np.ndarray, names: Sequence[str]) -> None:
+    place = list(range(len(shares)))
+    axes.barh(place[:1], shares[:1], height=0.75, linewidth=0, **RIGHT)
+    axes.barh(place[1:], shares[1:], height=0.75, linewidth=0, **WRONG)
+    for y, share in zip(place, shares, strict=True):
+        axes.text(share, y, f" {100 * share:.1f} %", va="center", fontsize=9)
+    axes.set_yticks(place, names, parse_math=False)
+    axes.get_yticklabels()[0].set(color=RIGHT["facecolor"], weight="bold")
+    axes.invert_yaxis()
+    axes.tick_params(length=0)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
 
 
 if __name__ == "__main__":

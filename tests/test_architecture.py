@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import architecture_figure as script
-from oversmoothing.figures.architecture import architecture_figure, layers, parameters
+from architecture_figure import draw, layers, parameters
 from oversmoothing.figures.style import write_figure
 from oversmoothing.model import GPT, GPTConfig
 
@@ -62,7 +62,7 @@ def test_without_a_bottleneck():
 def test_family_and_truth_side_by_side():
     models = [model(f"bn{rank}", "family", shape(rank=rank)) for rank in (8, 4)]
     models += [model("big", "truth", shape(width=16)), model("evabyte", "truth", None), model("mine", "family", None)]
-    found = words(architecture_figure(models))
+    found = words(draw(models))
     assert "The family\nrank r = 4 or 8" in found
     assert "The truth: big\nno bottleneck" in found
     assert found.count("LayerNorm") == 4  # one in each model, two in the block
@@ -72,8 +72,8 @@ def test_family_and_truth_side_by_side():
 
 
 def test_one_kind_alone():
-    assert any("rank r = 4" in word for word in words(architecture_figure([model("bn4", "family", shape(rank=4))])))
-    found = words(architecture_figure([model("t", "truth", shape(rank=4, positions="rotary"))]))
+    assert any("rank r = 4" in word for word in words(draw([model("bn4", "family", shape(rank=4))])))
+    found = words(draw([model("t", "truth", shape(rank=4, positions="rotary"))]))
     assert "The truth: t\nrank 4" in found
     assert "Causal self-attention,\n2 heads of 6, rotary" in found
 
@@ -81,7 +81,7 @@ def test_one_kind_alone():
 def test_nothing_overlaps():
     """Words stand inside the figure and apart from each other."""
     models = [model("bn4", "family", shape(rank=4)), model("a-truth-of-a-long-name", "truth", shape(width=16))]
-    figure = architecture_figure(models)
+    figure = draw(models)
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
     for i, one in enumerate(boxes):
@@ -99,5 +99,5 @@ def test_script_writes_equal_files(tmp_path):
         files.append([path.read_bytes() for path in output])
     assert files[0] == files[1]
     assert all(len(data) > 10_000 for data in files[0])
-    write_figure(architecture_figure(settings["models"]), [tmp_path / "z.png"])
+    write_figure(draw(settings["models"]), [tmp_path / "z.png"])
     assert (tmp_path / "z.png").read_bytes() == files[0][0]

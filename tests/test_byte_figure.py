@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import byte_frequency_figure as script
-from oversmoothing.figures.byte_frequency import byte_frequencies, byte_frequency_figure
+from byte_frequency_figure import byte_frequencies
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
@@ -59,7 +59,7 @@ def test_samples_of_other_windows_are_refused(study):
 
 def test_every_share_is_drawn(study):
     found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-    figure = byte_frequency_figure(found)
+    figure = script.draw(found, MODELS)
     overall, most, least = figure.axes
     for axes in (most, least):
         names = [tick.get_text() for tick in axes.get_xticklabels()]
@@ -79,7 +79,7 @@ def test_every_share_is_drawn(study):
 
 def test_no_place_for_others_where_there_are_none(study):
     found = byte_frequencies(study / "windows.parquet", samples(study), MODELS).drop(columns="rank 4")
-    overall = byte_frequency_figure(found).axes[0]
+    overall = script.draw(found, MODELS[2:]).axes[0]
     assert [tick.get_text() for tick in overall.get_xticklabels()] == ["a", "b", "SP", "c"]
     assert overall.get_title(loc="left") == "All bytes"
 
@@ -90,7 +90,8 @@ def test_extremes_are_ten_each():
     columns = {"human": text_like(0, 0), "rank 4": text_like(1, 0.01), "rank 8": text_like(2, 0.001)}
     found = pd.DataFrame(columns, index=pd.RangeIndex(256, name="byte"))
     found.attrs["bytes"] = 20_000
-    _, most, least = byte_frequency_figure(found).axes
+    models = [{"model": f"bn{rank}", "rank": rank} for rank in (4, 8)]
+    _, most, least = script.draw(found, models).axes
     heights = [bar.get_height() for bar in (*most.patches, *least.patches)]
     assert len(heights) == 20
     assert heights == sorted(heights, reverse=True)
@@ -103,7 +104,7 @@ def test_equal_samples_give_equal_files(study, name):
     files = []
     for folder in ("x", "y"):
         found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-        write_figure(byte_frequency_figure(found), [study / folder / name])
+        write_figure(script.draw(found, MODELS), [study / folder / name])
         files.append((study / folder / name).read_bytes())
     assert files[0] == files[1]
 

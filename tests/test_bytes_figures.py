@@ -12,10 +12,10 @@ from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 import argmax_frequency_figure as argmax_script
 import byte_oversmoothing_figure as nsmd_script
 import utf8_bytes_figure as chart_script
-from oversmoothing.figures.argmax_frequency import TEXT, argmax_frequency_figure, argmax_shares
-from oversmoothing.figures.byte_oversmoothing import byte_oversmoothing_figure, worst_and_best
+from argmax_frequency_figure import TEXT, argmax_shares
+from byte_oversmoothing_figure import worst_and_best
 from oversmoothing.figures.style import write_figure
-from oversmoothing.figures.utf8_bytes import KINDS, count_bytes, utf8_bytes_figure
+from utf8_bytes_figure import KINDS, count_bytes
 
 MODELS = [
     {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
@@ -64,11 +64,11 @@ def test_shares_average_the_seeds_of_a_rank(table):
     assert shares.loc[list(b"abcz"), "rank 4"].tolist() == pytest.approx([0.9, 0.1, 0, 0])
     assert shares.loc[list(b"abcz"), "rank 8"].tolist() == [0.5, 0.4, 0, 0.1]
     assert shares.drop(index=list(b"abcz")).to_numpy().sum() == 0
-    assert shares.attrs == {"positions": 10, "truths": ["truth"]}
+    assert shares.attrs == {"positions": 10}
 
 
 def test_argmax_figure(table):
-    figure = argmax_frequency_figure(argmax_shares(table, MODELS))
+    figure = argmax_script.draw(argmax_shares(table, MODELS), MODELS)
     overall, never, most, least = figure.axes
     labels = words(figure.legends[0].get_texts())
     assert labels == [TEXT, "truth: 0.000", "rank 4: 0.300", "rank 8: 0.200"]
@@ -98,7 +98,7 @@ def test_worst_and_best_are_by_the_mean_over_positions(table):
 
 
 def test_nsmd_figure(table):
-    figure = byte_oversmoothing_figure(table, MODELS, "truth")
+    figure = nsmd_script.draw(table, MODELS, "truth")
     above, below = figure.axes
     assert [bar.get_height() for bar in below.patches] == [6, 3, 1]
     assert words(below.get_xticklabels()) == ["a", "b", "c"]
@@ -120,7 +120,7 @@ def test_nsmd_figure(table):
 
 
 def test_one_model_is_not_its_own_rival(table):
-    figure = byte_oversmoothing_figure(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
+    figure = nsmd_script.draw(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
     assert not any("most" in label for label in words(figure.legends[0].get_texts()))
 
 
@@ -133,7 +133,7 @@ def test_counts_whatever_the_block():
 def test_chart_has_a_dot_for_every_byte_of_the_text():
     counts = np.zeros(256, np.int64)
     counts[[0x20, 0x41, 0xC3]] = [100, 10, 1]
-    figure = utf8_bytes_figure(counts)
+    figure = chart_script.draw(counts)
     axes = figure.axes[0]
     dots = next(artist for artist in axes.collections if isinstance(artist, PathCollection))
     assert np.floor(dots.get_offsets()).astype(int).tolist() == [[0, 2], [1, 4], [3, 12]]  # column and row
@@ -150,9 +150,9 @@ def test_equal_tables_give_equal_files(table, tmp_path, name):
     files = []
     for folder in ("x", "y"):
         draw = (
-            argmax_frequency_figure(argmax_shares(table, MODELS)),
-            byte_oversmoothing_figure(table, MODELS, "truth"),
-            utf8_bytes_figure(np.arange(256)),
+            argmax_script.draw(argmax_shares(table, MODELS), MODELS),
+            nsmd_script.draw(table, MODELS, "truth"),
+            chart_script.draw(np.arange(256)),
         )
         paths = [tmp_path / folder / f"{i}{name}" for i in range(len(draw))]
         for figure, path in zip(draw, paths, strict=True):

@@ -11,7 +11,6 @@ import pytest
 
 import losses_figure as figure_script
 import losses_table as table_script
-from oversmoothing.figures.losses import losses_figure
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import accuracy, validation_loss
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
@@ -88,10 +87,10 @@ def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):
         {"model": "bn4-s2", "kind": "family", "rank": 4},
         {"model": "truth", "kind": "truth", "rank": None},
     ]
-    figure = losses_figure({model["model"]: history for model in models}, models)
+    figure = figure_script.draw({model["model"]: history for model in models}, models)
     for axes, points in zip(figure.axes, (2, 3), strict=True):
         assert [len(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [points] * 3
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["rank 4", "truth"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["truth", "rank 4"]
     write_table(tmp_path / "h.parquet", HISTORY, {})
     paths = [tmp_path / "f.png", tmp_path / "f.svg"]
     job = {"input": [tmp_path / "h.parquet"] * 3, "output": paths}

@@ -12,16 +12,16 @@ import draw_showcase
 import next_byte_figure as figure_script
 import next_byte_table as table_script
 import oversmoothing_illustrated as illustration_script
+from next_byte_figure import NAMED, named_bytes
 from oversmoothing.corpus.showcase import read_prompts, showcase_windows
 from oversmoothing.corpus.windows import SCHEMA
-from oversmoothing.figures.illustration import OTHERS, extremes, illustration
-from oversmoothing.figures.next_byte import NAMED, RIGHT, named_bytes, next_byte_figure
-from oversmoothing.figures.style import write_figure
+from oversmoothing.figures.style import RIGHT, write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
 from oversmoothing.next_byte import completion, next_byte_table, read_distributions, read_scores
 from oversmoothing.scores import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
+from oversmoothing_illustrated import OTHERS, extremes
 
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
 MODELS = [
@@ -191,7 +191,7 @@ def test_too_many_to_name_keep_the_right_byte_and_the_highest():
 def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
     scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
-    figure = next_byte_figure(p, MODELS, scores, b"wate", ord("r"), "Title")
+    figure = figure_script.draw(p, MODELS, scores, b"wate", ord("r"), "Title")
     assert len(figure.axes) == len(MODELS)
     names = {tuple(tick.get_text() for tick in axes.get_xticklabels()) for axes in figure.axes}
     assert len(names) == 1
@@ -219,7 +219,7 @@ def test_several_truths_are_averaged(study, table):
     models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
     scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]].replace(0.125, -0.001)
-    axes = next_byte_figure(p, models, scores, b"wate", ord("r"), "Title").axes[1]
+    axes = figure_script.draw(p, models, scores, b"wate", ord("r"), "Title").axes[1]
     assert "TTO 0.00  NSMD 0.00  TV 0.00  KL 0.00  TBAT 0.00" in [text.get_text() for text in axes.texts]
     mean = p[["truth", "bn8-s1"]].mean(axis=1)
     lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
@@ -254,7 +254,7 @@ def test_the_extremes_are_by_mean_tto_over_the_truths():
 
 def test_the_illustration_shows_both_models_whole():
     p = pd.DataFrame({"bn4-s1": falling({"h": 0.4, "o": 0.2}), "bn8-s1": falling({"r": 0.9})})
-    figure = illustration(p, MODELS[1:3], b"wate", ord("r"))
+    figure = illustration_script.draw(p, MODELS[1:3], b"wate", ord("r"))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Model A: rank 4", "Model B: rank 8"]
     for axes, model in zip(figure.axes, ("bn4-s1", "bn8-s1"), strict=True):
         names = [tick.get_text() for tick in axes.get_yticklabels()]
@@ -290,5 +290,5 @@ def test_a_prompt_with_dollars_is_no_mathematics(study, table, tmp_path):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[1]
     scores = table[table.prompt == "money"].set_index("model")[[*METRICS, "tbat"]]
     prompt = rb"$\notacommand$ costs"
-    write_figure(next_byte_figure(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
-    write_figure(illustration(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])
+    write_figure(figure_script.draw(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
+    write_figure(illustration_script.draw(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])

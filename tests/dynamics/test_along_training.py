@@ -12,16 +12,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import along_training_figure
 import along_training_table as table_script
 import dynamics as script
+import head_spectra_figure
+import layers_along_training_figure
+import oversmoothing_against_loss_figure
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
-from oversmoothing.figures.along_training import (
-    along_training_figure,
-    head_spectra_figure,
-    layers_along_training_figure,
-    oversmoothing_against_loss_figure,
-)
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
@@ -259,20 +257,20 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
 def test_figures_draw_every_model_from_the_csv(table, tmp_path):
     write_csv(table, tmp_path / "table.csv")
     table = pd.read_csv(tmp_path / "table.csv")
-    figure = along_training_figure(table)
+    figure = along_training_figure.draw(table)
     drawn = [line for line in figure.axes[0].lines if len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2
     assert {line.get_marker() for line in drawn} == {"o", "s"}
-    layers = layers_along_training_figure(table)
+    layers = layers_along_training_figure.draw(table)
     assert [axes.get_title("left") for axes in layers.axes[:2]] == ["rank 4", "rank 8"]
     first = layers.axes[0].lines[1]
     assert list(first.get_ydata()) == list(steps(table, "bn4-s1")["anisotropy 2"])
     spectra = pd.DataFrame({"step": [0, 0, 4, 4], "index": [1, 2, 1, 2], "singular_value": [2.0, 1.0, 3.0, 0.5]})
     models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8, 16, 32)]
-    heads = head_spectra_figure({model["model"]: spectra for model in models}, models)
+    heads = head_spectra_figure.draw({model["model"]: spectra for model in models}, models)
     assert [axes.get_title("left") for axes in heads.axes] == ["rank 4", "rank 8", "rank 16", "rank 32"]
     assert [text.get_text() for text in heads.legends[0].texts] == ["step 0", "step 4"]
     assert [list(line.get_ydata()) for line in heads.axes[1].lines] == [[2.0, 1.0], [3.0, 0.5]]
-    against = oversmoothing_against_loss_figure(table)
+    against = oversmoothing_against_loss_figure.draw(table)
     first = against.axes[0].lines[0]
     assert list(first.get_xdata()) == list(steps(table, "bn4-s1")["loss"])

@@ -11,7 +11,6 @@ from torch.nn.functional import cross_entropy
 
 import imposed_rank_figure as figure_script
 import imposed_rank_table as script
-from oversmoothing.figures.imposed_rank import imposed_rank_figure
 from oversmoothing.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import predictions
@@ -160,7 +159,7 @@ def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
         ("| share of the cost" in page) == ("one training seed" in page) == bool({"retrained", "normed"} & set(kinds))
     )
     assert ("smallest singular values" in page) == ("svd" in kinds)
-    figure = imposed_rank_figure(table, "truth")
+    figure = figure_script.draw(table, "truth")
     assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * 6
 
 
@@ -224,14 +223,14 @@ def test_several_seeds_have_rows_of_their_own_and_one_line():
     table = made_up([*MODELS, *again])
     page = markdown(imposed_rank_page(table, "T"))
     assert "| rank   | seed   | way" in page
-    figure = imposed_rank_figure(table, "truth")
+    figure = figure_script.draw(table, "truth")
     assert len(figure.axes[0].lines) == 5
     assert "one training seed" not in page
 
 
 def test_the_figure_shows_the_numbers_of_the_table(job, tmp_path):
     table = made_up(MODELS)
-    figure = imposed_rank_figure(table, "truth")
+    figure = figure_script.draw(table, "truth")
     full, scratch, truncated, retrained, normed = figure.axes[0].lines
     means = table[table.measure == "loss"].set_index("model")["mean"]
     assert full.get_ydata()[0] == means["bn32-s1"]

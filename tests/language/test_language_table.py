@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+import language_spectrum_figure
 from oversmoothing.corpus.files import Files
-from oversmoothing.figures.language_spectrum import language_spectrum_figure
 from oversmoothing.language.measure import SIZES, measure, read_beginning
 from oversmoothing.language.table import dimensionality_page, dimensionality_table
 from oversmoothing.page import latex, markdown
@@ -68,7 +68,7 @@ def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise
 
 def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
     spectra, _ = tables
-    figure = language_spectrum_figure({"a": spectra, "b": spectra}, [4, 288])
+    figure = language_spectrum_figure.draw({"a": spectra, "b": spectra}, [4, 288])
     assert len(figure.axes) == 4  # bytes and byte pairs, as counted and without noise
     counted, cleaned = (
         [line for line in axes.lines if len(line.get_xdata()) == 256] for axes in (figure.axes[0], figure.axes[2])

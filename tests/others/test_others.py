@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
 
-from oversmoothing.figures.other_models import other_models_figure
+import other_models_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.others import contexts as contexts_module
 from oversmoothing.others.contexts import beginning, contexts, first_token_bytes, prefix
@@ -299,7 +299,7 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
 
 
 def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
-    axes = other_models_figure(table).axes
+    axes = other_models_figure.draw(table).axes
     assert [panel.get_title("left") for panel in axes] == [
         "Loss",
         "Singular entropy of the head",
@@ -312,5 +312,5 @@ def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
     assert (list(alone.get_xdata()), list(alone.get_ydata())) == ([12 * 143_000], [1.2])
     labels = [tick.get_text() for tick in axes[2].get_xticklabels()]
     assert labels == ["0", "1", "10", "100", "1k", "10k", "100k", "no step"]
-    single = other_models_figure(table[table.model == "gpt2_own"]).axes[2]
+    single = other_models_figure.draw(table[table.model == "gpt2_own"]).axes[2]
     assert [tick.get_text() for tick in single.get_xticklabels()] == ["no step"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
-from oversmoothing.figures.saturation import saturation_figure
+import saturation_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.page import latex, markdown
 from oversmoothing.saturation.histories import History, count_parameters, read_history, study_history
@@ -80,7 +80,7 @@ def test_without_enough_losses_the_table_says_so(names, why):
     page = markdown(saturation_page(table, "Title."))
     assert why in page
     assert "nan" not in page + latex(saturation_page(table, "Title."))
-    figure = saturation_figure(law, points, MODELS)
+    figure = saturation_figure.draw(law, points, MODELS)
     assert figure.axes[0].get_title(loc="left").startswith("No fit")
 
 
@@ -104,11 +104,11 @@ def test_pages_and_figure(fitted):
     assert "never" in page
     assert "alphas of 0.1 to 1" in page
     assert "nan" not in page + latex(saturation_page(table, "Title."))
-    figure = saturation_figure(*fitted, MODELS)
+    figure = saturation_figure.draw(*fitted, MODELS)
     rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
     assert len(rings) == 1
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names[:3] == ["large (fitted)", "rank 16 (fitted)", "rank 4"]
+    assert names[:3] == ["large (fitted)", "rank 4", "rank 16 (fitted)"]
 
 
 def test_only_the_blocks_count(tmp_path):

@@ -1,44 +1,31 @@
 """Shares of bytes against a text's own, as Figures 4.3 and 5.1 draw them: all bytes, and both ends of them by name."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from oversmoothing.byte_names import byte_name
+from oversmoothing.figures.style import Looks
 
 EXTREMES = 10  # most and least frequent bytes of the text, as in the thesis
 BYTES = 256
 TEXT: dict[str, Any] = {"color": "0.82"}
 NAMES_PER_LINE = 40  # of an axis as wide as a page
-MARKERS = "os^v<>PX"
 MANY = 4  # models beside each other
-
-Looks = Mapping[str, Mapping[str, Any]]
-
-
-def rank_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Give each rank, from the lowest, a colour that darkens with it, and a mark."""
-    colours = sns.color_palette("plasma_r", len(names) + 1).as_hex()[1:]
-    return {
-        name: {"color": colour, "marker": MARKERS[i % len(MARKERS)]}
-        for i, (name, colour) in enumerate(zip(names, colours, strict=True))
-    }
 
 
 def by_frequency(text: pd.Series) -> list[int]:
-    """List the bytes that a text has, from the most to the least frequent one."""
+    """Return the bytes that a text has, from the most to the least frequent one."""
     falling = text.sort_values(ascending=False, kind="stable")
     return falling.index[falling > 0].tolist()
 
 
 def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
-    """Say whether a model has any of the bytes that the text has not."""
+    """Return whether a model has any of the bytes that the text has not."""
     return bool(models.drop(index=used).to_numpy().any())
 
 
@@ -53,7 +40,7 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
     models : DataFrame
         The same of each model, a column each. The legend gives their total variation distance from the text.
     used : sequence of int
-        The bytes of the text, as `by_frequency` gives them.
+        The bytes of the text, as `by_frequency` returns them.
     looks : mapping
         From model to how matplotlib draws it.
     """
@@ -71,8 +58,8 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
         axes.axvline(len(used) + 0.5, color="0.8", linewidth=1)
 
 
-def name_all(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
-    """Name every byte below an axis, on as many lines as there is need of; and `others`, which stand beyond them."""
+def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
+    """Name every byte below an axis, on as many lines as needed; and `others`, which stand beyond them."""
     lines = math.ceil(len(used) / NAMES_PER_LINE)
     places = list(range(len(used)))
     names = ["\n" * (i % lines) + byte_name(byte) for i, byte in enumerate(used)]
@@ -105,14 +92,6 @@ def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> 
     axes.set_ylim(-0.25 * one, top)
     axes.axhline(one, color="0.4", linewidth=1, linestyle=":")
     axes.text(1.01, one, f"one\n{one_of}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-
-
-def draw_legend(figure: Figure, axes: Axes, title: str) -> None:
-    """Put the legend of `draw_overall` below the figure."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = math.ceil(len(labels) / math.ceil(len(labels) / 6))
-    look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
-    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=columns, **look)
 
 
 def _beyond(used: Sequence[int]) -> int:

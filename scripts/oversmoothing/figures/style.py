@@ -1,7 +1,9 @@
-"""From tables to figures: one look for all of them, and files that come out the same on every run."""
+"""The look of all figures: ranks, kinds of model, truths, axes and legends; and files that are equal on every run."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,39 @@ mpl.use("Agg")  # a cluster's node has no display
 
 import seaborn as sns
 from cycler import cycler
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
+from oversmoothing.catalogue import METRICS
+from oversmoothing.samples.page import label
 from oversmoothing.store.atomic import atomic_path
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
 METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # dates and versions change files
+
+Look = Mapping[str, Any]
+Looks = Mapping[str, Look]  # by what the legend calls it
+
+MARKERS = "osD^vP*Xp<>h"
+DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
+RANK_MARKERS = "pv>Xo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
+PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
+TRUTHS: list[dict[str, Any]] = [  # under the lines of models, which they may hide
+    {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
+    {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
+    {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5)), "zorder": 1.9},
+]
+KINDS: dict[str, dict[str, Any]] = {
+    "family": {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
+    "svd": {"color": PALETTE[1], "marker": "s", "linestyle": "--"},
+    "retrained": {"color": PALETTE[2], "marker": "^", "linestyle": "-."},
+    "normed": {"color": PALETTE[3], "marker": "D", "linestyle": (0, (5, 1))},
+}
+RIGHT: dict[str, Any] = {"facecolor": "#c1272d", "hatch": "////", "edgecolor": "white"}  # the byte that follows
+WRONG: dict[str, Any] = {"facecolor": "0.72"}
 
 
 @contextmanager
@@ -31,6 +59,10 @@ def style() -> Iterator[None]:
         "axes.titlelocation": "left",
         "figure.constrained_layout.use": True,
         "font.family": ["DejaVu Sans"],  # comes with matplotlib, so text is set alike everywhere
+        "grid.color": "0.9",
+        "legend.fontsize": "small",
+        "legend.frameon": False,
+        "legend.title_fontsize": "small",
         "savefig.dpi": DPI,
         "svg.hashsalt": "oversmoothing",
     }
@@ -44,3 +76,117 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
         kind = path.suffix.removeprefix(".")
         with style(), atomic_path(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind])
+
+
+def rank_look(rank: int) -> dict[str, Any]:
+    """Colour, marker and line of a rank, which depend on the rank alone: equal in every figure of every study."""
+    darkness = math.log(rank / PALEST) / math.log(DARKEST / PALEST)
+    shade = 0.9 * (1 - min(max(darkness, 0), 1))  # beyond lies a yellow too pale on white
+    marker = RANK_MARKERS[round(2 * math.log2(rank)) % len(RANK_MARKERS)]
+    return {"color": mpl.colors.to_hex(mpl.colormaps["plasma"](shade)), "marker": marker, "linestyle": "-"}
+
+
+def other_look(i: int) -> dict[str, Any]:
+    """Colour, marker and line of the i-th of the models that have no rank and are no truth."""
+    return {
+        "color": PALETTE[i % len(PALETTE)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linestyle": DASHES[i % len(DASHES)],
+    }
+
+
+def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
+
+    Parameters
+    ----------
+    models : sequence of mappings
+        ``model``, ``rank`` and ``kind`` ("family" where it is missing). Seeds of one rank share a look.
+    """
+    models = [{"kind": "family", **model} for model in models]
+    truths = [label(model) for model in models if model["kind"] == "truth"]
+    ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
+    others = [label(model) for model in models if model["kind"] != "truth" and model["rank"] is None]
+    looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False)}
+    looks |= {ranks[rank]: rank_look(int(rank)) for rank in sorted(ranks)}
+    return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
+
+
+def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """Colour and marker of things in order, such as steps, blocks or lengths of context; later ones are darker."""
+    colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
+    shades = zip(items, colours, cycle(MARKERS), strict=False)
+    return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
+
+
+def metric_name(metric: str) -> str:
+    """Name of a metric where its unit stands elsewhere: "KL" for "KL (nats)"."""
+    return METRICS[metric].label.removesuffix(f" ({METRICS[metric].unit})")
+
+
+def handles(looks: Looks, **common: Any) -> list[Line2D]:
+    """Return the entries of a legend, one line each, named by the keys of `looks`."""
+    return [Line2D([], [], **{"label": name, **common, **look}) for name, look in looks.items()]
+
+
+def legend(figure: Figure, entries: Sequence[Any], columns: int = 6, **options: Any) -> None:
+    """Put a legend below a figure, in rows of about equal length; `options` go to matplotlib."""
+    rows = math.ceil(len(entries) / columns)
+    ncols = math.ceil(len(entries) / rows)
+    figure.legend(**{"handles": entries, "loc": "outside lower center", "ncols": ncols, **options})
+
+
+def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
+    """Put steps of training along x, on a logarithmic scale that has room for step 0.
+
+    Parameters
+    ----------
+    axes : Axes
+    last : int
+        Highest step.
+    linear : bool
+        A linear scale instead.
+    narrow : bool
+        Whether there is room for half the ticks only.
+    beyond : float, optional
+        Where what has no step stands.
+    """
+    _name_below(axes, "steps")
+    if linear:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        return
+    axes.set_xscale("symlog", base=10, linthresh=1, linscale=0.4)
+    base = (4 if last < 1000 else 10) ** (2 if narrow else 1)
+    ticks = [0, *(base**i for i in range(20) if base**i <= last)] if last or beyond is None else []
+    labels = [f"{tick // 1000}k" if tick >= 1000 else str(tick) for tick in ticks]
+    if beyond is not None:
+        axes.set_xlim(-0.3 if ticks else beyond / 10, 1.6 * beyond)
+        ticks, labels = [*ticks, beyond], [*labels, "no step"]
+    axes.set_xticks(ticks, labels)
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def rank_axis(axes: Axes, ranks: Sequence[int], name: str = "rank of what enters the LM head") -> None:
+    """Put ranks along x by powers of two; of two ticks that would overlap one gives way.
+
+    The lowest and the highest of `ranks` have ticks first, then its powers of two, its other ranks, and powers of two.
+    """
+    _name_below(axes, name)
+    axes.set_xscale("log", base=2)
+    low, high = min(ranks), max(ranks)
+    apart = 0.5 if high <= 512 * low else 1.01  # octaves
+    powers = [2**i for i in range(30) if low <= 2**i <= high]
+    inner = sorted(ranks, key=lambda rank: (not math.log2(rank).is_integer(), rank))
+    ticks: list[int] = []
+    for rank in (low, high, *inner, *powers):
+        if all(abs(math.log2(rank / tick)) >= apart for tick in ticks):
+            ticks.append(rank)
+    axes.set_xticks(sorted(ticks), [f"{tick:,}" for tick in sorted(ticks)])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _name_below(axes: Axes, name: str) -> None:
+    """Label the x axis of a panel of the last row."""
+    place = axes.get_subplotspec()
+    if place is None or place.is_last_row():
+        axes.set_xlabel(name)
