@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_split
 from oversmoothing.figures.style import write_figure
 from oversmoothing.figures.utf8_bytes import count_bytes, utf8_bytes_figure
 from oversmoothing.jobs import run
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Count the bytes of the training text; write the chart as PNG and SVG."""
-    verify(job.input.training, read_manifest(job.input.manifest)["splits"]["train"])
-    write_figure(utf8_bytes_figure(count_bytes(read_split(job.input.training))), job.output)
+    data = read_split(job.input.training, job.input.manifest, "train")
+    write_figure(utf8_bytes_figure(count_bytes(data)), job.output)
 
 
 if __name__ == "__main__":
