@@ -12,7 +12,7 @@ from oversmoothing.jobs import UserError, run
 from oversmoothing.others.contexts import beginning
 from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
 from oversmoothing.others.origin import ORIGIN, origin
-from oversmoothing.quality.perplexity import load_language_model
+from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 

@@ -9,7 +9,8 @@ from tqdm import tqdm
 from oversmoothing.device import setup
 from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
-from oversmoothing.quality.perplexity import is_gpt2_large, load_language_model
+from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.quality.perplexity import is_gpt2_large
 from oversmoothing.quality.quality import quality, quality_table, read_samples, read_with
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance

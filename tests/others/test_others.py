@@ -20,7 +20,7 @@ from oversmoothing.others.contexts import beginning, contexts, first_token_bytes
 from oversmoothing.others.measure import count_parameters, head_spectrum, measure
 from oversmoothing.others.origin import origin
 from oversmoothing.others.table import doubles, other_models_table, wide, write_latex, write_pages
-from oversmoothing.quality.perplexity import load_language_model
+from oversmoothing.pretrained.auto import load_language_model
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
 
