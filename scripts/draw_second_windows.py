@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split
 from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
@@ -18,13 +18,11 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the evaluation split and `params.settings`, those of the first set; write as many windows more."""
     settings = job.params.settings
-    manifest = read_manifest(job.input.manifest)
-    part = manifest["splits"]["evaluation"]
-    verify(job.input.evaluation, part)
-    # The first half of twice as many windows is the first set.
-    both = draw_windows(read_split(job.input.evaluation), **{**settings, "count": 2 * settings["count"]})
-    second = both.slice(settings["count"])
-    write_table(job.output[0], second, provenance(settings, evaluation_sha256=part["sha256"]))
+    data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
+    # Of twice as many windows, the first half is the first set.
+    second = draw_windows(data, **{**settings, "count": 2 * settings["count"]}).slice(settings["count"])
+    sha256 = read_manifest(job.input.manifest)["splits"]["evaluation"]["sha256"]
+    write_table(job.output[0], second, provenance(settings, evaluation_sha256=sha256))
     logger.info("drew %d windows", len(second))
 
 

@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_manifest, read_split
 from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
@@ -17,11 +17,10 @@ logger = logging.getLogger(__name__)
 
 def main(job: "Snakemake") -> None:
     """Read the evaluation split and `params.settings`; write the windows."""
-    manifest = read_manifest(job.input.manifest)
-    part = manifest["splits"]["evaluation"]
-    verify(job.input.evaluation, part)
-    windows = draw_windows(read_split(job.input.evaluation), **job.params.settings)
-    write_table(job.output[0], windows, provenance(job.params.settings, evaluation_sha256=part["sha256"]))
+    data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
+    windows = draw_windows(data, **job.params.settings)
+    sha256 = read_manifest(job.input.manifest)["splits"]["evaluation"]["sha256"]
+    write_table(job.output[0], windows, provenance(job.params.settings, evaluation_sha256=sha256))
     logger.info("drew %d windows", len(windows))
 
 

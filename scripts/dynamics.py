@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import read_table, write_table
@@ -22,9 +22,7 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read snapshots, windows and the truths' logits; write a row per step and measure, and the head's spectra."""
     settings = job.params.settings
-    device = choose_device(job.params.device)
-    precision = choose_precision(settings["precision"], device)
-    make_deterministic(device, settings["threads"])
+    device, precision = setup(job.params.device, settings)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"]).slice(0, settings["windows"])
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     kept = snapshots(job.input.snapshots, job.input.weights, job.input.history)

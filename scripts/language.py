@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import run
 from oversmoothing.language.measure import measure, read_beginning
 from oversmoothing.quality.tokenizer import load_tokenizer, tokenise
@@ -18,9 +18,7 @@ def main(job: "Snakemake") -> None:
     """Read the beginning of a split, or of the user's files; write singular values and sizes."""
     settings, name = job.params.settings, job.wildcards.text
     if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
-        manifest = read_manifest(job.input.manifest)
-        verify(job.input.text, manifest["splits"][name])
-        data = read_split(job.input.text)[: settings["bytes"]]
+        data = read_split(job.input.text, job.input.manifest, name)[: settings["bytes"]]
     else:
         files = Files(settings["paths"], settings["column"])
         data = read_beginning(files, settings["separator"], settings["bytes"])

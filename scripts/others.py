@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
-from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.device import setup
 from oversmoothing.hub import asset_folder, read_asset
 from oversmoothing.jobs import UserError, run
 from oversmoothing.others.contexts import beginning
 from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
 from oversmoothing.others.origin import ORIGIN, origin
-from oversmoothing.quality.perplexity import load_language_model
+from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 
@@ -25,12 +25,8 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the manifest of its files and the beginning of the split; write measures and singular values."""
     settings, name = job.params.settings, job.wildcards.revision
-    device = choose_device(job.params.device)
-    precision = choose_precision(settings["precision"], device)
-    make_deterministic(device, settings["threads"])
-    manifest = read_manifest(job.input.manifest)
-    verify(job.input.evaluation, manifest["splits"]["evaluation"])
-    text = beginning(read_split(job.input.evaluation), settings["bytes"])
+    device, precision = setup(job.params.device, settings)
+    text = beginning(read_split(job.input.evaluation, job.input.manifest, "evaluation"), settings["bytes"])
     folder = asset_folder(job.input.asset)
     made_of = origin(read_asset(job.input.asset))
     if made_of["instead_of"]:

@@ -4,13 +4,13 @@ import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import torch
 from tqdm import tqdm
 
-from oversmoothing.device import choose_device, choose_precision
+from oversmoothing.device import setup
 from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError, run
-from oversmoothing.quality.perplexity import is_gpt2_large, load_language_model
+from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.quality.perplexity import is_gpt2_large
 from oversmoothing.quality.quality import quality, quality_table, read_samples, read_with
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -25,9 +25,7 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the windows and the samples (human texts: windows too); write the quality of each set."""
     settings = job.params.settings
-    torch.set_num_threads(settings["threads"])
-    device = choose_device(job.params.device)
-    precision = choose_precision(settings["precision"], device)
+    device, precision = setup(job.params.device, settings)
     read_by = job.input.language_model
     if job.params.language_model:
         model = load_language_model(asset_folder(read_by), device)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
-from oversmoothing.device import choose_device, choose_precision, make_deterministic
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.device import setup
 from oversmoothing.imposed_rank.heads import HISTORY, retrain
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
@@ -22,17 +22,12 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the full model and the corpus; write the head, and how its loss fell."""
     settings = job.params.settings
-    device = choose_device(job.params.device)
-    precision = choose_precision(settings["precision"], device)
-    make_deterministic(device, settings["threads"])
-    splits = read_manifest(job.input.manifest)["splits"]
-    data = {}
-    for split, path in (("train", job.input.training), ("validation", job.input.validation)):
-        verify(path, splits[split])
-        data[split] = read_split(path)
+    device, precision = setup(job.params.device, settings)
+    training = read_split(job.input.training, job.input.manifest, "train")
+    validation = read_split(job.input.validation, job.input.manifest, "validation")
     model = load_model(job.input.weights, device)
     logger.info("rank %d, norm %s, on %s in %s", settings["rank"], settings["norm"], device, precision)
-    head, history = retrain(model, data["train"], data["validation"], settings, precision)
+    head, history = retrain(model, training, validation, settings, precision)
     made_by = provenance(
         settings, model=job.wildcards.model, source=job.input.weights, precision=precision, device=device.type
     )

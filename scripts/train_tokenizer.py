@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import run
 from oversmoothing.quality.tokenizer import save_tokenizer, train_tokenizer
 
@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read the beginning of the training split; write a tokenizer in the Hugging Face format."""
     settings = job.params.settings
-    manifest = read_manifest(job.input.manifest)
-    verify(job.input.training, manifest["splits"]["train"])
-    text = read_split(job.input.training)[: settings["bytes"]].tobytes().decode("utf-8", errors="ignore")
+    data = read_split(job.input.training, job.input.manifest, "train")
+    text = data[: settings["bytes"]].tobytes().decode("utf-8", errors="ignore")
     tokenizer = train_tokenizer(text, settings["vocabulary"])
     save_tokenizer(job.output[0], tokenizer)
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from oversmoothing.byte_names import byte_kind, byte_name
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
+from oversmoothing.corpus.reader import read_split
 from oversmoothing.figures.style import legend, style, write_figure
 from oversmoothing.jobs import run
 
@@ -34,8 +34,7 @@ SMALLEST, LARGEST = 4.0, 150.0  # area of the dots, in points squared
 
 def main(job: "Snakemake") -> None:
     """Count the bytes of the training text; write the chart as PNG and SVG."""
-    verify(job.input.training, read_manifest(job.input.manifest)["splits"]["train"])
-    write_figure(draw(count_bytes(read_split(job.input.training))), job.output)
+    write_figure(draw(count_bytes(read_split(job.input.training, job.input.manifest, "train"))), job.output)
 
 
 def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:

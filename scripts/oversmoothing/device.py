@@ -1,16 +1,51 @@
-"""Where tensors live and in which precision matrices are multiplied."""
+"""Device, precision and determinism of everything that runs PyTorch."""
 
 import os
 import shutil
+from collections.abc import Mapping
 from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import torch
 
 from oversmoothing.jobs import UserError
 
 
+class Compute(NamedTuple):
+    """What a script computes with: the device, and the precision of matrix products ("bf16" or "float32")."""
+
+    device: torch.device
+    precision: str
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Entries of a file's provenance: ``precision`` and ``device``."""
+        return {"precision": self.precision, "device": self.device.type}
+
+
+def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
+    """Device and precision of a script, with PyTorch made deterministic on that device.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda"}
+    settings : mapping
+        ``precision`` (`choose_precision`) and ``threads`` (`make_deterministic`).
+    index : int
+        GPU of this machine, for processes that train together.
+
+    Raises
+    ------
+    UserError
+        As `choose_device`.
+    """
+    chosen = choose_device(device, index)
+    make_deterministic(chosen, settings["threads"])
+    return Compute(chosen, choose_precision(settings["precision"], chosen))
+
+
 def choose_device(name: str, index: int = 0) -> torch.device:
-    """Turn ``auto``, ``cpu`` or ``cuda`` into a device; ``auto`` takes a GPU where there is one.
+    """Device that ``auto``, ``cpu`` or ``cuda`` stands for; ``auto`` is a GPU where there is one.
 
     Parameters
     ----------
@@ -39,10 +74,10 @@ def choose_device(name: str, index: int = 0) -> torch.device:
 
 
 def choose_precision(name: str, device: torch.device) -> str:
-    """Turn ``auto``, ``bf16`` or ``float32`` into a precision.
+    """Precision that ``auto``, ``bf16`` or ``float32`` stands for.
 
-    ``auto`` takes bf16 only where the hardware multiplies it faster: a GPU from Ampere on, a processor with AMX, or
-    one of AMD's with AVX512-BF16, which there is twice as fast as float32. On others bf16 is slower than float32.
+    ``auto`` chooses bf16 only where the hardware multiplies it faster: on GPUs from Ampere on, on processors with AMX,
+    and on AMD processors with AVX512-BF16, where it is twice as fast as float32. Elsewhere bf16 is slower.
     """
     if name != "auto":
         return name
@@ -54,20 +89,20 @@ def choose_precision(name: str, device: torch.device) -> str:
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:
-    """Return the context in which a forward pass runs at `precision`; weights stay float32."""
+    """Context in which a forward pass runs at `precision`; the weights stay float32."""
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
 
 
 def choose_compile(value: str | bool, device: torch.device) -> bool:
-    """Turn ``auto``, true or false into whether ``torch.compile`` makes one program of a model.
+    """Whether a model is compiled with ``torch.compile``, from ``auto``, true or false.
 
-    ``auto`` compiles on a GPU whose PyTorch has Triton, where there is a C compiler for it; on a processor it gains a
-    few per cent only and takes half a minute to start.
+    ``auto`` compiles on a GPU if Triton and a C compiler are installed. On a CPU compiling gains only a few per cent
+    and takes half a minute.
 
     Raises
     ------
     UserError
-        If it is asked for where it cannot work.
+        If compiling is required and a compiler is missing.
     """
     if value is False:
         return False
@@ -82,16 +117,16 @@ def choose_compile(value: str | bool, device: torch.device) -> bool:
 
 
 def allow_tf32(device: torch.device) -> None:
-    """Let a GPU multiply float32 matrices with TF32's 10 bits: for training, never for logits that are measured."""
+    """Allow TF32 products of float32 matrices on a GPU: for training, never for logits that are measured."""
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")
 
 
 def make_deterministic(device: torch.device, threads: int) -> None:
-    """Fix what would let two equal runs differ: the number of threads and, on a GPU, racing reductions.
+    """Make equal runs give equal results: fix the number of threads and, on a GPU, the order of reductions.
 
-    The threads come from the config and not from the job, because Snakemake lowers a job's threads to what it
-    was given and another number of threads sums in another order.
+    The number of threads comes from the config rather than from the job, because Snakemake lowers a job's threads to
+    the cores it has, and the order of a sum depends on the number of threads.
     """
     torch.set_num_threads(threads)
     if device.type == "cuda":

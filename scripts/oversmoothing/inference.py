@@ -1,6 +1,7 @@
-"""One causal pass over each window gives the next-byte logits, and the hidden states, of all its positions."""
+"""The next-byte logits and hidden states of all positions of a window, from one causal pass over it."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -8,17 +9,17 @@ import torch
 
 from oversmoothing.device import autocast
 from oversmoothing.logits import WindowStates
-from oversmoothing.predictor import Predictor
+from oversmoothing.predictor import Foreign, Predictor, has_special_ids
 
 
 @torch.inference_mode()
 def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
-    """Run a model over evaluation windows, `batch` of them per forward pass.
+    """Logits and hidden states of a model over evaluation windows, `batch` of them per forward pass.
 
     Parameters
     ----------
     model : Predictor
-        A GPT or a truth from elsewhere, in evaluation mode, on its device.
+        In evaluation mode, on its device.
     windows : pyarrow.Table
         Columns ``window``, ``prompt``, ``scored`` (binary); all windows are equally long.
     batch : int
@@ -28,7 +29,7 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     Yields
     ------
     WindowStates
-        One per window, in their order.
+        One per window, in the order of the table.
 
     Raises
     ------
@@ -36,6 +37,7 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
         If a window does not fit into the model's block.
     """
     device = model.head.weight.device
+    special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None
     for start in range(0, len(windows), batch):
         rows = windows.slice(start, batch).to_pylist()
         first = len(rows[0]["prompt"])
@@ -52,4 +54,5 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
                 logits[i].cpu().numpy(),
                 pre[i].cpu().numpy(),
                 post[i].cpu().numpy(),
+                special_mass(post[i]).cpu().numpy() if special_mass else None,
             )

@@ -10,22 +10,24 @@ from oversmoothing.store.parquet import vector_array, vector_type
 KEYS = [("window", pa.int32()), ("position", pa.int32()), ("target", pa.int32())]
 
 
-def logits_schema(vocabulary: int) -> pa.Schema:
-    """Return the columns of a logits file: the keys and ``logits``, float32[v].
+def logits_schema(vocabulary: int, special_mass: bool = False) -> pa.Schema:
+    """Columns of a logits file: the keys, ``logits``, float32[v], and for some truths ``special_mass``, float32.
 
-    ``position`` counts from 0 at the first scored byte of a window; ``target`` is that byte.
+    ``position`` counts from 0 at the first scored byte of a window, and ``target`` is the byte at that position.
+    ``special_mass`` is the probability of the ids that are not bytes, before they are left out (thesis 3.2).
     """
-    return pa.schema([*KEYS, ("logits", vector_type(vocabulary))])
+    special = [("special_mass", pa.float32())] if special_mass else []
+    return pa.schema([*KEYS, ("logits", vector_type(vocabulary)), *special])
 
 
 def hidden_schema(width: int, rank: int) -> pa.Schema:
-    """Return the columns of a hidden-state file: the keys, ``pre`` and ``post`` (see `GPT.hidden`)."""
+    """Columns of a hidden-state file: the keys, ``pre`` and ``post`` (see `GPT.hidden`)."""
     return pa.schema([*KEYS, ("pre", vector_type(width)), ("post", vector_type(rank))])
 
 
 @dataclass(frozen=True)
 class WindowStates:
-    """What a model makes of one window of s scored bytes.
+    """Logits and hidden states of a model on one window of s scored bytes.
 
     Attributes
     ----------
@@ -35,6 +37,8 @@ class WindowStates:
     logits : float32 array, shape (s, v)
         Row i is the distribution of byte i given the prompt and the bytes before it.
     pre, post : float32 arrays, shapes (s, width) and (s, r)
+    special_mass : float32 array, shape (s,), or None
+        Probability of the ids that are not bytes; None for a model without such ids.
     """
 
     window: int
@@ -42,27 +46,54 @@ class WindowStates:
     logits: np.ndarray
     pre: np.ndarray
     post: np.ndarray
+    special_mass: np.ndarray | None = None
 
     def keys(self) -> list[pa.Array]:
-        """Return the key columns as Arrow arrays."""
+        """Key columns as Arrow arrays."""
         return window_keys(self.window, self.target)
 
     def logits_batch(self) -> pa.RecordBatch:
-        """Return the rows of the logits file."""
-        schema = logits_schema(self.logits.shape[1])
-        return pa.record_batch([*self.keys(), vector_array(self.logits)], schema=schema)
+        """Rows of the logits file."""
+        special = [] if self.special_mass is None else [pa.array(self.special_mass, pa.float32())]
+        schema = logits_schema(self.logits.shape[1], self.special_mass is not None)
+        return pa.record_batch([*self.keys(), vector_array(self.logits), *special], schema=schema)
 
     def hidden_batch(self) -> pa.RecordBatch:
-        """Return the rows of the hidden-state file."""
+        """Rows of the hidden-state file."""
         schema = hidden_schema(self.pre.shape[1], self.post.shape[1])
         return pa.record_batch([*self.keys(), vector_array(self.pre), vector_array(self.post)], schema=schema)
 
 
 def window_keys(window: int, target: np.ndarray) -> list[pa.Array]:
-    """Return the columns ``window``, ``position``, ``target`` of one window."""
+    """Columns ``window``, ``position`` and ``target`` of one window."""
     rows = len(target)
     return [
         pa.array(np.full(rows, window, np.int32)),
         pa.array(np.arange(rows, dtype=np.int32)),
         pa.array(target.astype(np.int32)),
     ]
+
+
+class SpecialMass:
+    """Mean and maximum of the special mass over all positions so far."""
+
+    def __init__(self) -> None:
+        self.sum, self.n, self.highest = 0.0, 0, 0.0
+
+    def add(self, mass: np.ndarray) -> str:
+        """Add the positions (s,) of a window; returns a sentence on that window."""
+        self.sum += float(mass.sum(dtype=np.float64))
+        self.n += len(mass)
+        self.highest = max(self.highest, float(mass.max()))
+        return _sentence(float(mass.mean(dtype=np.float64)), float(mass.max()))
+
+    def facts(self) -> dict[str, str]:
+        """Entries of the logits file's metadata."""
+        return {"special_mass_mean": f"{self.sum / self.n:.6g}", "special_mass_max": f"{self.highest:.6g}"}
+
+    def __str__(self) -> str:
+        return _sentence(self.sum / self.n, self.highest)
+
+
+def _sentence(mean: float, highest: float) -> str:
+    return f"ids that are not bytes have a probability of {mean:.3g} on average, {highest:.3g} at most"

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oversmoothing.corpus.documents import Document
-from oversmoothing.corpus.reader import read_split, verify
+from oversmoothing.corpus.reader import read_split
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
 from oversmoothing.corpus.splits import SPLITS, build_splits, split_bounds, split_of
 from oversmoothing.jobs import UserError
@@ -237,29 +237,28 @@ def test_run_hashes_tell_runs_and_their_order_apart() -> None:
 
 
 def test_reader_maps_a_split_read_only(tmp_path: Path) -> None:
-    part = build(tmp_path, ANCHORS)["splits"]["train"]
-    data = read_split(tmp_path / "train.bin")
+    build(tmp_path, ANCHORS)
+    data = read_split(tmp_path / "train.bin", tmp_path / "manifest.json", "train")
     assert isinstance(data, np.memmap)
     assert data.dtype == np.uint8
     assert data.tobytes() == (tmp_path / "train.bin").read_bytes()
     with pytest.raises(ValueError, match="read-only"):
         data[0] = 1
-    verify(tmp_path / "train.bin", part)
 
 
 def test_reader_names_a_file_that_is_not_the_one_described(tmp_path: Path) -> None:
-    part = build(tmp_path, ANCHORS)["splits"]["train"]
-    path = tmp_path / "train.bin"
+    build(tmp_path, ANCHORS)
+    path, manifest = tmp_path / "train.bin", tmp_path / "manifest.json"
     data = path.read_bytes()
     path.write_bytes(data[:-1] + b"?")
     with pytest.raises(UserError, match=r"train\.bin: its sha256 is not the one in the manifest"):
-        verify(path, part)
+        read_split(path, manifest, "train")
     path.write_bytes(data[:-1])
     with pytest.raises(UserError, match=rf"train\.bin: {len(data) - 1} bytes, but its manifest says {len(data)}"):
-        verify(path, part)
+        read_split(path, manifest, "train")
     path.write_bytes(b"")
     with pytest.raises(UserError, match=r"train\.bin: the corpus file is empty"):
-        read_split(path)
+        read_split(path, manifest, "train")
     path.unlink()
     with pytest.raises(UserError, match=r"train\.bin: no such corpus file: build the corpus first"):
-        verify(path, part)
+        read_split(path, manifest, "train")

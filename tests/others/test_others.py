@@ -21,7 +21,7 @@ from oversmoothing.others.measure import count_parameters, head_spectrum, measur
 from oversmoothing.others.origin import origin
 from oversmoothing.others.table import doubles, other_models_page, other_models_table, wide
 from oversmoothing.page import latex, markdown
-from oversmoothing.quality.perplexity import load_language_model
+from oversmoothing.pretrained.auto import load_language_model
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
 

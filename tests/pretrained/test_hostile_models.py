@@ -11,9 +11,10 @@ from odd_json import mutated
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
-from oversmoothing.quality.perplexity import load_language_model, read
-from oversmoothing.truths.causal_lm import load_causal_lm
+from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.quality.perplexity import read
 from oversmoothing.truths.evabyte import load_evabyte
+from oversmoothing.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
 BYTES = torch.arange(10)[None]

@@ -10,11 +10,11 @@ from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
 from safetensors.torch import load_file, save_file
 
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import load_tokenizer
+from oversmoothing.pretrained.auto import load_language_model, load_tokenizer
 from oversmoothing.pretrained.folder import check_folder
-from oversmoothing.quality.perplexity import load_language_model, read
-from oversmoothing.truths.causal_lm import load_causal_lm
+from oversmoothing.quality.perplexity import read
 from oversmoothing.truths.evabyte import load_evabyte
+from oversmoothing.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
 LOADERS = {

@@ -3,8 +3,8 @@
 import pytest
 from tiny_model import train
 
+from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.quality.language_model import save_language_model
-from oversmoothing.quality.perplexity import load_language_model
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,10 @@ import torch
 from tiny_model import SETTINGS, TEXT, train
 
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.quality import language_model as module
 from oversmoothing.quality.language_model import save_language_model
-from oversmoothing.quality.perplexity import load_language_model, read
+from oversmoothing.quality.perplexity import read
 from oversmoothing.quality.tokenizer import tokenise, train_tokenizer
 
 

@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
-from oversmoothing.quality.perplexity import _tokens, is_gpt2_large, load_language_model, read
+from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.quality.perplexity import _tokens, is_gpt2_large, read
 
 TEXTS = [
     "The 5th sentence",

@@ -16,8 +16,9 @@ import draw_windows
 import quality as script
 import train_language_model
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.quality.measures import MEASURES
-from oversmoothing.quality.perplexity import Readings, load_language_model, read
+from oversmoothing.quality.perplexity import Readings, read
 from oversmoothing.quality.quality import (
     QUALITY,
     UNSCORED,

@@ -9,7 +9,7 @@ from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForC
 
 from oversmoothing.jobs import UserError
 from oversmoothing.samples.generate import generate
-from oversmoothing.truths.causal_lm import load_causal_lm
+from oversmoothing.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
 SHAPE = {

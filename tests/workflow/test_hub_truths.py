@@ -111,7 +111,7 @@ def test_its_logits_are_those_of_the_bytes_and_say_what_was_left_out(thesis):
     assert float(facts[b"special_mass_max"]) == pytest.approx(mass.max(), rel=1e-4)
     assert "BYTE_STREAM_SPLIT" in file.metadata.row_group(0).column(3).encodings
     log = (thesis.folder / "results/thesis/logs/hub_logits/evabyte.log").read_text()
-    assert log.count("ids that are no byte have a mass of") == 7
+    assert log.count("ids that are not bytes have a probability of") == 7
     hidden = thesis.read("hidden/evabyte.parquet")
     assert hidden["pre"].equals(hidden["post"])
 
@@ -176,4 +176,4 @@ def test_a_truth_from_a_folder_needs_no_hub(thesis, tmp_path):
     assert thesis.study.planned("results/thesis/logits/own.parquet", config=config) == {}
     write_evabyte(tmp_path / "own", {**EVABYTE, "window_size": 16})
     output = thesis.study.snakemake("results/thesis/logits/own.parquet", config=config, check=False)
-    assert "own: a context of 31 bytes is longer than the 15 that it attends to exactly" in output
+    assert "a window has 32 bytes, and the block of own is 15" in output

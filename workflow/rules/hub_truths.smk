@@ -30,9 +30,10 @@ rule hub_logits:
             **config["inference"] | MODELS[wildcards.model].hub
         ),
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_logits.py"),
+        adapters=fingerprint("oversmoothing/truths/load.py"),
+        code=fingerprint("logits.py"),
     script:
-        "../../scripts/hub_logits.py"
+        "../../scripts/logits.py"
 
 
 rule hub_sample:
@@ -58,9 +59,10 @@ rule hub_sample:
             config, config["decodings"], MODELS[wildcards.model]
         ),
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_sample.py"),
+        adapters=fingerprint("oversmoothing/truths/load.py"),
+        code=fingerprint("sample.py"),
     script:
-        "../../scripts/hub_sample.py"
+        "../../scripts/sample.py"
 
 
 use rule hub_sample as hub_sample_extra with:
@@ -76,4 +78,5 @@ use rule hub_sample as hub_sample_extra with:
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_sample.py"),
+        adapters=fingerprint("oversmoothing/truths/load.py"),
+        code=fingerprint("sample.py"),

@@ -62,7 +62,8 @@ use rule hub_logits as showcase_hub_logits with:
             **config["inference"] | MODELS[wildcards.model].hub | {"batch": 1}
         ),
         device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_logits.py"),
+        adapters=fingerprint("oversmoothing/truths/load.py"),
+        code=fingerprint("logits.py"),
 
 
 use rule svd_logits as showcase_svd_logits with:

@@ -1,8 +1,7 @@
-"""Read a split. Training imports this, so it imports next to nothing: what it imports can retrain a model."""
+"""Reading a corpus. Training imports this module: whatever it imports can retrain every model."""
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,20 @@ import numpy as np
 from oversmoothing.jobs import UserError
 
 
-def read_split(path: str | Path) -> np.ndarray:
-    """Map a split into memory, read-only.
+def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
+    """Bytes of a split, mapped into memory read-only, after a check against the manifest by size and sha256.
+
+    Rules take the splits as ``ancient()``, so Snakemake does not notice that one has changed.
 
     Parameters
     ----------
-    path : str or Path
-        One of the raw byte files that `splits.build_splits` writes.
+    path : path
+        File of raw bytes, as `splits.build_splits` writes it.
+    manifest : path
+        The corpus's manifest.
+    split : {"train", "validation", "evaluation"}
+    check : bool
+        Whether to compare with the manifest. False is for a process beside which another one checks.
 
     Returns
     -------
@@ -26,18 +32,24 @@ def read_split(path: str | Path) -> np.ndarray:
     Raises
     ------
     UserError
-        If the file is missing or empty.
+        If the file is missing, empty or not the one in the manifest, or the manifest is missing or damaged.
     """
     path = Path(path)
+    part = read_manifest(manifest)["splits"][split]
     if not path.is_file():
         raise UserError(f"{path}: no such corpus file: build the corpus first")
-    if not path.stat().st_size:
+    size = path.stat().st_size
+    if not size:
         raise UserError(f"{path}: the corpus file is empty: delete it and build the corpus again")
+    if check and size != part["bytes"]:
+        raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
+    if check and _sha256(path) != part["sha256"]:
+        raise UserError(f"{path}: its sha256 is not the one in the manifest: delete it and run again")
     return np.memmap(path, dtype=np.uint8, mode="r")
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
-    """Read the manifest of a corpus.
+    """Manifest of a corpus.
 
     Returns
     -------
@@ -62,27 +74,6 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     return manifest
 
 
-def verify(path: str | Path, part: Mapping[str, Any]) -> None:
-    """Check that a split is the one its manifest describes, by size and then by sha256.
-
-    Rules take the splits as ``ancient()``, so Snakemake would not see that one was changed or damaged; reading it once
-    is nothing beside training on it.
-
-    Parameters
-    ----------
-    path : str or Path
-    part : mapping
-        The split's entry in the manifest, ``manifest["splits"]["train"]``: ``bytes`` and ``sha256``.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or empty, or is not the one described.
-    """
-    size = len(read_split(path))
-    if size != part["bytes"]:
-        raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
-    with Path(path).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != part["sha256"]:
-        raise UserError(f"{path}: its sha256 is not the one in the manifest: delete it and run again")
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,7 +15,7 @@ from oversmoothing.device import autocast
 from oversmoothing.dynamics.geometry import Directions, singular_entropy
 from oversmoothing.jobs import UserError
 from oversmoothing.others.contexts import contexts, first_token_bytes, prefix
-from oversmoothing.quality.perplexity import LanguageModel
+from oversmoothing.pretrained.auto import LanguageModel
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
 
 MEASURES = pa.schema(

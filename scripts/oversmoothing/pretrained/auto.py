@@ -1,46 +1,91 @@
-"""Models and tokenizers through the Auto classes of transformers: from safetensors, offline, no code of their own."""
+"""Causal language models and tokenizers of the hub, through the Auto classes of transformers.
+
+They are loaded from a folder in the Hugging Face format, from safetensors alone and offline; code that comes with a
+model is never run.
+"""
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder
 
+KEY = "quality.language_model"  # of the config, for messages
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
 BUFFERS = 1 << 28  # numbers in tensors that are in no file, such as masks
 TIED = 2  # times the weights of the files that a model may have: embedding and head may be one
 NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 
-def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str) -> Any:
-    """Load a causal language model; it has run once on two tokens.
+@dataclass(frozen=True)
+class LanguageModel:
+    """A causal language model with its tokenizer.
+
+    Attributes
+    ----------
+    model, tokenizer
+        Of transformers; the model is on its device, in float32.
+    context : int or None
+        The longest sequence that it reads, in tokens; None where it sets no limit.
+    """
+
+    model: Any
+    tokenizer: Any
+    context: int | None
+
+
+def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = KEY) -> LanguageModel:
+    """Causal language model with its tokenizer, in float32.
 
     Parameters
     ----------
     folder : path
-        In the Hugging Face format.
-    dtype : torch.dtype
-        Of the weights.
-    name : str
-        Of the model or the config's key, for messages.
-
-    Returns
-    -------
-    transformers.PreTrainedModel
-        On the CPU, in evaluation mode.
+    device : torch.device or str
+    key : str
+        The config's key, for messages.
 
     Raises
     ------
     UserError
-        If the folder does not pass `check_folder`, asks for code of its own, its weights are not those of its config,
-        or the model does not run.
+        As `load_causal_lm` and `load_tokenizer`.
+    """
+    tokenizer = load_tokenizer(folder, key)
+    model = load_causal_lm(folder, torch.float32, key, device)
+    _keep_in_float32(model.get_output_embeddings())
+    return LanguageModel(model, tokenizer, context_of(model))
+
+
+def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: torch.device | str = "cpu") -> Any:
+    """Causal language model that has run once on two tokens.
+
+    Parameters
+    ----------
+    folder : path
+    dtype : torch.dtype
+        Of the weights.
+    name : str
+        The model's name or the config's key, for messages.
+    device : torch.device or str
+
+    Returns
+    -------
+    transformers.PreTrainedModel
+        In evaluation mode, on the device.
+
+    Raises
+    ------
+    UserError
+        If the folder does not pass `check_folder`, the model needs code of its own, its weights do not fit its config,
+        or it does not run.
     """
     disable_progress_bar()
     with told(f"{name}: {folder}: no complete causal language model that needs no code"):
@@ -68,16 +113,17 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str) -> Any:
             found = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
         if found != (1, 2, len(head.weight)):
             raise UserError(f"its logits of two tokens have the shape {tuple(found)}, its head {len(head.weight)} rows")
+    torch.nn.Module.to(model, device)
     return model
 
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
-    """Load a tokenizer (parameters as of `load_causal_lm`).
+    """Tokenizer of a model (parameters as in `load_causal_lm`).
 
     Raises
     ------
     UserError
-        If the folder does not pass `check_folder`, or has no tokenizer that finds tokens in a text.
+        If the folder does not pass `check_folder`, or its tokenizer finds no token in a text.
     """
     with told(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
@@ -90,16 +136,16 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 
 
 def context_of(model: Any) -> Any:
-    """Return the longest sequence that a model reads, in tokens; None where it sets no limit."""
+    """Longest sequence that a model reads, in tokens; None where it sets no limit."""
     return getattr(model.config, "max_position_embeddings", None)
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Turn whatever breaks inside into a `UserError` of one line: `what`, and in brackets the reason.
+    """Context that turns any error inside into a `UserError` of one line: `what`, and the reason in brackets.
 
-    A wrong config breaks transformers in ways without number, and the tokenizers' library panics past `Exception`.
-    Only what is no fault of the files passes: too little memory, or Ctrl-C.
+    A wrong config breaks transformers in countless ways, and the tokenizers library raises past `Exception`. Only what
+    is not the fault of the files passes: too little memory, or Ctrl-C.
     """
     try:
         yield
@@ -111,6 +157,17 @@ def told(what: str) -> Iterator[None]:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             reason = reason if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {reason}"
         raise UserError(f"{what} ({reason})") from error
+
+
+def _keep_in_float32(head: Any) -> None:
+    """Make a head multiply in float32 whatever the precision around it: logits near -100 lose half a nat in bf16."""
+    plain = head.forward
+
+    def forward(hidden: Tensor) -> Tensor:
+        with torch.autocast(hidden.device.type, enabled=False):
+            return plain(hidden.float())
+
+    head.forward = forward
 
 
 def _check_weights(held: ModelFolder, config: Any) -> None:

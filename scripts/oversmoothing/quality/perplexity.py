@@ -1,13 +1,8 @@
-"""What an external language model makes of samples: their perplexity, and the features that MAUVE compares.
-
-Any causal language model that the Auto classes of transformers load from safetensors will do; code that comes with
-a model is never run.
-"""
+"""Perplexity of samples under an external language model, and the features that MAUVE compares."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,31 +12,12 @@ from torch.nn.functional import cross_entropy
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained import auto as pretrained
-
-KEY = "quality.language_model"
-
-
-@dataclass(frozen=True)
-class LanguageModel:
-    """A causal language model with its tokenizer.
-
-    Attributes
-    ----------
-    model, tokenizer
-        Of transformers; the model stands on its device, in float32.
-    context : int or None
-        The longest sequence that it reads, in tokens; None where it sets no limit.
-    """
-
-    model: Any
-    tokenizer: Any
-    context: int | None
+from oversmoothing.pretrained.auto import KEY, LanguageModel
 
 
 @dataclass(frozen=True)
 class Readings:
-    """What a language model makes of n texts.
+    """Perplexity and features of n texts under a language model.
 
     Attributes
     ----------
@@ -55,42 +31,18 @@ class Readings:
     features: np.ndarray
 
 
-def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = KEY) -> LanguageModel:
-    """Load a causal language model and its tokenizer; nothing is fetched.
-
-    Parameters
-    ----------
-    folder : str or Path
-        In the Hugging Face format.
-    device : torch.device or str
-    key : str
-        Of the config, for messages.
-
-    Raises
-    ------
-    UserError
-        If there is no such model, or it has no safetensors, no tokenizer or brings code of its own.
-    """
-    tokenizer = pretrained.load_tokenizer(folder, key)
-    model = pretrained.load_causal_lm(folder, torch.float32, key)
-    torch.nn.Module.to(model, device)
-    _keep_in_float32(model.get_output_embeddings())
-    return LanguageModel(model, tokenizer, pretrained.context_of(model))
-
-
 def is_gpt2_large(model: LanguageModel) -> bool:
-    """Say whether this is the thesis's language model, as far as its shape tells."""
+    """Whether this is the thesis's language model, judged by its shape."""
     config = model.model.config
     return config.model_type == "gpt2" and (config.n_layer, config.n_embd) == (36, 1280)
 
 
 @torch.inference_mode()
 def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str = "float32") -> Readings:
-    """Read each text by itself, once for both perplexity and features (thesis 5.2).
+    """Perplexity and features of each text by itself, from one pass (thesis 5.2).
 
-    The first token has no context and is not scored.
-    Texts of like length share a batch. They are padded behind their last token, where a causal model cannot see it,
-    so no padding token is needed.
+    The first token has no context and is not scored. Texts of similar length share a batch. They are padded after
+    their last token, where a causal model cannot see it, so no padding token is needed.
 
     Parameters
     ----------
@@ -137,33 +89,22 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     return Readings(perplexity, features)
 
 
-def _keep_in_float32(head: Any) -> None:
-    """Let a head multiply in float32 whatever the precision around it: logits near -100 lose half a nat in bf16."""
-    plain = head.forward
-
-    def forward(hidden: Tensor) -> Tensor:
-        with torch.autocast(hidden.device.type, enabled=False):
-            return plain(hidden.float())
-
-    head.forward = forward
-
-
 def _tokens(tokenizer: Any, text: str) -> list[int]:
-    """Return the tokens of a text and no others: no mark of its beginning, and none where the text spells one."""
+    """Tokens of a text, without special tokens, even where the text spells one."""
     if not text:
         return []
     return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
 def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
-    """Yield the rows of each batch, the longest first; what has no token stands in none."""
+    """Rows of each batch, longest texts first; texts without tokens are in none."""
     rows = sorted((row for row, ids in enumerate(tokens) if ids), key=lambda row: -len(tokens[row]))
     for start in range(0, len(rows), batch):
         yield rows[start : start + batch]
 
 
 def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return ids and mask, int64 (n, longest): any id will do as padding, for nothing before it sees it."""
+    """Ids and mask, int64 (n, longest); any id serves as padding, since nothing before it sees it."""
     ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.int64)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(rows):

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
+from oversmoothing.pretrained.auto import LanguageModel
 from oversmoothing.quality.byte_frequencies import byte_tv, count_bytes
 from oversmoothing.quality.mauve import mauve, why_not
-from oversmoothing.quality.perplexity import LanguageModel, Readings, read
+from oversmoothing.quality.perplexity import Readings, read
 from oversmoothing.quality.words import sample_text, word_metrics
 from oversmoothing.store.parquet import read_table
 

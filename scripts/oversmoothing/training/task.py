@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.reader import read_manifest, read_split, verify
-from oversmoothing.device import allow_tf32, choose_compile, choose_device, choose_precision, make_deterministic
+from oversmoothing.corpus.reader import read_manifest, read_split
+from oversmoothing.device import allow_tf32, choose_compile, setup
 from oversmoothing.jobs import explain
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.provenance import digest, provenance
@@ -73,16 +73,12 @@ def perform(task: Task, group: Group) -> None:
     """
     settings = task.settings
     training, seed = settings["training"], settings["seed"]
-    device = choose_device(task.device, group.local_rank)
-    precision = choose_precision(training["precision"], device)
+    device, precision = setup(task.device, training, group.local_rank)
     compiled = choose_compile(training["compile"], device)
-    make_deterministic(device, training["threads"])
     allow_tf32(device)
-    data = {name: read_split(path) for name, path in (("training", task.training), ("validation", task.validation))}
+    train_split = read_split(task.training, task.manifest, "train", check=group.leads)
+    validation_split = read_split(task.validation, task.manifest, "validation", check=group.leads)
     corpus = read_manifest(task.manifest)
-    if group.leads:
-        verify(task.training, corpus["splits"]["train"])
-        verify(task.validation, corpus["splits"]["validation"])
 
     model = GPT(GPTConfig.from_dict(settings["model"]), seed).to(device)
     logger.info(
@@ -109,7 +105,7 @@ def perform(task: Task, group: Group) -> None:
             lock = Lock(outputs)
             held.enter_context(lock.held())
             held.enter_context(checkpoints.lock())
-        train(model, data["training"], data["validation"], training, seed, precision, checkpoints, group)
+        train(model, train_split, validation_split, training, seed, precision, checkpoints, group)
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)

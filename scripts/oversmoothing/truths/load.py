@@ -1,5 +1,6 @@
-"""From an entry of the config's truths to a model over bytes."""
+"""Truths of the config as models over bytes: EvaByte, or any causal language model whose ids are bytes."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,17 @@ import torch
 
 from oversmoothing.hub import asset_folder
 from oversmoothing.jobs import UserError
-from oversmoothing.truths.byte_model import ByteModel
-from oversmoothing.truths.causal_lm import load_causal_lm
+from oversmoothing.pretrained import auto as pretrained
+from oversmoothing.truths.byte_model import BYTES, ByteModel
 from oversmoothing.truths.evabyte import load_evabyte
+
+PROBE = 8  # bytes on which the head is tried
 
 
 def load_truth(
     manifest: str | Path, name: str, settings: Mapping[str, Any], device: torch.device, precision: str
 ) -> ByteModel:
-    """Load a truth from the files that a manifest lists (`oversmoothing.hub`).
+    """Truth from the files that a manifest lists (`oversmoothing.hub`).
 
     Parameters
     ----------
@@ -24,8 +27,8 @@ def load_truth(
     name : str
         The truth's name, for messages.
     settings : mapping
-        ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own is put before every text,
-        for the latter an id or None; for the latter ``byte_offset``.
+        ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own id is put before every
+        text, for the latter an id or None; for the latter also ``byte_offset``.
     device : torch.device
     precision : {"bf16", "float32"}
 
@@ -40,3 +43,53 @@ def load_truth(
     if settings["layout"] == "causal_lm":
         return load_causal_lm(folder, name, settings["byte_offset"], settings["bos"], device, precision)
     raise UserError(f"{name}: layout {settings['layout']!r} is not known; write evabyte or causal_lm")
+
+
+def load_causal_lm(
+    folder: str | Path, name: str, byte_offset: int, bos: int | None, device: torch.device, precision: str
+) -> ByteModel:
+    """Causal language model of transformers whose ids are bytes, possibly behind an offset.
+
+    Parameters
+    ----------
+    folder : path
+        In the Hugging Face format.
+    name : str
+        For messages.
+    byte_offset : int
+        The id of byte 0; byte b is the id b + `byte_offset`.
+    bos : int or None
+        An id put before every text.
+    device : torch.device
+    precision : {"bf16", "float32"}
+        Of the weights; the head is always float32.
+
+    Raises
+    ------
+    UserError
+        As `pretrained.auto.load_causal_lm`, or if the ids leave no room for 256 bytes or the logits are not the head
+        times the last hidden state.
+    """
+    model = pretrained.load_causal_lm(folder, torch.bfloat16 if precision == "bf16" else torch.float32, name, device)
+    model.requires_grad_(False)
+    head = model.get_output_embeddings()
+    # Where a model sets no limit, as with rotary positions that reach on, the windows are the limit.
+    context = pretrained.context_of(model) or sys.maxsize
+    own = ByteModel(name, model.base_model, head.weight, getattr(head, "bias", None), byte_offset, bos, context)
+    _try_head(own, model, 0.05 if precision == "bf16" else 1e-3)
+    return own
+
+
+@torch.inference_mode()
+def _try_head(own: ByteModel, model: Any, tolerance: float) -> None:
+    """Raise unless the logits are a linear map of the last hidden state."""
+    tokens = torch.arange(PROBE, device=own.head.weight.device)[None] * 31
+    logits = own.logits(own.hidden(tokens)[1])
+    first = own.byte_offset
+    expected = model(input_ids=own.ids(tokens), use_cache=False).logits[:, -PROBE:, first : first + BYTES].float()
+    error = (logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6)
+    if not error < tolerance:
+        raise UserError(
+            f"{own.name}: its logits are not its head times its last hidden state (off by {error:.0%} of the largest); "
+            "such a model cannot be a truth here"
+        )
