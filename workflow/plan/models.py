@@ -190,7 +190,9 @@ def _hub_settings(truth: Mapping[str, Any]) -> dict[str, Any]:
         if truth["layout"] == "evabyte"
         else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
     )
-    return settings(asset=asset_name(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own)
+    return settings(
+        asset=asset_name(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own
+    )
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

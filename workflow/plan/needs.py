@@ -22,7 +22,7 @@ DOCSTRINGS = 10_000_000  # bytes of text
 
 
 def study(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The study that `oversmoothing.needs` reports on; sizes of text and downloads are estimates until they are there."""
+    """Facts that `oversmoothing.needs` reports on; sizes of text and downloads are estimates until they are there."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
     fetched = shards | {

@@ -20,10 +20,7 @@ rule argmaxability:
 
 rule argmaxability_table:
     input:
-        classes=expand(
-            f"{RESULTS}/argmaxability/{{model}}.parquet",
-            model=FAMILY,
-        ),
+        classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY),
         published=published("b")[0],
     output:
         **table(

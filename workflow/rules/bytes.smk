@@ -84,10 +84,6 @@ rule utf8_bytes_figure:
         training=ancient(CORPUS["train"]),
         manifest=MANIFEST,
     output:
-        **figure(
-            "utf8_bytes",
-            category="3 Models",
-            label="Figure A.1: bytes in UTF-8",
-        ),
+        **figure("utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"),
     script:
         "../../scripts/utf8_bytes_figure.py"

@@ -4,8 +4,8 @@ In `params`, what decides a result is a plain value, which Snakemake compares be
 it is computed (the device, the folder of checkpoints) is a function of `output`, which Snakemake does not compare.
 No output is marked `update()`: after a failed job Snakemake would put the old file back, but take it for the new one.
 
-What chapters do not state, because every rule with a script has it: the fingerprint of its code, the environment, the
-log, and for tables and figures that they run where Snakemake does (see `tracking/complete.py`).
+Chapters do not state what is the same everywhere (see `tracking/complete.py`): the fingerprint of the code, the
+environment, the log, and, for tables and figures, that they are made where Snakemake runs.
 """
 
 import os

@@ -8,15 +8,9 @@ Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex} and figures/met
 # All cores, so that nothing runs beside what is timed, though it uses one; a cluster's job has one of its own.
 rule costs:
     input:
-        logits=expand(
-            LOGITS,
-            model=FAMILY,
-        ),
+        logits=expand(LOGITS, model=FAMILY),
         truth=f"{RESULTS}/logits/{TRUTHS[0]}.parquet",
-        weights=expand(
-            WEIGHTS,
-            model=FAMILY,
-        ),
+        weights=expand(WEIGHTS, model=FAMILY),
     output:
         f"{RESULTS}/metric_cost.parquet",
     threads: workflow.resource_settings.cores or 1

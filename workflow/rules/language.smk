@@ -41,7 +41,7 @@ rule language:
     log:
         f"{RESULTS}/logs/language/{{text}}.log",
     wildcard_constraints:
-        text="|".join(SPLITS_READ),
+        text=one_of(SPLITS_READ),
     resources:
         **per_attempt(mem_mb=4000, runtime=60),
     params:

@@ -11,11 +11,7 @@ rule losses_table:
         logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
         published=published("3_1")[0],
     output:
-        **table(
-            "losses",
-            category="3 Models",
-            label="Table 3.1: losses and accuracies",
-        ),
+        **table("losses", category="3 Models", label="Table 3.1: losses and accuracies"),
     params:
         settings=settings(
             **config["statistics"],
@@ -31,9 +27,7 @@ rule losses_figure:
         [HISTORY.format(model=model.name) for model in TRAINED],
     output:
         **figure(
-            "losses",
-            category="3 Models",
-            label="Figure 3.1: losses along training",
+            "losses", category="3 Models", label="Figure 3.1: losses along training"
         ),
     params:
         settings=settings(

@@ -72,18 +72,12 @@ if TRAINED:
     rule architecture_figure:
         output:
             **figure(
-                "architecture",
-                category="2 Background",
-                label="Figure 2.1: the models",
+                "architecture", category="2 Background", label="Figure 2.1: the models"
             ),
         params:
             settings=settings(
                 models=[
-                    {
-                        "model": model.name,
-                        "kind": model.kind,
-                        "shape": model.shape,
-                    }
+                    {"model": model.name, "kind": model.kind, "shape": model.shape}
                     for model in PREDICTORS
                 ]
             ),

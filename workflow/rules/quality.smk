@@ -51,9 +51,7 @@ rule quality:
     input:
         windows=WINDOWS,
         samples=lambda wildcards: expand(
-            SAMPLES,
-            model=wildcards.model,
-            decoding=JUDGED[wildcards.model],
+            SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]
         ),
         language_model=LANGUAGE_MODEL,
     output:
@@ -121,10 +119,7 @@ rule quality_table:
 rule byte_frequency_figure:
     input:
         windows=WINDOWS,
-        samples=expand(
-            f"{RESULTS}/samples/{{model}}/pure.parquet",
-            model=FAMILY,
-        ),
+        samples=expand(f"{RESULTS}/samples/{{model}}/pure.parquet", model=FAMILY),
     output:
         **figure(
             "byte_frequency",

@@ -26,17 +26,10 @@ rule ranks:
 
 rule effective_rank_table:
     input:
-        ranks=expand(
-            f"{RESULTS}/ranks/{{model}}.parquet",
-            model=FAMILY,
-        ),
+        ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY),
         published=published("7_3")[0],
     output:
-        **table(
-            "effective_rank",
-            category="7 Rank",
-            label="Table 7.3: effective ranks",
-        ),
+        **table("effective_rank", category="7 Rank", label="Table 7.3: effective ranks"),
     params:
         settings=settings(
             models=plan.thesis.rows(config, "family"),

@@ -59,9 +59,7 @@ use rule oversmoothing_table as decodings_table with:
         published=published("e_1", "e_2", "e_3", "e_4", "e_5", "e_6"),
     output:
         **table(
-            "decodings",
-            category="6 Decoding",
-            label="Tables E.1 to E.6: each truth",
+            "decodings", category="6 Decoding", label="Tables E.1 to E.6: each truth"
         ),
     params:
         settings=settings(
@@ -80,9 +78,7 @@ use rule oversmoothing_table as decodings_pooled_table with:
         published=published("6_1"),
     output:
         **table(
-            "decodings_pooled",
-            category="6 Decoding",
-            label="Table 6.1: all truths",
+            "decodings_pooled", category="6 Decoding", label="Table 6.1: all truths"
         ),
     params:
         settings=settings(
@@ -124,11 +120,7 @@ if config["svd_ranks"]:
             scores=scores(AGAINST_TRUTHS, names(MODELS, "svd")),
             published=published("7_1", "7_2"),
         output:
-            **table(
-                "svd",
-                category="7 Rank",
-                label="Tables 7.1, 7.2: truncated heads",
-            ),
+            **table("svd", category="7 Rank", label="Tables 7.1, 7.2: truncated heads"),
         params:
             settings=settings(
                 **config["statistics"],
