@@ -1,7 +1,7 @@
-"""How far a study has come, read from its results folder alone, while it may still run.
+"""How far a study has come, read from its results folder alone, while it may still be running.
 
-What counts as finished is what Snakemake would not make again: its summary says so of every file, so that one of other
-windows, another threshold or older code is never taken for one of this config.
+A file counts as finished if Snakemake's summary says that it would not be made again, so results of other windows,
+another threshold or older code are never taken for those of this config.
 """
 
 import csv
@@ -29,7 +29,7 @@ BY_FOLDER = ("models", "samples")  # where a model's name is that of a folder
 
 
 def read_summary(text: str) -> dict[str, str]:
-    """Read what ``snakemake --summary`` prints.
+    """State of every file, from what ``snakemake --summary`` prints.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_summary(text: str) -> dict[str, str]:
 
 
 def model_of(path: str | Path, results: str | Path) -> str | None:
-    """Name the model that a file of the results folder would belong to; None for a file elsewhere."""
+    """Model that a file of the results folder would belong to; None for a file elsewhere."""
     try:
         parts = Path(path).relative_to(results).parts
     except ValueError:
@@ -63,14 +63,14 @@ def model_of(path: str | Path, results: str | Path) -> str | None:
 def training_state(
     model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
 ) -> str:
-    """Say how a model's training stands: what of it is read from its checkpoint or its history.
+    """State of a model's training, read from its checkpoint or its history.
 
     Parameters
     ----------
     model : mapping
-        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `watched` in the workflow's plan).
+        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `plan.progress`).
     states : mapping
-        As `read_summary` gives it.
+        From `read_summary`.
     results : path
     code : str
         Fingerprint of the training's code.
@@ -101,16 +101,16 @@ def training_state(
 def overview(
     models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
 ) -> pd.DataFrame:
-    """Set out how far each model has come.
+    """Table of how far each model has come.
 
     Parameters
     ----------
     models : sequence of mappings
         ``model`` of each.
     trainings : mapping
-        From model to what `training_state` says of it.
+        `training_state` of each model, by name.
     states : mapping
-        As `read_summary` gives it.
+        From `read_summary`.
     results : path
 
     Returns
@@ -132,14 +132,14 @@ def overview(
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
-    """Count, by folder, the results that are there but would be made again, tables and figures aside."""
+    """Number of results that exist but would be made again, by folder, tables and figures aside."""
     paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
     folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
     return {folder: folders.count(folder) for folder in sorted(folders) if folder not in ("tables", "figures")}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
-    """Read the checkpoint of a training; None where there is none that it would go on from."""
+    """State of a training according to its checkpoint; None if there is none to resume from."""
     folder = Folder.of(model["checkpoints"], training_key(model["settings"], code, manifest))
     try:
         with safe_open(folder.resume, "np") as file:

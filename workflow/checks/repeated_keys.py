@@ -1,11 +1,11 @@
-"""Keys that stand twice in a config file: YAML keeps the last one and says nothing."""
+"""Keys that stand twice in a config file: YAML silently keeps the last one."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
 
-from plan import ConfigError
+from plan.settings import ConfigError
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -1,7 +1,7 @@
-"""What a run was planned with, handed from its Snakemake to those of its jobs on a cluster.
+"""What a run was planned with, passed from the Snakemake that the user started to those of its jobs on a cluster.
 
-Each of these reads config and code anew, but what it makes is recorded as made with what the first one read. So they
-take the fingerprints from it, against which scripts hold their code as they start, and compare the config themselves.
+Each of these reads config and code again, but what it makes is recorded as made with what the first one read. So they
+take the fingerprints from it, which scripts compare with their code as they start, and compare the config themselves.
 """
 
 import json
@@ -11,13 +11,13 @@ from typing import Any
 
 from oversmoothing import fingerprint as code
 from oversmoothing.store.provenance import digest
-from plan import ConfigError
+from plan.settings import ConfigError
 
 VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; jobs on this machine inherit it
 
 
 def begin(config: Mapping[str, Any], leads: bool) -> None:
-    """Begin to record a plan; in a job's own Snakemake, hold the config against that of the plan.
+    """Begin to record a plan; in a job's own Snakemake, compare the config with that of the plan.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
     Raises
     ------
     ConfigError
-        If the config is another one by now.
+        If the config has changed since.
     """
     if leads:
         os.environ[VARIABLE] = json.dumps({"config": digest(config)})

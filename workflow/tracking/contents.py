@@ -1,8 +1,8 @@
-"""What the files of the user hold, as parameters of the rules that read them.
+"""Contents of the user's files, as parameters of the rules that read them.
 
-Snakemake sees that a file has changed by its time, and an older file in its place, or one whose time was kept, is no
-change to it. So rules carry the size and the digest of what they read. A digest is taken once and kept under what no
-write leaves as it is: not even a copy that keeps a file's time keeps `ctime`, the time of its last change of any kind.
+Snakemake notices a change by a file's modification time, so an older file in its place, or one whose time was kept,
+goes unnoticed. Rules therefore carry the size and the digest of what they read. A digest is computed once and stored
+with properties that no write preserves: even a copy that keeps the modification time changes `ctime`.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ LONG = 1_000_000_000  # bytes whose digest takes more than some seconds
 
 
 def contents(files: Iterable[str | Path]) -> dict[str, str]:
-    """Give for each file that is there its size and SHA-256, by its path."""
+    """Size and SHA-256 of each file that exists, by its path."""
     known = _read_kept()
     now, stats = time.time_ns(), {str(file): Path(file).stat() for file in files if Path(file).is_file()}
     keys = {
@@ -42,7 +42,7 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
                     new[place] = [*key, digest]
             found[file] = f"{key[0]} bytes, sha256 {digest}"
     if new:
-        with contextlib.suppress(PermissionError):  # of a folder that is not ours: then each plan takes them again
+        with contextlib.suppress(PermissionError):  # in a folder that is not ours: then each plan computes them again
             write_json(KEPT, _read_kept() | new)
     return found
 

@@ -1,18 +1,20 @@
-"""The paths that a config names, checked as soon as it is read, and before anything is planned.
+"""The paths that a config names, checked as soon as it is read and before anything is planned.
 
-Snakemake says nothing of an input that is missing as long as the outputs made of it exist: it takes these as they are.
-So no rule can be left to find out that a file is not there.
+Snakemake does not report a missing input as long as the outputs made from it exist, so no rule would notice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plan import ConfigError, as_folder, corpus_files, matching_files, others
+from plan.corpus import local_shards, matching_files, patterns, user_files
+from plan.hub import as_folder
+from plan.others import revisions
+from plan.settings import ConfigError
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
-    """Check the names of all paths, and that checkpoints, histories and models' folders are there.
+    """Check the names of all paths, and that checkpoints, histories and models' folders exist.
 
     Raises
     ------
@@ -24,12 +26,12 @@ def check_paths(config: Mapping[str, Any]) -> None:
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:
-    """Say of each text that the config names and that is not there its key and path; what it is for can be planned."""
+    """Messages about texts that the config names and that do not exist; a study can be planned without them."""
     return list(_missing_text(config))
 
 
 def check_text(config: Mapping[str, Any]) -> None:
-    """Check that the text is there, before a job has deleted any earlier output.
+    """Check that the text exists, before a job has deleted any earlier output.
 
     Raises
     ------
@@ -41,13 +43,13 @@ def check_text(config: Mapping[str, Any]) -> None:
 
 
 def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
-    """Check that each input which stands in a rule, and which no rule makes, is there.
+    """Check that each input which a rule names and no rule makes exists.
 
     Parameters
     ----------
     rules : iterable of snakemake.rules.Rule
     made : iterable of str
-        Folders of what rules make.
+        Folders that rules write to.
 
     Raises
     ------
@@ -62,9 +64,9 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
 
 
 def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what Snakemake would read as a wildcard or a variable of its own, and not as a name."""
+    """Messages about names that Snakemake would read as a wildcard or a variable of its own."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
-    named |= {f"corpus.paths: {path}": path for path in _read(config)}
+    named |= {f"corpus.paths: {path}": path for path in user_files(config)}
     for i, corpus in enumerate(config["language"]["corpora"]):
         named |= {f"language.corpora.{i}.paths: {path}": path for path in matching_files(corpus["paths"])}
     for key, path in named.items():
@@ -84,8 +86,8 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
-    corpus, here = config["corpus"], f"(searched in {Path.cwd()})"
-    for pattern in corpus["paths"] if corpus["source"] == "files" else ():
+    here = f"(searched in {Path.cwd()})"
+    for pattern in patterns(config):
         if not matching_files([pattern]):
             yield f"corpus.paths: no file matches {pattern!r} {here}"
     for shard in local_shards(config):
@@ -97,16 +99,8 @@ def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
                 yield f"language.corpora.{i}.paths: no file matches {pattern!r} {here}"
 
 
-def local_shards(config: Mapping[str, Any]) -> list[Path]:
-    """List the shards of the corpus that a folder of the user's holds; none where they come from the hub."""
-    fineweb = config["corpus"]["fineweb"]
-    if config["corpus"]["source"] != "fineweb" or not fineweb["repository"].startswith(("/", ".", "~")):
-        return []
-    return [Path(fineweb["repository"]).expanduser() / shard for shard in (*fineweb["train"], *fineweb["evaluation"])]
-
-
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
-    """List checkpoints and histories by their key."""
+    """Paths of checkpoints and histories, by key."""
     lists = {"family": config["family"], "truths": config["truths"]}
     lists["saturation.histories"] = config["saturation"]["histories"]
     return {
@@ -118,16 +112,12 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """List the folders that stand in the place of a name on the hub, with their keys."""
+    """Keys and paths of the folders that stand in place of a name on the hub."""
     named = {"quality.language_model": config["quality"]["language_model"] or ""}
     named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
     for key, name in named.items():
         if folder := as_folder(name) if name else None:
             yield key, str(folder)
-    for other in others(config).values():
-        if "folder" in other.source:
-            yield f"others.models: revision {other.revision} of {other.model}", other.source["folder"]
-
-
-def _read(config: Mapping[str, Any]) -> list[str]:
-    return corpus_files(config) if config["corpus"]["source"] == "files" else []
+    for one in revisions(config).values():
+        if "folder" in one.source:
+            yield f"others.models: revision {one.revision} of {one.model}", one.source["folder"]
