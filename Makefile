@@ -26,8 +26,8 @@ smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
 	@echo && cat results/smoke/tables/oversmoothing.md
 
-so-far: $(VENV)/.installed ## beside a run under way: how far it is, and tables of what is finished (CONFIG=config/thesis.yaml)
-	@$(BIN)/snakemake -s workflow/so_far.smk --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
+so-far: $(VENV)/.installed ## beside a run under way: how far each of its models is (CONFIG=config/thesis.yaml)
+	@$(BIN)/oversmoothing progress $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(VENV)/.installed-dev ## the tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -52,12 +52,13 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 
 env: $(VENV)/.installed ## the environment alone
 
-$(VENV)/.installed: envs/lock.txt
+$(VENV)/.installed: envs/lock.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Error: $(PYTHON) is older than Python 3.11; name another with make PYTHON=python3.12"; exit 1; }
 	@echo "Building $(VENV) from envs/lock.txt (a few minutes the first time) ..."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r envs/lock.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed envs/lock-dev.txt
