@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(T
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 
-.PHONY: table report smoke so-far test test-slow test-slurm lint format env lock clean help
+.PHONY: table report smoke so-far test test-slow test-slurm lint format keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -49,6 +49,9 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt workflow
+
+keys: $(VENV)/.installed ## write the list of keys in config/README.md from the schema
+	PYTHONPATH=workflow $(BIN)/python -m schemas.describe
 
 env: $(VENV)/.installed ## the environment alone
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
 from plan import ConfigError, models, others, step, with_histories
+from schemas.config import read_schema
 
-SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
 DECODINGS = {
     "pure": (),
     "greedy": (),
@@ -60,8 +59,9 @@ def check_device(config: Mapping[str, Any]) -> None:
 
 
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    for error in sorted(Validator(schema).iter_errors(config), key=lambda error: [str(part) for part in error.path]):
+    for error in sorted(
+        Validator(read_schema()).iter_errors(config), key=lambda error: [str(part) for part in error.path]
+    ):
         yield _explain(error)
     yield from _not_finite(config, "")
     yield from _entries(config)

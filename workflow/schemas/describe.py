@@ -1,6 +1,6 @@
-"""Write config/README.md: its hand-written text around the keys, which the schema describes.
+"""Write the list of keys in config/README.md from the schema's descriptions and the default config.
 
-The keys stand between two comments; `make config-readme` (python scripts/config_readme.py) writes what is between them.
+`make keys` replaces what stands between the two comments; the rest is written by hand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,9 +9,11 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+from schemas.config import read_schema
+
+ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "config/README.md"
-BEGIN, END = "<!-- keys: written by scripts/config_readme.py from the schema -->", "<!-- end of keys -->"
+BEGIN, END = "<!-- keys: written by `make keys` -->", "<!-- end of keys -->"
 
 
 def main() -> None:
@@ -28,17 +30,18 @@ def with_keys(page: str) -> str:
 
 def keys() -> str:
     """One section per top-level key of the config, with a table of the keys below it."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
+    schema = read_schema()
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
-    shared = {id(part) for section in ("model", "training") for part in schema["properties"][section]["properties"].values()}
+    sections = schema["properties"]
+    # What a truth's own `model` and `training` may hold is described once, under these sections.
+    shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}
     parts = []
-    for name, section in schema["properties"].items():
+    for name, section in sections.items():
         values = _values(section, schema["$defs"])
         parts.append(f"### `{name}`\n\n{section['description']}" + (f" Value: {values}." if values else ""))
         if isinstance(default[name], str):
             parts[-1] += f" Default: `{default[name]}`."
-        rows = [row for row in _rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())]
-        if rows:
+        if rows := list(_rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())):
             parts.append("| key | value | default | meaning |\n|:---|:---|:---|:---|\n" + "\n".join(rows))
     return "\n\n".join(parts)
 
@@ -50,9 +53,10 @@ def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str,
             continue
         own = default.get(name) if isinstance(default, Mapping) else None
         where = f"{key}.{name}".lstrip(".")
-        shown = f"`{_flow(own)}`" if name in (default if isinstance(default, Mapping) else ()) and not _nested(own) else ""
+        known = isinstance(default, Mapping) and name in default and not _nested(own)
+        shown = f"`{_flow(own)}`" if known else ""
         if "description" in part:
-            yield f"| `{where}` | {_values(part, defs)} | {shown} | {part['description'].replace('|', '\\|')} |"
+            yield f"| `{where}` | {_values(part, defs)} | {shown} | {part['description']} |"
         yield from _rows(part, where, own, defs, skip)
 
 
