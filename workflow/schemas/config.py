@@ -32,6 +32,6 @@ def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
 
 
 def _bounds(parameter: Parameter) -> dict[str, Any]:
-    bounds = {"type": "integer" if parameter.whole else "number"}
+    bounds: dict[str, Any] = {"type": "integer" if parameter.whole else "number"}
     bounds |= {"exclusiveMinimum" if parameter.above else "minimum": parameter.low}
     return bounds | ({} if parameter.high == float("inf") else {"maximum": parameter.high})

@@ -14,6 +14,7 @@ from glob import glob
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -148,10 +149,10 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             + (f"did you mean {near[0]}?" if near else f"use {', '.join(DECODINGS)}")
         )
     parameter = PARAMETER.get(name)
+    settings: dict[str, Any] = {"name": name}
     if parameter is None:
         if equals:
             raise UserError(f"--decoding {name} takes no value")
-        settings = {"name": name}
     else:
         try:
             value = json.loads(number) if equals else parameter.default
@@ -161,7 +162,7 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= parameter.high:
                 raise UserError(f"--decoding bat: delta = {number} is not a number {parameter.bounds}")
             return lambda path, model: _bat(path, model, value)
-        settings = {"name": name, parameter.key: value}
+        settings |= {parameter.key: value}
     decoder(settings)  # refuses a bad value before a model is loaded
     return lambda path, model: decoder(settings, model.config.vocabulary)
 
