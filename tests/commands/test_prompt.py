@@ -104,7 +104,7 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--decoding", "top-k=0"], "k = 0"),
         (["Of", "--decoding", "top-p=1.5"], "p = 1.5"),
         (["Of", "--decoding", "pure=1"], "pure takes no value"),
-        (["Of", "--decoding", "bat=-1"], "not a number in [0, 20]"),
+        (["Of", "--decoding", "bat=-1"], "not a number from 0 to 20"),
     ],
 )
 def test_mistakes_are_one_clear_line(models, capsys, arguments, says):
