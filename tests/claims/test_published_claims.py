@@ -66,7 +66,8 @@ def test_the_contradictions_are_those_that_one_can_read_off(verdicts):
 
 
 def test_the_findings_count_what_the_tables_do_not_bear_out(verdicts):
-    counted = re.search(r"(\w+) of\s+its\s+sentences\s+are\s+not\s+borne\s+out\s+by\s+its\s+tables", (ROOT / "docs/findings.md").read_text())
+    page = " ".join((ROOT / "docs/findings.md").read_text().split())
+    counted = re.search(r"(\w+) of its sentences are not borne out by its tables", page)
     words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     assert words.index(counted.group(1)) == [v.verdict for v in verdicts.values()].count("does not hold")
 

@@ -159,8 +159,9 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
         except json.JSONDecodeError:
             raise UserError(f"--decoding {name}: {number!r} is not a number") from None
         if name == "bat":
-            if isinstance(value, bool) or not isinstance(value, int | float) or not parameter.low <= value <= parameter.high:
-                raise UserError(f"--decoding bat: delta = {number} is not a number from {parameter.low:g} to {parameter.high:g}")
+            low, high = parameter.low, parameter.high
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise UserError(f"--decoding bat: delta = {number} is not a number from {low:g} to {high:g}")
             return lambda path, model: _bat(path, model, value)
         settings |= {parameter.key: value}
     decoder(settings)  # refuses a bad value before a model is loaded
