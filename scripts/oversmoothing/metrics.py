@@ -258,4 +258,4 @@ def _check(name: str, p: Array, first_row: int = 0) -> None:
         return
     bad = xp.any(~((p >= 0) & (p <= highest)), axis=1)
     row = int(xp.argmax(xp.astype(bad, xp.int64)))
-    raise ValueError(f"{name}: row {first_row + row} contains NaN, a negative value or one above 1: not probabilities")
+    raise ValueError(f"{name}: row {first_row + row} has NaN, a negative value or one above 1: not probabilities")

@@ -1,7 +1,7 @@
-"""How far a study has come, read from its results folder alone, while it may still run.
+"""Progress of a study, read from its results folder, possibly while it is still running.
 
-What counts as finished is what Snakemake would not make again: its summary says so of every file, so that one of other
-windows, another threshold or older code is never taken for one of this config.
+A file counts as finished if Snakemake would not make it again. Its summary says so of every file, so that a file made
+with other windows, another threshold or older code is never mistaken for one of this config.
 """
 
 import csv
@@ -25,22 +25,22 @@ STAGES = {
     "samples": ["samples"],
     "quality": ["quality"],
 }
-BY_FOLDER = ("models", "samples")  # where a model's name is that of a folder
+BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
 
 def read_summary(text: str) -> dict[str, str]:
-    """Read what ``snakemake --summary`` prints.
+    """Parse the output of ``snakemake --summary``.
 
     Parameters
     ----------
     text : str
-        Lines of tab-separated fields, ``output_file``, ``date``, ``plan`` and others, under a header.
+        A header and lines of tab-separated fields: ``output_file``, ``date``, ``plan`` and others.
 
     Returns
     -------
     dict of str to str
-        By file: `FINISHED`; `OUTDATED`, there but to be made again, for it is of another config, text or code, or
-        another output of its job is; or `ABSENT`.
+        For each file: `FINISHED`; `OUTDATED`, if it exists but would be made again because it, or another output of its
+        job, comes from another config, text or code; or `ABSENT`.
     """
     states = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -50,7 +50,7 @@ def read_summary(text: str) -> dict[str, str]:
 
 
 def model_of(path: str | Path, results: str | Path) -> str | None:
-    """Name the model that a file of the results folder would belong to; None for a file elsewhere."""
+    """Return the model that a file of the results folder belongs to; None for a file elsewhere."""
     try:
         parts = Path(path).relative_to(results).parts
     except ValueError:
@@ -63,19 +63,19 @@ def model_of(path: str | Path, results: str | Path) -> str | None:
 def training_state(
     model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
 ) -> str:
-    """Say how a model's training stands: what of it is read from its checkpoint or its history.
+    """Return the state of a model's training, read from its checkpoint or its history.
 
     Parameters
     ----------
     model : mapping
         ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `watched` in the workflow's plan).
     states : mapping
-        As `read_summary` gives it.
+        From `read_summary`.
     results : path
     code : str
         Fingerprint of the training's code.
     manifest : mapping
-        Of the corpus; empty where there is none yet.
+        Manifest of the corpus; empty if there is none yet.
 
     Returns
     -------
@@ -101,23 +101,7 @@ def training_state(
 def overview(
     models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
 ) -> pd.DataFrame:
-    """Set out how far each model has come.
-
-    Parameters
-    ----------
-    models : sequence of mappings
-        ``model`` of each.
-    trainings : mapping
-        From model to what `training_state` says of it.
-    states : mapping
-        As `read_summary` gives it.
-    results : path
-
-    Returns
-    -------
-    DataFrame
-        A row per model: ``model``, ``training`` and a column per stage, "done", "waiting" or "3 of 7".
-    """
+    """Return a row per model: ``model``, ``training`` and a column per stage, such as "done", "waiting" or "3 of 7"."""
     rows = []
     for model in models:
         row = {"model": model["model"], "training": trainings[model["model"]]}
@@ -132,14 +116,14 @@ def overview(
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
-    """Count, by folder, the results that are there but would be made again, tables and figures aside."""
+    """Return the number of outdated results per folder, except tables and figures."""
     paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
     folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
     return {folder: folders.count(folder) for folder in sorted(folders) if folder not in ("tables", "figures")}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
-    """Read the checkpoint of a training; None where there is none that it would go on from."""
+    """Return the step and loss of the checkpoint that a training would resume from; None if there is none."""
     folder = Folder.of(model["checkpoints"], training_key(model["settings"], code, manifest))
     try:
         with safe_open(folder.resume, "np") as file:
