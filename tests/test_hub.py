@@ -129,7 +129,7 @@ def test_a_hub_that_serves_something_else_than_it_lists(hub, tmp_path, monkeypat
         return [replace(file, blob_id="0" * 40) for file in real(*arguments)]
 
     monkeypatch.setattr(module, "list_files", listed)
-    with pytest.raises(UserError, match=r"model owner/small@main: config\.json arrives damaged"):
+    with pytest.raises(UserError, match=r"model owner/small@main: config\.json was damaged in transfer"):
         fetch(MODEL, ["config.json"], tmp_path)
     assert not (tmp_path / "config.json").exists()
 
