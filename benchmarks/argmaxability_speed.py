@@ -1,13 +1,13 @@
 """Time to find the argmaxable classes: one linear program per class (HiGHS) against `oversmoothing.argmaxability`.
 
-Run from anywhere: ``python benchmarks/argmaxability_speed.py``. Both on one thread, in one process, on the same heads:
-random ones of 256 rows, and those of trained models where results/models has any. Above 100 dimensions the programs
-of every eighth class stand for all; the table marks these rows.
+Run from anywhere: ``python benchmarks/argmaxability_speed.py``. Both run on one thread, in one process, on the same
+heads: random ones of 256 rows, and those of trained models if results/models has any. Above 100 dimensions only every
+eighth class is solved by linear programming and the time is extrapolated; the table marks these rows.
 """
 
 import os
 
-# One thread for both sides; BLAS reads this when NumPy is first imported.
+# One thread for both methods; BLAS reads this when NumPy is first imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -28,7 +28,7 @@ from oversmoothing.spectra import read_head  # noqa: E402
 
 REPEATS = 11
 RANKS = (4, 8, 12, 16, 32, 128)
-SAMPLE = 8  # every eighth class, above so many dimensions:
+SAMPLE = 8  # every eighth class above this many dimensions:
 LARGE = 100
 
 
@@ -54,7 +54,7 @@ def main(v: int = 256) -> None:
 
 
 def heads(v: int) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield random heads and those of trained models, these also as far as their LayerNorm lets them be used."""
+    """Yield random heads and those of trained models, the latter also restricted by their LayerNorm."""
     for rank in RANKS:
         yield "random", np.random.default_rng(rank).normal(size=(v, rank))
     for path in sorted((ROOT / "results/models").glob("bn*-s1337/weights.safetensors")):
@@ -81,7 +81,7 @@ def linear_programs(weights: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def timed(function) -> tuple[float, np.ndarray]:
-    """Return the seconds a call took, and its result."""
+    """Return the duration of a call in seconds, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result

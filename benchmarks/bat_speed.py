@@ -1,14 +1,14 @@
-"""Seconds for one BAT-reject set: one linear program per token, as published, against `oversmoothing.bat`.
+"""Seconds per BAT-reject set: one linear program per token, as published, against `oversmoothing.bat`.
 
-Run from anywhere: ``python benchmarks/bat_speed.py [--positions 6] [--all]``. Both in processor time, on one
-thread, in one process; on random heads of 256 tokens, and on trained ones if results/ holds them. Ends with status 1
-if a set differs or a speed stays below what is asked of it: 1000 times faster up to rank 32, 300 times at 128, and
-less than 1 ms at full rank.
+Run from anywhere: ``python benchmarks/bat_speed.py [--positions 6] [--all]``. Both are measured in processor time, on
+one thread, in one process, on random heads of 256 tokens, and on trained ones if results/ has them. Exits with status 1
+if a set differs or a target is missed: 1000 times faster up to rank 32, 300 times at 128, and less than 1 ms at full
+rank.
 """
 
 import os
 
-# One thread for both sides; BLAS reads this when NumPy is first imported.
+# One thread for both methods; BLAS reads this when NumPy is first imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -37,7 +37,7 @@ from oversmoothing.spectra import read_head  # noqa: E402
 
 V = 256
 RANKS = (4, 8, 12, 16, 32, 128, 512)
-OURS = 100  # positions that our median is taken over; the linear programs run on the first few of them
+OURS = 100  # positions for our median; the linear programs run on the first few of them
 SCORED = 50_000  # positions of the thesis: 100 windows of 500 bytes
 
 
@@ -52,13 +52,13 @@ def main(positions: int, whole: bool) -> int:
 
 
 def random_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Draw heads W and distributions softmax(W h), from nearly certain to smooth."""
+    """Yield random heads W and distributions softmax(W h), from nearly certain to smooth."""
     for rank in RANKS:
         yield "random", *example(rank, OURS)
 
 
 def example(rank: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw one head (V, rank) and n distributions (n, V)."""
+    """Return a random head (V, rank) and n distributions (n, V)."""
     rng = np.random.default_rng(rank)
     head = rng.standard_normal((V, rank))
     sharpness = rng.uniform(1.5, 6, (n, 1)) / np.sqrt(rank)
@@ -66,7 +66,7 @@ def example(rank: int, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def trained_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Read the heads of the quick default's family and distributions of theirs."""
+    """Yield the heads of the quick default's family and their distributions."""
     found = (ROOT / "results/models").glob("bn*/weights.safetensors")
     for weights in sorted(found, key=lambda path: path.stat().st_size):
         logits = ROOT / "results/logits" / f"{weights.parent.name}.parquet"
@@ -77,7 +77,7 @@ def trained_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
-    """Print one row; return whether the sets are the same and the speed is what is asked."""
+    """Print one row; return whether the sets are equal and the target is met."""
     basis, rank = prepare(head), head.shape[1]
     if rank > 32:  # seconds to half a minute each
         positions = 1 if basis.full else max(1, positions // 3)
@@ -117,7 +117,9 @@ def throughput(n: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--positions", type=int, default=6, help="for the linear programs, up to rank 32; fewer above")
-    parser.add_argument("--all", action="store_true", help=f"time all {SCORED:,} positions, not a tenth of them")
+    parser.add_argument(
+        "--positions", type=int, default=6, help="positions for the linear programs, up to rank 32; fewer above"
+    )
+    parser.add_argument("--all", action="store_true", help=f"time all {SCORED:,} positions instead of a tenth of them")
     arguments = parser.parse_args()
     sys.exit(main(arguments.positions, arguments.all))

@@ -1,7 +1,7 @@
-"""Bytes a second out of a Parquet shard: rows of `datasets` against Arrow's buffers.
+"""Throughput of reading a Parquet shard: rows of `datasets` against Arrow's buffers.
 
 Run from anywhere: ``python benchmarks/corpus_speed.py [shard.parquet]``. Without a shard it makes one with FineWeb's
-columns. All in one process, taking turns; that every side yields the same bytes is checked first.
+columns. All methods run in one process, in alternation, after a check that they yield the same bytes.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from oversmoothing.corpus.texts import read_texts
 Side = Callable[[Path], Iterator[Any]]
 REPEATS = 5
 DOCUMENTS = 40_000
-WORDS = 500  # of a document on average: about 3,000 bytes, as in FineWeb
+WORDS = 500  # per document on average: about 3,000 bytes, as in FineWeb
 
 
 def main(shard: str | None = None) -> None:
-    """Print the speed of each side, and the ratios within one run."""
+    """Print the speed of each method, and the ratios within one run."""
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(shard) if shard else made_shard(Path(folder) / "shard.parquet")
@@ -37,7 +37,7 @@ def main(shard: str | None = None) -> None:
         sides: dict[str, Side] = {"datasets rows": rows, "datasets rows, text alone": text_rows, "ours": ours}
         digests = {digest(side(path)) for side in sides.values()}  # compiles and imports, too
         if len(digests) > 1:
-            raise SystemExit("the sides yield different bytes")
+            raise SystemExit("the methods yield different bytes")
         seconds: dict[str, list[float]] = {name: [] for name in sides}
         for _ in range(REPEATS):
             for name, side in sides.items():
@@ -53,7 +53,7 @@ def main(shard: str | None = None) -> None:
 
 
 def rows(path: Path, columns: list[str] | None = None) -> Iterator[bytes]:
-    """Iterate over rows, as `datasets` shows it."""
+    """Iterate over rows, as in the documentation of `datasets`."""
     options = {"columns": columns} if columns else {}
     stream = datasets.load_dataset("parquet", data_files=str(path), split="train", streaming=True, **options)
     for row in stream:
@@ -61,18 +61,18 @@ def rows(path: Path, columns: list[str] | None = None) -> Iterator[bytes]:
 
 
 def text_rows(path: Path) -> Iterator[bytes]:
-    """Iterate over rows of the one column that is needed."""
+    """Iterate over rows, reading only the text column."""
     return rows(path, ["text"])
 
 
 def ours(path: Path) -> Iterator[np.ndarray]:
-    """Take each batch's buffer."""
+    """Yield each batch's buffer."""
     for texts in read_texts(path):
         yield texts.join(np.ones(len(texts.borders) - 1, bool), b"")
 
 
 def digest(parts: Iterator[Any]) -> str:
-    """Return the SHA-256 of what a side yields."""
+    """Return the SHA-256 of the bytes that a method yields."""
     found = hashlib.sha256()
     for part in parts:
         found.update(part)
@@ -80,7 +80,7 @@ def digest(parts: Iterator[Any]) -> str:
 
 
 def made_shard(path: Path) -> Path:
-    """Write a shard with FineWeb's columns, row groups of 1,000 and texts of made-up words."""
+    """Write a shard with FineWeb's columns, row groups of 1,000 and texts of random words."""
     draw = np.random.default_rng(0)
     letters = np.array(list("etaoinshrdlucmfw"))
     words = np.array(["".join(draw.choice(letters, draw.integers(2, 10))) for _ in range(20_000)])

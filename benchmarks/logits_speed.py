@@ -1,10 +1,10 @@
-"""Logits of evaluation windows: one pass over a batch of windows against one pass for each byte.
+"""Logits of evaluation windows: one pass over a batch of windows against one pass per byte.
 
-Run from anywhere: ``python benchmarks/logits_speed.py [--layers 2] [--width 288] [--windows 16] [--all]``. For each of
-the scored bytes of a window the released code ran the model over the bytes before it, and kept the last
-row. That is timed at a few positions of one window and summed by the trapezoid rule, or with ``--all`` at each;
-the logits of both ways are compared wherever both exist. In one process, taking turns, in processor time. Ends with
-status 1 if we are below 100 times as fast, or if a logit differs by more than 1e-4.
+Run from anywhere: ``python benchmarks/logits_speed.py [--layers 2] [--width 288] [--windows 16] [--all]``. For each
+scored byte of a window, the released code ran the model over the preceding bytes and kept the last row. This is timed
+at a few positions of one window and integrated by the trapezoidal rule, or with ``--all`` at every position; the logits
+of both methods are compared wherever both exist. They run in one process, in alternation, measured in processor time.
+Exits with status 1 if ours is less than 100 times as fast, or if a logit differs by more than 1e-4.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main(options: argparse.Namespace) -> int:
     model = GPT(shape, seed=1).eval().to(options.device)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(3 if parameter.dim() > 1 else 1)  # logits of a trained model's size, not of a fresh one's
+            parameter.mul_(3 if parameter.dim() > 1 else 1)  # so that logits are as large as a trained model's
     draw = np.random.default_rng(1)
     windows = pa.table(
         {
@@ -78,14 +78,14 @@ def main(options: argparse.Namespace) -> int:
 
 @torch.inference_mode()
 def one_byte(model: GPT, window: dict[str, Any], position: int) -> np.ndarray:
-    """Run the whole context of one scored byte; keep its logits."""
+    """Run the whole context of one scored byte; return its logits."""
     context = window["prompt"] + window["scored"][:position]
     tokens = torch.from_numpy(np.frombuffer(context, np.uint8).astype(np.int64))[None].to(model.head.weight.device)
     return model(tokens)[0, -1].cpu().numpy()
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """Return a call's result and the processor's seconds per thread; others may share the machine."""
+    """Return a call's result and its processor seconds per thread, since others may share the machine."""
     start = time.process_time()
     result = function()
     return result, (time.process_time() - start) / torch.get_num_threads()

@@ -1,8 +1,8 @@
 """Peak memory of the steps that read every window, at the default number of windows and at ten times that.
 
-Run from anywhere: ``python benchmarks/memory.py [windows ...]`` (100 and 1000). It writes its own logits, hidden
-states and samples: windows of 200 bytes, 256 logits each. Every step runs in a process of its own, which reports what
-it used at most; what Python and its packages take by themselves is the same at both sizes.
+Run from anywhere: ``python benchmarks/memory.py [windows ...]`` (100 and 1000). It writes its own logits, hidden states
+and samples: windows of 200 bytes, 256 logits each. Every step runs in its own process, which reports its peak; the
+memory of Python and its packages alone is the same at both sizes.
 """
 
 import subprocess
@@ -33,7 +33,7 @@ BOOTSTRAP: dict[str, Any] = {"resamples": 2000, "seed": 1337}
 
 
 class Files(dict):
-    """Files of a job by name or by number, as Snakemake hands them to a script."""
+    """Files of a job by name or by number, as Snakemake passes them to a script."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name]
@@ -81,7 +81,7 @@ def write_inputs(folder: Path, count: int) -> None:
     draw = np.random.default_rng(0)
     config = GPTConfig(layers=1, heads=6, width=WIDTH, block=256, rank=RANK)
     tensors = GPT(config, 0).state_dict()
-    tensors["head.weight"] *= 50  # as sure of itself as a trained one
+    tensors["head.weight"] *= 50  # as confident as a trained one
     head = tensors["head.weight"].numpy()
     save_model(folder / "models/model/weights.safetensors", config, tensors, {})
     history = pa.table({"validation_loss": [3.0, 2.0]})
@@ -111,7 +111,7 @@ def write_inputs(folder: Path, count: int) -> None:
 
 
 def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
-    """Give the files and settings of each step, by its script's name; later steps read what earlier ones wrote."""
+    """Return the files and settings of each step, by its script's name; later steps read earlier outputs."""
     logits, truth = f"{folder}/logits/model.parquet", f"{folder}/logits/truth.parquet"
     hidden, weights = f"{folder}/hidden/model.parquet", f"{folder}/models/model/weights.safetensors"
     windows, published = f"{folder}/windows.parquet", ROOT / "resources/published"
@@ -219,7 +219,7 @@ def run_step(step: str, folder: Path) -> None:
 
 
 def peak_megabytes() -> int:
-    """Return what this process used at most; `getrusage` would count what it was forked from."""
+    """Return the peak memory of this process; `getrusage` would include the process it was forked from."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) * 1024 // 10**6
 

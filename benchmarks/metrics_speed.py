@@ -1,11 +1,12 @@
-"""Rows a second of the five row-wise metrics: a plain loop over rows against `oversmoothing.metrics.score`.
+"""Throughput of the five row-wise metrics: a plain loop over rows against `oversmoothing.metrics.score`.
 
-Run from anywhere: ``python benchmarks/metrics_speed.py [rows]``. Both on one thread, in one process, taking turns.
+Run from anywhere: ``python benchmarks/metrics_speed.py [rows]``. Both run on one thread, in one process, in
+alternation.
 """
 
 import os
 
-# One thread for both sides; BLAS reads this when NumPy is first imported.
+# One thread for both methods; BLAS reads this when NumPy is first imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -25,7 +26,7 @@ Rows = np.ndarray
 
 
 def main(n: int = 20_000, v: int = 256) -> None:
-    """Print the speed of both, their ratio and how far apart their values lie."""
+    """Print the speed of both, their ratio and the largest differences of their values."""
     p_gt, p_bn = example(n, v)
     print(f"{n} rows of {v} probabilities, float32, five metrics, one thread, NumPy {np.__version__}")
     print(
@@ -50,7 +51,7 @@ def main(n: int = 20_000, v: int = 256) -> None:
 
 
 def example(n: int, v: int) -> tuple[Rows, Rows]:
-    """Draw a truth about as sure as the thesis's (near 1 bit) and a smoother model that resembles it."""
+    """Return a truth about as confident as the thesis's (near 1 bit) and a smoother model that resembles it."""
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((n, v), dtype=np.float32) * rng.uniform(2.5, 16, (n, 1)).astype(np.float32)
     model = 0.6 * truth + rng.standard_normal((n, v), dtype=np.float32)
@@ -58,7 +59,7 @@ def example(n: int, v: int) -> tuple[Rows, Rows]:
 
 
 def row_loop(p_bn: Rows, p_gt: Rows, tau: float = 0.9) -> Rows:
-    """Compute the five metrics as their formulas read, one row at a time; shape (5, n)."""
+    """Return the five metrics, shape (5, n), computed as in their formulas, one row at a time."""
     out = np.empty((5, len(p_gt)))
     for i in range(len(p_gt)):
         p, q = p_gt[i], p_bn[i]
@@ -75,12 +76,12 @@ def row_loop(p_bn: Rows, p_gt: Rows, tau: float = 0.9) -> Rows:
 
 
 def ours(p_bn: Rows, p_gt: Rows) -> Rows:
-    """Compute the same with the library."""
+    """Return the same, computed by the library."""
     return metrics.score(p_bn, p_gt, [pure])[0]
 
 
 def timed(function, *arguments) -> tuple[float, Rows]:
-    """Return the seconds a call took, and its result."""
+    """Return the duration of a call in seconds, and its result."""
     start = time.perf_counter()
     result = function(*arguments)
     return time.perf_counter() - start, result

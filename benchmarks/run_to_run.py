@@ -1,10 +1,10 @@
-"""How far each metric moves from one training to the next, as a share of the larger of two values.
+"""Variation of each metric between trainings, as a share of the larger of two values.
 
-Run from anywhere: ``python benchmarks/run_to_run.py RESULTS``, the results folder of a config with several `seeds`
-that has its tables/claims.csv. A row per key of `claims.run_to_run`: the largest share by which two seeds differ at
-each rank and at all, under pure sampling; the sd of one training, pooled over the ranks; how far apart 95 % of two
-trainings are if they vary so (Student's t); and the largest share under another decoding. All models are run over the
-same windows against the same truths, so what differs is the training.
+Run from anywhere: ``python benchmarks/run_to_run.py RESULTS``, with the results folder of a config with several `seeds`
+that has tables/claims.csv. The table has a row per key of `claims.run_to_run`: the largest relative difference between
+two seeds at each rank and overall, under pure sampling; the sd of one training, pooled over the ranks; the difference
+that 95 % of pairs of trainings then stay within (Student's t); and the largest difference under another decoding. All
+models are run over the same windows against the same truths, so the differences come from the training.
 """
 
 import math
@@ -36,7 +36,7 @@ Reader = Callable[[Member], Sequence[Value]]
 
 
 def main(results: Path) -> None:
-    """Print the table, and below it what the run lacks."""
+    """Print the table, followed by what the run lacks."""
     names = sorted(path.stem for path in (results / "scores/tto").glob("bn*-s*.parquet"))
     ranks = {name: int(re.findall("[0-9]+", name)[0]) for name in names}
     facts = [
@@ -63,7 +63,7 @@ def main(results: Path) -> None:
 
 
 def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Reader]]:
-    """Yield each key, how to read its values of a member under pure sampling, and under the other decodings."""
+    """Yield each key and the functions that read a member's values under pure sampling and under other decodings."""
     files: dict[tuple[str, str], str | Path] = {
         (Path(folder).name, path.stem): path for folder in FOLDERS for path in (results / folder).glob("*.parquet")
     }
@@ -92,12 +92,12 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
 
 
 def nothing(_: Member) -> list[Value]:
-    """Give no values: the metric knows no decodings."""
+    """Return no values: the metric has no decodings."""
     return []
 
 
 def largest(values: Sequence[Value]) -> float:
-    """Return the largest difference of two seeds, as a share of the larger; NaN where there are no values."""
+    """Return the largest difference of two seeds, as a share of the larger; NaN if there are no values."""
     shares = [
         abs(a - b) / (max(scale(value, a), scale(value, b)) or 1.0)
         for value in values
@@ -107,12 +107,12 @@ def largest(values: Sequence[Value]) -> float:
 
 
 def scale(value: Value, mean: float) -> float:
-    """Return what a margin is a share of: the number itself, or its root where it counts bytes."""
+    """Return what a margin is a share of: the number itself, or its square root for a count of bytes."""
     return math.sqrt(mean) if value.kind == "unargmaxable" else abs(mean)
 
 
 def spread(values: Sequence[Value]) -> tuple[float, float]:
-    """Return the sd of a training as a share of the mean, pooled, and how far apart 95 % of two trainings are."""
+    """Return the sd of a training as a share of the mean, pooled, and the difference that 95 % of pairs stay within."""
     own = [value for value in values if value.mean]
     if not own:
         return 0.0, 0.0

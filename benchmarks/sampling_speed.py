@@ -1,12 +1,12 @@
-"""Bytes a second: `oversmoothing.samples` against transformers' `generate` and against a loop without a cache.
+"""Throughput of `oversmoothing.samples` against transformers' `generate` and against a loop without a cache.
 
 Run from anywhere: ``python benchmarks/sampling_speed.py [--layers 2] [--width 288] [--threads 1] [--all]``. A hundred
-prompts of 100 bytes grow by 500 under pure sampling, in one process, taking turns, in processor time; all models have
-random weights, learned positions and the same size. Ours gets the hundred as one batch and may split it, as it does
-in the workflow (`samples.generate.CACHE_BYTES`). The loop without a cache runs the whole context again for each
-byte; it is timed at lengths 50 bytes apart and summed by the trapezoid rule, or with ``--all`` at every length (half
-an hour). Ends with status 1 if a speed stays below what is asked: 4 times that of transformers, 10 times that of the
-loop.
+prompts of 100 bytes are extended by 500 bytes under pure sampling, in one process, in alternation, measured in
+processor time; all models have random weights, learned positions and the same size. Ours receives the hundred prompts
+as one batch and may split it, as in the workflow (`samples.generate.CACHE_BYTES`). The loop without a cache runs the
+whole context again for each byte; it is timed at lengths 50 bytes apart and integrated by the trapezoidal rule, or with
+``--all`` at every length (half an hour). Exits with status 1 if a target is missed: 4 times the speed of transformers,
+10 times that of the loop.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def cached(model: GPT, prompts: list[bytes], new: int) -> None:
 
 @torch.inference_mode()
 def with_transformers(model: GPT2LMHeadModel, tokens: torch.Tensor, new: int) -> None:
-    """Sample as a user of transformers does: all prompts at once, with its key and value cache."""
+    """Sample as with plain transformers: all prompts at once, with its key-value cache."""
     mask = torch.ones_like(tokens)
     model.generate(  # type: ignore[misc]
         tokens, attention_mask=mask, max_new_tokens=new, do_sample=True, top_k=0, use_cache=True, pad_token_id=0
@@ -84,7 +84,7 @@ def with_transformers(model: GPT2LMHeadModel, tokens: torch.Tensor, new: int) ->
 
 @torch.inference_mode()
 def without_cache(model: GPT, tokens: torch.Tensor, spacing: int) -> float:
-    """Return the seconds that a loop takes which runs the whole context again for each byte."""
+    """Return the seconds of a loop that runs the whole context again for each byte."""
     lengths = np.unique(np.append(np.arange(PROMPT, PROMPT + NEW, spacing), PROMPT + NEW - 1))
     context = tokens.repeat(1, -(-(PROMPT + NEW) // PROMPT))
 
@@ -97,7 +97,7 @@ def without_cache(model: GPT, tokens: torch.Tensor, spacing: int) -> float:
 
 
 def timed(function: Callable[[], object]) -> float:
-    """Return the processor's seconds per thread that a call took; others may share the machine."""
+    """Return the processor seconds per thread of a call, since others may share the machine."""
     start = time.process_time()
     function()
     return (time.process_time() - start) / torch.get_num_threads()

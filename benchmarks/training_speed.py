@@ -1,13 +1,12 @@
-"""Bytes a second: `oversmoothing.training` against plain loops over transformers' GPT-2 and over our own GPT.
+"""Throughput of `oversmoothing.training` against plain loops over transformers' GPT-2 and over our own GPT.
 
-Run from anywhere: ``python benchmarks/training_speed.py``, for a GPU with
-``--device cuda --layers 16 --width 512 --block 1024 --batch 16``. All three train the same shape on random bytes with
-the same batch and precision and no dropout, in one process, taking turns; on a CPU in processor time, which other
-programs disturb less. The plain loops are what one writes first: a batch stacked from slices, autocast, PyTorch's
-default AdamW, clipping, ``loss.item()``, and PyTorch's default flags: only ours is deterministic and has TF32.
-Beside the speeds stands the share of the device's peak (on a CPU: of a large
-matrix product timed here), which says how much any program could still gain. Ends with status 1 if in bf16 we stay
-below what is asked of the ratio to transformers: 1.6 on a CPU, 2 on a GPU.
+Run from anywhere: ``python benchmarks/training_speed.py``, for a GPU with ``--device cuda --layers 16 --width 512
+--block 1024 --batch 16``. All three train the same shape on random bytes with the same batch and precision and no
+dropout, in one process, in alternation; on a CPU in processor time, which other programs disturb less. The plain loops
+are what one would write first: a batch stacked from slices, autocast, PyTorch's default AdamW, clipping,
+``loss.item()``, and PyTorch's default flags; only ours is deterministic and uses TF32. The speeds are also given as a
+share of the device's peak (on a CPU, that of a large matrix product timed here), which shows how much any program could
+still gain. Exits with status 1 if in bf16 we miss the target ratio to transformers: 1.6 on a CPU, 2 on a GPU.
 """
 
 import argparse
@@ -60,7 +59,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def compare(options: argparse.Namespace, device: torch.device, precision: str, compiled: bool) -> float:
-    """Time the three in turns, print their medians, and return our speed as a multiple of transformers'."""
+    """Time the three in alternation, print their medians, and return our speed as a multiple of transformers'."""
     data = np.random.default_rng(0).integers(0, 256, 1 << 24, dtype=np.uint8)
     shape = GPTConfig(options.layers, options.heads, options.width, options.block)
     theirs = GPT2LMHeadModel(
@@ -95,7 +94,7 @@ def compare(options: argparse.Namespace, device: torch.device, precision: str, c
 
 
 def ours(model: GPT, data: np.ndarray, batch: int, precision: str, compiled: bool) -> Callable[[], object]:
-    """Give a step as the workflow takes it."""
+    """Return a training step as in the workflow."""
     if compiled:
         model.compile(dynamic=False)
     step = Step(model, {**SETTINGS, "batch": batch}, 1, precision, Group())
@@ -109,7 +108,7 @@ def ours(model: GPT, data: np.ndarray, batch: int, precision: str, compiled: boo
 
 
 def plain(model: nn.Module, data: np.ndarray, block: int, batch: int, precision: str) -> Callable[[], object]:
-    """Give a step of a straightforward loop."""
+    """Return a step of a straightforward loop."""
     device = next(model.parameters()).device
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.001, betas=(0.9, 0.95), weight_decay=0.1)
     draw = np.random.default_rng(0)
@@ -132,12 +131,12 @@ def plain(model: nn.Module, data: np.ndarray, block: int, batch: int, precision:
 
 
 def stack(data: np.ndarray, starts: np.ndarray, block: int) -> Tensor:
-    """Stack slices of the data, one row for each start."""
+    """Stack slices of the data, one row per start."""
     return torch.stack([torch.from_numpy(data[start : start + block].astype(np.int64)) for start in starts])
 
 
 def set_flags(device: torch.device, own: bool) -> None:
-    """Set the flags of our training, or PyTorch's defaults, for the turn that follows."""
+    """Set the flags of our training, or PyTorch's defaults, for the following turn."""
     if own:
         make_deterministic(device, torch.get_num_threads())
         allow_tf32(device)
@@ -147,7 +146,7 @@ def set_flags(device: torch.device, own: bool) -> None:
 
 
 def peak_of(device: torch.device, precision: str) -> float | None:
-    """Return the device's FLOP/s: from the makers' table for a GPU, from a product timed here for a CPU."""
+    """Return the device's FLOP/s: from the vendor's figures for a GPU, from a product timed here for a CPU."""
     if device.type == "cuda":
         return peak_flops(torch.cuda.get_device_name(device), precision)
     matrix = torch.randn(1536, 1536, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
@@ -155,7 +154,7 @@ def peak_of(device: torch.device, precision: str) -> float | None:
 
 
 def timed(step: Callable[[], object], times: int, device: torch.device) -> float:
-    """Return the seconds that some calls took: wall clock on a GPU, the processor's per thread on a CPU."""
+    """Return the seconds of repeated calls: wall clock on a GPU, processor time per thread on a CPU."""
     clock = time.process_time if device.type == "cpu" else time.perf_counter
     if device.type == "cuda":
         torch.cuda.synchronize(device)
@@ -172,13 +171,13 @@ if __name__ == "__main__":
     parser.add_argument("--device", default="cpu", choices=["auto", "cpu", "cuda"])
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=288)
-    parser.add_argument("--heads", type=int, default=None, help="default: one for every 48 or 32 of the width")
+    parser.add_argument("--heads", type=int, default=None, help="default: one per 48 or 32 dimensions of the width")
     parser.add_argument("--block", type=int, default=256)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--precision", default="float32,bf16")
     parser.add_argument("--compile", default="auto", choices=["auto", "true", "false"])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=4, help="in one turn")
+    parser.add_argument("--steps", type=int, default=4, help="steps per turn")
     parser.add_argument("--repeats", type=int, default=7)
     arguments = parser.parse_args()
     if arguments.heads is None:

@@ -47,7 +47,7 @@ def test_a_folder_that_others_can_write_keeps_no_code(temporary, depth, caplog):
     folder = module._cache_folder()
     [folder, *folder.parents][depth].chmod(0o777)
     assert module._cache_folder() is None
-    assert "no private folder for compiled code" in caplog.text
+    assert "no private folder to cache compiled code" in caplog.text
 
 
 def test_a_folder_of_another_user_keeps_no_code(temporary, monkeypatch):

@@ -129,7 +129,7 @@ def test_a_hub_that_serves_something_else_than_it_lists(hub, tmp_path, monkeypat
         return [replace(file, blob_id="0" * 40) for file in real(*arguments)]
 
     monkeypatch.setattr(module, "list_files", listed)
-    with pytest.raises(UserError, match=r"model owner/small@main: config\.json arrives damaged"):
+    with pytest.raises(UserError, match=r"model owner/small@main: config\.json was damaged in transfer"):
         fetch(MODEL, ["config.json"], tmp_path)
     assert not (tmp_path / "config.json").exists()
 
@@ -149,7 +149,7 @@ def test_a_branch_that_moved_replaces_files_and_removes_stale_ones(hub, tmp_path
         (Repository("owner/none"), "model owner/none@main: no such repository on the hub, or a private one"),
         (Repository("owner/text"), "model owner/text@main: no such repository"),
         (Repository("owner/small", "v9"), "owner/small@v9: the repository has no revision 'v9'"),
-        (Repository("not a name"), "not a name that the hub may have"),
+        (Repository("not a name"), "not a valid repository name"),
     ],
 )
 def test_what_the_hub_does_not_have(hub, tmp_path, repository, message):
@@ -169,7 +169,7 @@ def test_another_revision_where_the_hub_has_not_the_one_asked_for(hub, branch, t
     commit = hub.repos["owner/small"].commit
     assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
     assert (tmp_path / "config.json").read_bytes() == FILES["config.json"]
-    assert f"owner/small@step8: the hub has no such revision; main is read in its place: {commit}" in caplog.text
+    assert f"owner/small@step8: the hub has no such revision; reading main instead: {commit}" in caplog.text
     there = fetch(Repository("owner/small", "step4"), MODEL_FILES, tmp_path / "4", MODEL_NEEDS, otherwise="main")
     assert there["revision"] == "step4"
     assert "instead_of" not in there
@@ -205,7 +205,7 @@ def test_pickled_weights_alone_are_refused(hub, tmp_path):
 def test_no_network(tmp_path, monkeypatch):
     point_to("http://127.0.0.1:9", monkeypatch)
     monkeypatch.setattr(listing, "WAIT", 0)
-    with pytest.raises(UserError, match=r"the hub cannot be reached .*run `snakemake assets` where the network is"):
+    with pytest.raises(UserError, match=r"the hub cannot be reached .*run `snakemake assets` with network access"):
         fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
@@ -226,7 +226,7 @@ def test_a_manifest_leads_to_its_files(hub, tmp_path):
     with pytest.raises(UserError, match=r"model\.safetensors is missing"):
         asset_folder(manifest)
     manifest.write_text("{")
-    with pytest.raises(UserError, match="no manifest of fetched files"):
+    with pytest.raises(UserError, match="not a manifest of fetched files"):
         asset_folder(manifest)
 
 
@@ -270,7 +270,7 @@ def listed(path, **changes):
 )
 def test_a_listing_that_leads_out_of_the_folder(hub, tmp_path, path):
     hub.answers["tree"] = [listed("config.json"), listed(path)]
-    with pytest.raises(UserError, match=r"owner/small@main: the hub lists '.*', which is no file of the folder /"):
+    with pytest.raises(UserError, match=r"owner/small@main: the hub lists '.*', which is not in the folder /"):
         fetch(MODEL, MODEL_FILES, tmp_path / "assets/small", ["config.json"])
     assert not list(tmp_path.rglob("*.json"))
 
@@ -278,11 +278,11 @@ def test_a_listing_that_leads_out_of_the_folder(hub, tmp_path, path):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (b"{", "the hub's answer is no JSON"),
+        (b"{", "the hub's answer is not JSON"),
         (None, "the hub's listing is None, not a list"),
         ({"error": "x"}, "the hub's listing is {'error': 'x'}, not a list"),
-        ([None], "the hub lists None, which is no file"),
-        ([listed(["config.json"])], r"the hub lists \{.*, which is no file"),
+        ([None], "the hub lists None, which is not a file"),
+        ([listed(["config.json"])], r"the hub lists \{.*, which is not a file"),
         ([listed("config.json", size=-1)], "the hub lists config.json without its size"),
         ([listed("config.json", size="2")], "the hub lists config.json without its size"),
         ([listed("config.json", oid=None)], "the hub lists config.json without its size"),
@@ -300,7 +300,7 @@ def test_odd_listings(hub, tmp_path, answer, message):
 @pytest.mark.parametrize("answer", [b"<html>", None, [], {}, {"sha": None}, {"sha": "../../x"}, {"sha": ["a"]}])
 def test_odd_answers_about_a_revision(hub, answer):
     hub.answers["revision"] = answer
-    with pytest.raises(UserError, match=r"model owner/small@main: the hub('s answer is no JSON| names no commit)"):
+    with pytest.raises(UserError, match=r"model owner/small@main: the hub('s answer is not JSON| gives no commit)"):
         resolve(MODEL)
 
 
@@ -346,7 +346,7 @@ def test_the_hub_gets_the_token(hub, token, tmp_path):
 def test_a_listing_that_goes_on_at_another_host_is_not_followed(hub, token, tmp_path):
     with local_hub(hub.repos) as other:
         hub.next_page = f"{other.address}/api/models/owner/small/tree/main"
-        with pytest.raises(UserError, match=r"its listing goes on at another host, 127\.0\.0\.1, which is not asked"):
+        with pytest.raises(UserError, match=r"its listing continues on another host, 127\.0\.0\.1, which is refused"):
             fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
         assert other.requests == []
 
@@ -377,7 +377,7 @@ def test_a_file_that_changed_under_its_name_and_size_is_named(hub, tmp_path):
 @pytest.mark.parametrize("text", ["[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {"a": {"size": 1}}}'])
 def test_manifests_that_are_none(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
-    with pytest.raises(UserError, match=r"m\.json: no manifest of fetched files .*; delete it and run again"):
+    with pytest.raises(UserError, match=r"m\.json: not a manifest of fetched files .*; delete it and run again"):
         asset_folder(tmp_path / "m.json")
 
 

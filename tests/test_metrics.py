@@ -160,7 +160,7 @@ def test_other_mistakes_are_refused_by_name():
     p_bn, p_gt = random_pair(4)
     with pytest.raises(ValueError, match=r"p_bn \(4, 256\) and p_gt \(3, 256\)"):
         metrics.tv(p_bn, p_gt[:3])
-    with pytest.raises(ValueError, match="share one shape"):
+    with pytest.raises(ValueError, match="have the same shape"):
         metrics.tv(p_bn[0], p_gt[0])
     with pytest.raises(ValueError, match="float64"):
         metrics.tv(p_bn, p_gt.astype(np.float64))

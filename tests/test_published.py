@@ -87,7 +87,7 @@ def test_a_damaged_table_is_named(tmp_path, damage):
     path = tmp_path / "table_4_1.csv"
     read_published([path])
     path.write_text(damage(path.read_text()))
-    with pytest.raises(UserError, match=r"table_4_1\.csv: not the file whose checksum stands in SHA256SUMS"):
+    with pytest.raises(UserError, match=r"table_4_1\.csv: does not match its checksum in SHA256SUMS"):
         read_published([path])
 
 

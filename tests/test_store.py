@@ -238,7 +238,7 @@ def test_what_has_no_room_for_a_checksum_has_it_beside(tmp_path):
     check_sum(path)
     assert (tmp_path / ".table.csv.sha256").read_text().endswith("  table.csv\n")
     path.write_text("a,b\n1,3\n")
-    with pytest.raises(UserError, match=r"table\.csv: not the file whose checksum stands in \.table\.csv\.sha256"):
+    with pytest.raises(UserError, match=r"table\.csv: does not match its checksum in \.table\.csv\.sha256"):
         check_sum(path)
 
 
@@ -249,7 +249,7 @@ def test_a_folder_is_the_one_that_was_written(tmp_path):
     write_folder_sums(tmp_path)
     check_folder(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{ }")
-    with pytest.raises(UserError, match=r"tokenizer\.json: not the file whose checksum stands in SHA256SUMS"):
+    with pytest.raises(UserError, match=r"tokenizer\.json: does not match its checksum in SHA256SUMS"):
         check_folder(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(UserError, match=r"tokenizer\.json: no such file"):

@@ -1,8 +1,8 @@
 """The metrics and the decoding methods, each declared once.
 
-Plan, schema, scoring, tables, figures, claims and the command line read this module; it imports the standard library
-alone, so that a workflow is parsed in no time. A metric of your own is one more entry of `METRICS`; a decoding method
-is one more entry of `DECODERS` and a function of its name in `oversmoothing.decoding`.
+The plan, the schema, scoring, tables, figures, claims and the command line all read this module. It imports only the
+standard library, so that the workflow is parsed quickly. To add a metric, add an entry to `METRICS`; to add a decoding
+method, add an entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`.
 """
 
 import math
@@ -23,17 +23,17 @@ class Metric:
     Attributes
     ----------
     label : str
-        Its name in tables and figures.
+        Name in tables and figures.
     unit : str
         "probability", "nats" or "bits".
     better : {"lower", "higher"}
-        The direction in which there is less oversmoothing.
+        The direction of less oversmoothing.
     settings : tuple of str
-        Keys of the config's ``metrics`` on which its values depend.
+        Keys of the config's ``metrics`` that its values depend on.
     formula : callable or None
-        From a pair of distributions (see `metrics.score`) to one value a row; None for one that needs the head.
+        From a pair of distributions (see `metrics.score`) to one value per row; None for a metric that needs the head.
     table : str
-        The table of scores it stands in, of "oversmoothing" and "entropy_difference".
+        The table of scores that shows it, "oversmoothing" or "entropy_difference".
     """
 
     label: str
@@ -63,7 +63,7 @@ METRICS: dict[str, Metric] = {
         "TV",
         "probability",
         "lower",
-        # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is at hand; the last sum is zero but for rounding.
+        # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is already known; the last sum is zero up to rounding.
         formula=lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2,
     ),
     "kl": Metric(
@@ -90,20 +90,20 @@ AGAINST_TRUTHS = tuple(name for name in OF_DISTRIBUTIONS if METRICS[name].table 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a decoding method takes.
+    """A numeric parameter of a decoding method.
 
     Attributes
     ----------
     key : str
-        In the config.
+        Its key in the config.
     default : float
-        That the command line takes where none is given.
+        Default on the command line.
     low, high : float
-        Bounds, both allowed unless `above`.
+        Bounds, both inclusive unless `above`.
     above : bool
-        Whether it must lie above `low`.
+        Whether `low` is excluded.
     whole : bool
-        Whether it is a whole number.
+        Whether it must be a whole number.
     """
 
     key: str
@@ -114,14 +114,14 @@ class Parameter:
     whole: bool = False
 
     def allows(self, value: Any) -> bool:
-        """Whether a value is a number of the right kind within the bounds."""
+        """Return whether a value is a number of the right kind within the bounds."""
         if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
             return False
         return (value > self.low if self.above else value >= self.low) and value <= self.high and value < math.inf
 
     @property
     def bounds(self) -> str:
-        """What it must be, in words."""
+        """The allowed values, in words."""
         kind = "a whole number" if self.whole else "a number"
         if math.isinf(self.high):
             return f"{kind} above {self.low:g}" if self.above else f"{kind} from {self.low:g} on"
@@ -135,10 +135,10 @@ class Decoder:
     Attributes
     ----------
     label : str
-        Its name in figures and prose.
+        Name in figures and prose.
     parameters : tuple of Parameter
     maps : bool
-        Whether it maps distributions to distributions, and so can be scored; others only draw samples.
+        Whether it maps distributions to distributions and can therefore be scored; the others only draw samples.
     """
 
     label: str
@@ -151,7 +151,7 @@ DECODERS: dict[str, Decoder] = {
     "greedy": Decoder("greedy"),
     "top-k": Decoder("top-k", (Parameter("k", 5, low=1, high=256, whole=True),)),
     "top-p": Decoder("top-p", (Parameter("p", 0.9, high=1, above=True),)),
-    # Beyond these bounds float32 gives out.
+    # Beyond these bounds float32 loses precision.
     "temperature": Decoder("temperature", (Parameter("temperature", 0.8, low=0.01, high=100),)),
     "min-p": Decoder("min-p", (Parameter("min_p", 0.05, high=1, above=True),)),
     "typical": Decoder("locally typical", (Parameter("mass", 0.95, high=1, above=True),)),
@@ -167,7 +167,7 @@ MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)
 
 
 def parameters(entry: Mapping[str, Any]) -> list[Any]:
-    """Return the parameters in an entry of the config's lists, such as ``{name: top-p, p: 0.9}``, in declared order.
+    """Return the parameters of an entry of the config's lists, such as ``{name: top-p, p: 0.9}``, in declared order.
 
     Raises
     ------

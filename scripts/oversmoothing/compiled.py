@@ -1,4 +1,4 @@
-"""Inner loops compiled to machine code by numba, and where that code is kept between runs."""
+"""Compilation of inner loops by numba, and the location of its cache."""
 
 import logging
 import os
@@ -16,16 +16,16 @@ config: Any = numba.config
 
 
 def _cache_folder() -> Path | None:
-    """Name a folder of this host's own: hosts of a cluster may share a home and differ in their processors.
+    """Return a private cache folder for this host: hosts of a cluster may share a home but differ in their processors.
 
-    What numba keeps there it unpickles, so whoever can write into it can run code: where neither the home nor the
-    system's temporary folder has one that is private, nothing is kept.
+    numba unpickles what it finds there, so whoever can write to the folder can run code. If neither the home nor the
+    system's temporary folder allows a private one, nothing is cached.
     """
     for base in _bases():
         folder = base / "compiled" / platform.node()
         if _private(base, folder):
             return folder
-    logger.warning("no private folder for compiled code, so each run compiles anew; set NUMBA_CACHE_DIR to one")
+    logger.warning("no private folder to cache compiled code, so every run compiles again; set NUMBA_CACHE_DIR to one")
     return None
 
 
@@ -36,7 +36,7 @@ def _bases() -> Iterator[Path]:
 
 
 def _private(base: Path, folder: Path) -> bool:
-    """Make `folder` under `base`, and say whether nobody else can write there or put another in its place."""
+    """Create `folder` under `base`; return whether no other user can write to it or replace it."""
     own = [base, *(parent for parent in folder.parents if base in parent.parents), folder]
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def _ours_alone(path: Path) -> bool:
 
 
 def _others_rename_in(path: Path) -> bool:
-    """Say whether another user can rename what is not theirs in a folder: sticky ones, such as /tmp, forbid it."""
+    """Return whether another user can rename files of others in a folder; sticky folders, such as /tmp, forbid it."""
     facts = path.stat()
     return facts.st_uid not in (0, os.geteuid()) or bool(facts.st_mode & 0o022 and not facts.st_mode & stat.S_ISVTX)
 
@@ -67,16 +67,15 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a function that numba is to compile; the machine code is kept for the next run on this host.
+    """Return a decorator that compiles a function with numba and caches the machine code on this host.
 
-    numba compares only the file of the function itself with what it kept, so functions that call each other belong
-    into one module.
+    numba invalidates its cache by the function's own file only, so functions that call each other belong in one module.
     """
     return numba.njit(cache=CACHE, error_model="numpy", **options)
 
 
 def use_threads(threads: int) -> int:
-    """Let compiled parallel loops use `threads` cores, or as many as there are; return how many."""
+    """Let compiled parallel loops use `threads` cores, or as many as are available; return how many."""
     threads = max(1, min(threads, config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
     return threads

@@ -1,13 +1,13 @@
 """Decoding methods: maps from next-token distributions to next-token distributions.
 
-Thesis 6.1 compares pure sampling with greedy, top-k (k = 5), top-p (p = 0.9) and temperature (0.8); those are
-the defaults here, and `oversmoothing.truncation` adds min-p, typical and eta. Every function takes probabilities,
-shape (n, v), one distribution a row, and returns the same shape and dtype without changing its input. They are
-written against the array API, so one function serves NumPy arrays (scoring) and torch tensors on any device
-(sampling); nothing here imports torch. They run at every step of generation and therefore trust their input;
-`oversmoothing.metrics` checks it.
+Thesis 6.1 compares pure sampling with greedy, top-k (k = 5), top-p (p = 0.9) and temperature (0.8), which are the
+defaults here; `oversmoothing.truncation` adds min-p, typical and eta. Every function takes probabilities of shape (n,
+v), one distribution per row, and returns the same shape and dtype without changing its input. The functions are written
+against the array API, so they serve both NumPy arrays (scoring) and torch tensors on any device (sampling); nothing
+here imports torch. They run at every step of generation and therefore trust their input; `oversmoothing.metrics` checks
+it.
 
-Ties are settled by token id, the lowest first: the same logits keep the same tokens everywhere.
+Ties are broken by token id, lowest first, so that the same logits always keep the same tokens.
 """
 
 import math
@@ -26,7 +26,7 @@ Decoder = Callable[[Array], Array]
 
 
 def pure(p: Array) -> Array:
-    """Return the model's own distributions: sampling without a decoding method."""
+    """Return the distributions unchanged: sampling without a decoding method."""
     return p
 
 
@@ -45,7 +45,7 @@ def top_k(p: Array, k: int = 5) -> Array:
     p : array, shape (n, v)
         Distributions.
     k : int
-        Tokens to keep, 1 to v; v changes nothing and 1 is `greedy`.
+        Number of tokens to keep, 1 to v; 1 is `greedy` and v changes nothing.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def top_k(p: Array, k: int = 5) -> Array:
 
 
 def top_p(p: Array, mass: float = 0.9) -> Array:
-    """Keep each row's `nucleus` and renormalise (Holtzman et al. 2020).
+    """Keep the nucleus of each row (see `nucleus`) and renormalise (Holtzman et al. 2020).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def top_p(p: Array, mass: float = 0.9) -> Array:
     ValueError
         If `mass` lies outside (0, 1].
     """
-    # Rounding may carry the cumulative mass to 1 before the last token; p = 1 is to keep that token too.
+    # Rounding may bring the cumulative mass to 1 before the last token; p = 1 must keep that token too.
     return p if mass == 1 else renormalised(p, nucleus(p, mass))
 
 
@@ -99,7 +99,7 @@ def temperature(p: Array, t: float = 0.8) -> Array:
     p : array, shape (n, v)
         Distributions; a zero stays zero.
     t : float
-        Temperature, above 0; 1 changes nothing, less sharpens.
+        Temperature, above 0; 1 changes nothing, lower values sharpen.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def temperature(p: Array, t: float = 0.8) -> Array:
     if t == 1:
         return p
     xp = api.array_namespace(p)
-    # In logarithms, relative to the largest: p ** (1/t) of a whole row may underflow, this never does. Zeros
-    # take the logarithm of the smallest number there is and are put back by the mask: where() is slower.
+    # In logarithms relative to the largest, because p ** (1/t) of a whole row may underflow. Zeros take the
+    # logarithm of the smallest number and are restored by the mask, which is faster than where().
     logs = xp.log(xp.maximum(p, smallest(p)))
     powers = xp.exp((logs - xp.max(logs, axis=1, keepdims=True)) / t) * xp.astype(p > 0, p.dtype)
     powers /= xp.sum(powers, axis=1, keepdims=True)
@@ -127,19 +127,19 @@ def temperature(p: Array, t: float = 0.8) -> Array:
 def nucleus(p: Array, tau: float = 0.9) -> Array:
     """Mark the smallest set of tokens that holds at least tau of each row's mass (thesis 4.1.1, V*).
 
-    That set is the shortest prefix, in order of falling probability, whose cumulative mass (in float64) reaches
-    tau. Where rounding keeps a row's total below tau, the set is the whole vocabulary.
+    The set is the shortest prefix, in order of decreasing probability, whose cumulative mass (in float64) reaches tau.
+    Where rounding keeps a row's total below tau, the set is the whole vocabulary.
 
     Parameters
     ----------
     p : array, shape (n, v)
         Distributions.
     tau : float
-        Mass to hold, in (0, 1]; the thesis's is 0.9.
+        Mass of the set, in (0, 1]; 0.9 in the thesis.
 
     Returns
     -------
-    array of bool, shape (n, v)
+    bool array, shape (n, v)
         True inside the nucleus.
 
     Raises
@@ -155,14 +155,14 @@ def nucleus(p: Array, tau: float = 0.9) -> Array:
 
 
 def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decoder:
-    """Build the decoding that an entry of the config's list describes, such as ``{name: top-p, p: 0.9}``.
+    """Return the decoding that an entry of the config's list describes, such as ``{name: top-p, p: 0.9}``.
 
     Parameters
     ----------
     settings : mapping
         `name`, one of `catalogue.MAPS`, and its parameters.
     vocabulary : int, optional
-        v; where given, a larger k is refused here rather than at the first call.
+        v; if given, a larger k is rejected here rather than at the first call.
 
     Returns
     -------
@@ -183,19 +183,19 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     return (lambda p: function(p, *values)) if values else function
 
 
-_NEAR = 16  # values to look at first: a language model's nucleus is seldom larger
+_NEAR = 16  # values to examine first: a language model's nucleus is seldom larger
 
 
 def _largest(p: Array, ascending: Array, k: Array) -> Array:
-    """Mark each row's k largest, ties by id, from the rows and the same rows sorted; k has shape (n,)."""
+    """Mark the k largest values of each row, ties by id, given the rows and the same rows sorted; k has shape (n,)."""
     xp = api.array_namespace(p)
     row = xp.arange(p.shape[0], device=api.device(p))
     start = p.shape[1] - k
     threshold = ascending[row, start]
     if not api.is_numpy_array(p):
-        return _largest_among_ties(p, threshold, k)  # on a GPU, asking which rows need it costs more
+        return _largest_among_ties(p, threshold, k)  # on a GPU, finding the rows that need it costs more
     keep = p >= threshold[:, None]
-    # The threshold lets in too many only where the next smaller value equals it: few rows or none.
+    # The threshold keeps too many only where the next smaller value equals it: few rows or none.
     (rows,) = xp.nonzero((start > 0) & (ascending[row, start - 1] == threshold))
     if rows.shape[0]:
         keep[rows, :] = _largest_among_ties(p[rows, :], threshold[rows], k[rows])
@@ -210,7 +210,7 @@ def _largest_among_ties(p: Array, threshold: Array, k: Array) -> Array:
 
 
 def _prefix_length(ascending: Array, mass: float) -> Array:
-    """Count the largest values that together reach `mass`, at most v, shape (n,)."""
+    """Return the number of largest values that together reach `mass`, at most v, shape (n,)."""
     xp = api.array_namespace(ascending)
     v = ascending.shape[1]
 
@@ -219,7 +219,7 @@ def _prefix_length(ascending: Array, mass: float) -> Array:
         return xp.sum(xp.cumulative_sum(falling, axis=1) < mass, axis=1)
 
     if api.is_numpy_array(ascending) and v > _NEAR:
-        # In NumPy a cumulative sum over whole rows costs more than sorting them, and few rows need it.
+        # In NumPy a cumulative sum over whole rows costs more than sorting them, and few rows need one.
         count = short_of_mass(ascending[:, -_NEAR:])
         (far,) = xp.nonzero(count == _NEAR)
         if far.shape[0]:

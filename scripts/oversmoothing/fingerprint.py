@@ -1,10 +1,9 @@
-"""A digest of the code behind a rule: its script, all that the script imports from the library, and what computes.
+"""A digest of the code behind a rule: its script, the library modules that it imports, and the numerical packages.
 
-Snakemake watches a script's time stamp, not the modules it imports. The digest is taken over the syntax
-trees without comments, docstrings and what users are told, so that it changes when a result may have changed, and
-only then.
-Of the packages that this code imports, those in `COUNTED` count, each with the first two parts of its version in the
-lock: another one may compute other numbers, and one that lays out a table or a file does not.
+Snakemake tracks a script's modification time, but not the modules it imports. The digest is taken over the syntax trees
+without comments, docstrings and user messages, so that it changes only when a result may have changed. Of the packages
+that this code imports, those in `COUNTED` are included, each with the first two parts of its locked version: another
+version may compute other numbers. Packages that only lay out tables or files are not included.
 """
 
 import ast
@@ -29,7 +28,7 @@ COUNTED = {  # modules, and the packages of the lock behind them
 
 
 def fingerprint(script: str, root: Path = SCRIPTS) -> str:
-    """Return the SHA-256 over the script, its import closure and the versions of what these compute with.
+    """Return the SHA-256 over the script, its import closure and the versions of the packages it computes with.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def fingerprint(script: str, root: Path = SCRIPTS) -> str:
 
 
 def closure(script: str, root: Path = SCRIPTS) -> list[Path]:
-    """List the script and the modules under `root` that it imports, directly or not, sorted."""
+    """Return the script and the modules under `root` that it imports, directly or indirectly, sorted."""
     found: set[Path] = set()
     waiting = [root / script]
     while waiting:
@@ -64,14 +63,14 @@ def closure(script: str, root: Path = SCRIPTS) -> list[Path]:
 
 
 def versions(script: str, root: Path = SCRIPTS) -> dict[str, str]:
-    """Give the versions, such as 2.13, of the packages in `COUNTED` that the script or its import closure imports."""
+    """Return the versions, such as 2.13, of the packages in `COUNTED` imported by the script or its import closure."""
     imported = {name.partition(".")[0] for path in closure(script, root) for name in _names(path)}
     return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
 
 
 @cache
 def _locked() -> dict[str, str]:
-    """Read the lock: the first two parts of each package's version."""
+    """Return the first two parts of each package's version in the lock."""
     pins = (line.partition("#")[0].strip().split("==") for line in LOCK.read_text(encoding="utf-8").splitlines())
     return {pin[0]: ".".join(pin[1].split(".")[:2]) for pin in pins if len(pin) == 2}
 
@@ -89,13 +88,13 @@ def _parse(path: Path) -> ast.Module:
 
 
 def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None:
-    """Add the tree's node types, field names and values, between brackets that keep its shape.
+    """Add the tree's node types, field names and values, between brackets that preserve its shape.
 
-    What is empty or a docstring is left out, and so is the text, though not what is put into it, of what a user is
-    `told` and no result is made from.
+    Empty fields and docstrings are omitted. So is the literal text of user messages (`told`), which no result depends
+    on, but not the expressions formatted into it.
 
-    Neither `ast.dump` nor `ast.unparse` will do: their text differs between versions of Python, and so does the
-    set of fields, but new fields are empty in old code.
+    `ast.dump` and `ast.unparse` are unsuitable: their output differs between versions of Python. So does the set of
+    fields, but fields added by a newer version are empty in old code.
     """
     add("(")
     add(type(node).__name__)
@@ -121,7 +120,7 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _is_message(node: ast.AST) -> bool:
-    """Tell whether a node is ``UserError(...)`` or ``logger.info(...)``, at whatever level."""
+    """Return whether a node is a call ``UserError(...)`` or ``logger.info(...)``, at any level."""
     if not isinstance(node, ast.Call):
         return False
     function = node.func
@@ -132,13 +131,13 @@ def _is_message(node: ast.AST) -> bool:
 
 @cache
 def _imports(path: Path, root: Path) -> list[Path]:
-    """Find the modules under `root` that a file imports, the packages around them included."""
+    """Return the modules under `root` that a file imports, including their parent packages."""
     return [file for name in _names(path) for file in _files(name, root)]
 
 
 @cache
 def _names(path: Path) -> set[str]:
-    """List the modules that a file imports, and what it imports from them, which may be modules too."""
+    """Return the modules that a file imports and the names imported from them, which may be modules too."""
     names: set[str] = set()
     for node in _statements(_parse(path).body):
         if isinstance(node, ast.Import):
@@ -150,7 +149,7 @@ def _names(path: Path) -> set[str]:
 
 
 def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements and those within them, but no expressions: there are no imports in these."""
+    """Yield statements and their nested statements, but no expressions, which contain no imports."""
     for node in body:
         yield node
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -161,7 +160,7 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @cache
 def _files(name: str, root: Path) -> list[Path]:
-    """List the files under `root` that importing a dotted name runs."""
+    """Return the files under `root` that are run by importing a dotted name."""
     parts = name.split(".")
     if not (root / parts[0]).is_dir() and not (root / f"{parts[0]}.py").is_file():
         return []

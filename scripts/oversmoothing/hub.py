@@ -1,8 +1,8 @@
-"""Files from the Hugging Face hub: fetched once on a machine with the network, then read offline through a manifest.
+"""Files from the Hugging Face hub: fetched once on a machine with network access, then read offline through a manifest.
 
-A revision such as ``main`` is resolved to its commit, and the manifest says which one that was. Every file is held
-against the checksum that the hub names, and before it is read against the manifest's. The hub's own client begins a
-broken download anew in the next run; here what has arrived stays in a file ``.part``, and the next run goes on from it.
+A revision such as ``main`` is resolved to its commit, which the manifest records. Every file is checked against the
+checksum given by the hub when fetched, and against the manifest's before it is read. The hub's own client restarts an
+interrupted download from the beginning in the next run; here the partial file (``.part``) is kept and resumed.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from oversmoothing.listing import ListedFile, MissingRevisionError, Repository, 
 
 logger = logging.getLogger(__name__)
 
-# What a causal language model consists of; weights that are pickled, and code, are never fetched, whatever their names.
+# The files of a causal language model. Pickled weights and code are never fetched.
 MODEL_FILES = (
     "config.json",
     "generation_config.json",
@@ -51,37 +51,38 @@ def fetch(
     tidy: bool = True,
     otherwise: str | None = None,
 ) -> dict[str, Any]:
-    """Download the files of a repository that match a pattern, and say what they are.
+    """Download the files of a repository that match a pattern, and return their manifest.
 
-    Files that are there already, as the hub describes them, are kept. Another process that fetches into the same folder
-    is waited for.
+    Files already present as the hub describes them are kept. If another process is fetching into the same folder, wait
+    for it.
 
     Parameters
     ----------
     repository : Repository
     patterns : sequence of str
-        Such as ``model*.safetensors`` or ``sample/10BT/*.parquet``: wildcards in the last part only.
+        Such as ``model*.safetensors`` or ``sample/10BT/*.parquet``; wildcards in the last component only.
     folder : path
-        Where the files go, under their paths in the repository.
+        Destination; files keep their paths in the repository.
     needed : sequence of str, optional
         Patterns that must each match a file; by default all.
     tidy : bool
         Delete other files in the folder.
     otherwise : str, optional
-        A revision to fetch where the hub says that it has not the one of `repository`; no other error leads to it.
+        A revision to fetch instead if the hub reports that the revision of `repository` does not exist; no other error
+        triggers it.
 
     Returns
     -------
     dict
         A manifest: ``repository``, ``kind``, ``revision``, ``commit`` and ``files``, from path to ``size`` (bytes) and
-        ``sha256``; with ``instead_of``, the revision asked for, where `otherwise` was fetched. The same commit gives
-        the same manifest.
+        ``sha256``; also ``instead_of``, the revision asked for, if `otherwise` was fetched. The same commit gives the
+        same manifest.
 
     Raises
     ------
     UserError
         If the hub cannot be reached, or has no such repository, revision or file; if the repository is gated, or a
-        file does not come out as the hub describes it.
+        downloaded file is not as the hub describes it.
     """
     folder = Path(folder)
     asked = repository.revision
@@ -92,13 +93,13 @@ def fetch(
             raise
         missing, repository = repository, replace(repository, revision=otherwise)
         commit = resolve(repository)
-        logger.warning("%s: the hub has no such revision; %s is read in its place: %s", missing, otherwise, commit)
+        logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
     pickled = PICKLED if repository.kind == "model" else ()
     found = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
     listed = {path: file for path, file in found.items() if any(matches(path, pattern) for pattern in patterns)}
     for pattern in patterns if needed is None else needed:
         if not any(matches(path, pattern) for path in listed):
-            hint = _about_pickles(found) or "; there is nothing here that this workflow reads"
+            hint = _about_pickles(found) or "; it contains nothing that this workflow can read"
             raise UserError(f"{repository}: it has no file {pattern}{hint}")
     logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
     files = {}
@@ -115,7 +116,7 @@ def fetch(
 
 
 def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
-    """Make the manifest of a folder that the user brings: ``folder`` and ``files``.
+    """Return the manifest, ``folder`` and ``files``, of a folder that the user provides.
 
     Raises
     ------
@@ -127,14 +128,14 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
     for pattern in needed:
         if not any(matches(path, pattern) for path in paths):
             raise UserError(
-                f"{folder}: it has no file {pattern} (searched in {Path.cwd()}){_about_pickles(_files_in(folder))}"
+                f"{folder}: it has no file {pattern} (relative to {Path.cwd()}){_about_pickles(_files_in(folder))}"
             )
     files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
     return {"folder": str(folder), "files": files}
 
 
 def asset_folder(manifest: str | Path) -> Path:
-    """Return the folder of the files that a manifest lists, once all are seen to be those files.
+    """Return the folder of the files listed in a manifest, after verifying them all.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def asset_folder(manifest: str | Path) -> Path:
     """
     manifest = Path(manifest)
     known = read_asset(manifest)
-    again = "run again" if "folder" in known else "run `snakemake assets` where the network is: it alone is fetched"
+    again = "run again" if "folder" in known else "run `snakemake assets` with network access; it is fetched alone"
     folder = Path(known.get("folder") or manifest.with_suffix(""))
     for path, facts in known["files"].items():
         file = folder / path
@@ -157,38 +158,32 @@ def asset_folder(manifest: str | Path) -> Path:
 
 
 def read_asset(path: str | Path) -> dict[str, Any]:
-    """Return what `fetch` or `take_stock` said.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged.
-    """
+    """Read a manifest written by `fetch` or `take_stock`."""
     try:
         known = json.loads(Path(path).read_text(encoding="utf-8"))
         for facts in known["files"].values():
             if type(facts["size"]) is not int or type(facts["sha256"]) is not str:
                 raise TypeError("a file without size and sha256")
         if type(known.get("folder", "")) is not str:
-            raise TypeError("a folder that is no text")
+            raise TypeError("a folder that is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: no manifest of fetched files ({error}); delete it and run again") from error
+        raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
     return dict(known)
 
 
 @contextmanager
 def alone_in(folder: str | Path) -> Iterator[None]:
-    """Let one process at a time write into a folder that several may fetch into; the others wait."""
+    """Hold a lock on a folder, so that only one process at a time writes into it; the others wait."""
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f".{folder.name}.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            logger.info("%s: another process fetches into it; waiting", folder)
+            logger.info("%s: waiting for another process that is fetching into it", folder)
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError as error:
-            logger.warning("%s: no locks on this file system (%s); fetch there with one process", folder, error)
+            logger.warning("%s: no locks on this file system (%s); fetch with one process at a time", folder, error)
         yield
 
 
@@ -199,12 +194,12 @@ def sha256(path: str | Path) -> str:
 
 
 def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
-    """Download one file unless it is there; return its SHA-256 once it is what the hub says it is."""
+    """Download one file unless it is present; return its SHA-256 once it matches the hub's description."""
     path = folder / file.path
     if path.is_file() and (found := _checked(path, file)):
         return found
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Named after the content, so that a part of another version is not continued.
+    # Named after the content, so that a partial file of another version is not resumed.
     part = path.with_name(f".{path.name}.{file.blob_id[:12]}.part")
     for _ in range(2):
         patiently(repository, lambda: _continue(repository, commit, file, part))
@@ -212,15 +207,15 @@ def _download(repository: Repository, commit: str, file: ListedFile, folder: Pat
             part.replace(path)
             return found
         part.unlink()
-        logger.warning("%s: not the file that the hub describes; fetching it again", path)
-    raise UserError(f"{repository}: {file.path} arrives damaged; run again, or from another network")
+        logger.warning("%s: not as the hub describes it; fetching it again", path)
+    raise UserError(f"{repository}: {file.path} was damaged in transfer; run again, or from another network")
 
 
 def _continue(repository: Repository, commit: str, file: ListedFile, part: Path) -> None:
-    """Fetch what a part still lacks."""
+    """Fetch the rest of a partial file."""
     done = part.stat().st_size if part.is_file() else 0
     if done:
-        logger.info("%s: going on after %d of %d bytes", file.path, done, file.size)
+        logger.info("%s: resuming after %d of %d bytes", file.path, done, file.size)
     with part.open("ab") as opened:
         if done < file.size:
             http_get(
@@ -234,7 +229,7 @@ def _continue(repository: Repository, commit: str, file: ListedFile, part: Path)
 
 
 def _checked(path: Path, file: ListedFile) -> str | None:
-    """Return a file's SHA-256 if it is what the hub describes."""
+    """Return a file's SHA-256 if it is as the hub describes it."""
     if path.stat().st_size != file.size:
         return None
     found = sha256(path)
@@ -242,17 +237,17 @@ def _checked(path: Path, file: ListedFile) -> str | None:
 
 
 def _about_pickles(paths: Iterable[str]) -> str:
-    """Say what to do where weights are there, but pickled."""
+    """Return a hint for a folder that has weights, but only pickled ones."""
     if not any(matches(path, pattern) for path in paths for pattern in PICKLED):
         return ""
     return (
-        ", and pickled weights (.bin), which can run code, are never read: load the model where you trust it, "
-        "`save_pretrained` it into a folder, and name that folder in the config"
+        ", and pickled weights (.bin) are never read because they can run code: load the model where you trust it, "
+        "save it to a folder with `save_pretrained`, and name that folder in the config"
     )
 
 
 def _files_in(folder: Path) -> Iterator[str]:
-    """Yield the paths of the files under a folder, without what huggingface_hub notes there for itself."""
+    """Yield the paths of the files under a folder, except huggingface_hub's own bookkeeping."""
     for path in folder.rglob("*"):
         relative = path.relative_to(folder)
         if path.is_file() and relative.parts[0] != ".cache":
@@ -260,7 +255,7 @@ def _files_in(folder: Path) -> Iterator[str]:
 
 
 def _blob_id(path: Path) -> str:
-    """Return git's name for a file's content."""
+    """Return git's blob id of a file."""
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(BLOCK):

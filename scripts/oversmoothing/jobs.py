@@ -1,4 +1,4 @@
-"""What every script shares: where its log goes and how its errors read."""
+"""What every script shares: logging, error reporting, and checks of its code and inputs."""
 
 import errno
 import json
@@ -13,28 +13,28 @@ from oversmoothing.fingerprint import closure, fingerprint
 
 logger = logging.getLogger(__name__)
 
-_asked: dict[str, dict[str, Any]] = {}  # of the job that runs: what its inputs should have been made with
+_asked: dict[str, dict[str, Any]] = {}  # of the running job: what its inputs should have been made with
 
 
 class UserError(Exception):
-    """A mistake that the user can mend; the message names the file, key or value and what to do."""
+    """An error that the user can fix; the message names the file, key or value and what to do."""
 
 
 def run(main: Callable[[Any], None], job: Any) -> None:
-    """Run a rule's `main` with its log in place; turn a `UserError` into one clear line.
+    """Run a rule's `main` with logging set up, reporting a `UserError` as one clear line.
 
     Parameters
     ----------
     main : callable
         Takes the job and does its work.
     job : Snakemake
-        The object that Snakemake hands to a script; `job.log`, where present, names the log file.
+        The object that Snakemake passes to a script; `job.log`, if present, names the log file.
 
     Raises
     ------
     SystemExit
-        With status 1 after an error that `explain` knows, or if the code is not the one that the run was planned
-        with; with status 130 after Ctrl-C. Any other error passes through, and its traceback stands in the log too.
+        With status 1 after an error that `explain` recognises, or if the code is not the code the run was planned with;
+        with status 130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
     """
     log = str(job.log[0]) if job.log else None
     logging.basicConfig(
@@ -61,29 +61,30 @@ def run(main: Callable[[Any], None], job: Any) -> None:
 
 
 def explain(error: Exception) -> str | None:
-    """Say in one line what the user can do about an error; None for a fault of ours, which wants its traceback."""
+    """Return one line on what the user can do about an error; None for a bug, which needs its traceback."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         error = UserError(
             "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
         )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        error = UserError(f"{error.filename or 'the disk'}: no space left; free some and run again")
+        error = UserError(f"{error.filename or 'the disk'}: no space left on the device; free some and run again")
     return str(error) if isinstance(error, UserError) else None
 
 
 def check_settings(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
-    """Check that an input of the job was made with the settings that the config asks for now.
+    """Check that an input of the job was made with the settings that the config now asks for.
 
     Parameters
     ----------
     path : path
     metadata : mapping
-        Of the file, as `provenance` gives it. What it says nothing of passes, and so does a file that is no input.
+        The file's metadata, as written by `provenance`. Settings it does not record are not checked, nor are files that
+        are not inputs.
 
     Raises
     ------
     UserError
-        That names the file and the setting.
+        Naming the file and the setting.
     """
     asked = _asked.get(os.fspath(path))
     if asked is None or "settings" not in metadata:
@@ -93,7 +94,7 @@ def check_settings(path: str | os.PathLike[str], metadata: Mapping[str, str]) ->
 
 
 def _difference(made: Any, asked: Any, where: str) -> str | None:
-    """Say in what settings differ that stand in both; a list that was used must be a part of the one asked for."""
+    """Describe the first difference between settings present in both; a list that was used must be part of the new."""
     if isinstance(made, dict) and isinstance(asked, dict):
         both = (_difference(made[key], asked[key], f"{where}.{key}") for key in sorted(made.keys() & asked.keys()))
         return next(filter(None, both), None)
@@ -102,7 +103,7 @@ def _difference(made: Any, asked: Any, where: str) -> str | None:
 
 
 def _check_code(main: Callable[[Any], None], job: Any) -> None:
-    """Refuse to run code that is not the one of the plan, as which what it makes would be recorded."""
+    """Refuse to run code that differs from the plan's, under which its results would be recorded."""
     planned = getattr(getattr(job, "params", None), "code", None)
     if planned is None:
         return

@@ -1,6 +1,6 @@
-"""What a repository of the Hugging Face hub holds at a commit, as the hub says; an answer that is odd is refused.
+"""Files of a Hugging Face hub repository at a commit, as listed by the hub; malformed answers are rejected.
 
-The token goes to the hub alone: neither a listing that goes on at another host nor a redirect takes it along.
+The token is sent to the hub only: neither a listing that continues on another host nor a redirect receives it.
 """
 
 import fnmatch
@@ -30,26 +30,26 @@ from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
-ATTEMPTS = 4  # of a request, beside those that huggingface_hub makes
-WAIT = 2.0  # seconds before the second attempt; twice as long before each further one
-PAGES = 1000  # of a listing, each of some thousand files
+ATTEMPTS = 4  # per request, in addition to huggingface_hub's own retries
+WAIT = 2.0  # seconds before the second attempt; doubled before each further one
+PAGES = 1000  # per listing, each of about a thousand files
 DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 T = TypeVar("T")
 
 
 class MissingRevisionError(UserError):
-    """The hub has the repository, and says that it has no such revision."""
+    """The repository exists on the hub, but the revision does not."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository of the hub.
+    """A repository on the hub.
 
     Attributes
     ----------
     name : str
-        ``owner/name``, or ``name`` alone for some old ones.
+        ``owner/name``, or just ``name`` for some old ones.
     revision : str
         A branch, a tag or a commit.
     kind : {"model", "dataset"}
@@ -65,18 +65,18 @@ class Repository:
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file as the hub lists it.
+    """A file as listed by the hub.
 
     Attributes
     ----------
     path : str
-        In the repository.
+        Path in the repository.
     size : int
         Bytes.
     blob_id : str
-        Git's name of the content, or of the pointer to it.
+        Git's id of the content, or of the pointer to it.
     sha256 : str or None
-        Of a large file; a small one goes by `blob_id`.
+        For a large file; a small one is identified by `blob_id`.
     """
 
     path: str
@@ -86,12 +86,13 @@ class ListedFile:
 
 
 def resolve(repository: Repository) -> str:
-    """Return the commit that a revision stands for now.
+    """Return the commit that a revision currently refers to.
 
     Raises
     ------
     UserError
-        If the hub cannot be reached, has no such repository or revision, wants terms accepted, or answers oddly.
+        If the hub cannot be reached, has no such repository or revision, requires its terms to be accepted, or gives a
+        malformed answer.
     """
     revision = quote(repository.revision, safe="")
 
@@ -102,12 +103,12 @@ def resolve(repository: Repository) -> str:
     answer = patiently(repository, ask)
     commit = answer.get("sha") if isinstance(answer, dict) else None
     if not isinstance(commit, str) or not DIGEST.fullmatch(commit):
-        raise UserError(f"{repository}: the hub names no commit for it; write a commit as its revision")
+        raise UserError(f"{repository}: the hub gives no commit for it; specify a commit as its revision")
     return commit
 
 
 def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> list[ListedFile]:
-    """List the files of a commit that match a pattern (errors as `resolve`)."""
+    """Return the files of a commit that match a pattern (errors as in `resolve`)."""
     found = []
     for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
         under = "" if folder == "." else f"{folder}/"
@@ -120,18 +121,18 @@ def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> 
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Say whether a path matches a pattern, whose wildcards stand for no ``/``."""
+    """Return whether a path matches a pattern, whose wildcards do not match ``/``."""
     return path.count("/") == pattern.count("/") and fnmatch.fnmatchcase(path, pattern)
 
 
 def patiently(repository: Repository, call: Callable[[], T]) -> T:
-    """Call the hub, again after a while where that may help, and turn its errors into ours (see `resolve`)."""
+    """Call the hub, retrying after temporary failures, and translate its errors to `UserError` (see `resolve`)."""
     for attempt in range(ATTEMPTS):
         try:
             return call()
         except GatedRepoError as error:
             raise UserError(
-                f"{repository}: gated: accept its terms on the hub's page of it, then set HF_TOKEN or run "
+                f"{repository}: gated: accept its terms on its page on the hub, then set HF_TOKEN or run "
                 "`hf auth login`, and run again"
             ) from error
         except RevisionNotFoundError as error:
@@ -140,11 +141,11 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
             ) from error
         except RepositoryNotFoundError as error:
             raise UserError(
-                f"{repository}: no such repository on the hub, or a private one; mind the spelling, and for a private "
+                f"{repository}: no such repository on the hub, or a private one; check the spelling, and for a private "
                 "one set HF_TOKEN or run `hf auth login`"
             ) from error
         except HFValidationError as error:
-            raise UserError(f"{repository}: not a name that the hub may have: {_line(error)}") from error
+            raise UserError(f"{repository}: not a valid repository name: {_line(error)}") from error
         except OfflineModeIsEnabled as error:
             raise UserError(f"{repository}: HF_HUB_OFFLINE is set; unset it to fetch") from error
         except (HTTPError, OSError) as error:
@@ -154,8 +155,8 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
                 raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
             if attempt == ATTEMPTS - 1:
                 raise UserError(
-                    f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` where the "
-                    "network is; what has arrived is kept"
+                    f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` with network "
+                    "access; what has already been downloaded is kept"
                 ) from error
             logger.warning("%s: %s; trying again", repository, _line(error))
             time.sleep(WAIT * 2**attempt)
@@ -169,18 +170,18 @@ def _address(repository: Repository) -> str:
 
 
 def _headers() -> dict[str, str]:
-    """Give the headers of a request to the hub, the user's token among them."""
+    """Return the headers of a request to the hub, including the user's token."""
     return build_hf_headers()
 
 
 def _entries(repository: Repository, commit: str, under: str) -> Iterator[Any]:
-    """Yield what the hub lists in a folder, page after page, all from the hub itself."""
+    """Yield the hub's listing of a folder, page by page, following links on the hub itself only."""
     url = f"{_address(repository)}/tree/{commit}" + (f"/{quote(under[:-1], safe='')}" if under else "")
     seen: set[str] = set()
     while url not in seen:
         seen.add(url)
         if _origin(url) != _origin(constants.ENDPOINT):
-            raise UserError(f"{repository}: its listing goes on at another host, {_origin(url)[1]}, which is not asked")
+            raise UserError(f"{repository}: its listing continues on another host, {_origin(url)[1]}, which is refused")
         response = http_backoff("GET", url, headers=_headers())
         page = _answer(repository, response)
         if not isinstance(page, list):
@@ -200,7 +201,7 @@ def _answer(repository: Repository, response: Response) -> Any:
     try:
         return response.json()
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{repository}: the hub's answer is no JSON ({_line(error)})") from error
+        raise UserError(f"{repository}: the hub's answer is not JSON ({_line(error)})") from error
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
@@ -209,13 +210,13 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _plain_path(repository: Repository, entry: Any, under: str) -> str | None:
-    """Return the path of an entry that is a file; it must lie in the folder that was asked for."""
+    """Return the path of an entry if it is a file; it must lie in the folder that was asked for."""
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
-        raise UserError(f"{repository}: the hub lists {_shown(entry)}, which is no file")
+        raise UserError(f"{repository}: the hub lists {_shown(entry)}, which is not a file")
     path = entry["path"]
     name = path.removeprefix(under)
     if not path.startswith(under) or not name or name in (".", "..") or set(name) & set("/\\\0\n"):
-        raise UserError(f"{repository}: the hub lists {path!r}, which is no file of the folder {under or '/'}")
+        raise UserError(f"{repository}: the hub lists {path!r}, which is not in the folder {under or '/'}")
     return path if entry.get("type") == "file" else None
 
 

@@ -1,10 +1,10 @@
-"""Oversmoothing of next-token distributions against a ground truth's (thesis 4.1 and Table F.1).
+"""Oversmoothing of next-token distributions relative to a ground truth (thesis 4.1 and Table F.1).
 
-`p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both of shape (n, v) with one
-distribution a row, float32 or float64; a metric gives one value a row in the same dtype. `catalogue.METRICS` declares
-their formulas; a metric of your own is one more entry there. `score` computes several at once and is what the workflow
-calls: the truth's nucleus and entropy once, each decoding's logarithms once, and in chunks of
-rows whose temporaries stay in the processor's cache. Everything is written against the array API.
+`p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both float32 or float64 arrays of shape (n, v)
+with one distribution per row; a metric returns one value per row in the same dtype. The formulas are declared in
+`catalogue.METRICS`, to which you can add a metric of your own. The workflow calls `score`, which computes several
+metrics at once: the truth's nucleus and entropy once, each decoding's logarithms once, in chunks of rows whose
+temporaries fit in the processor's cache. Everything is written against the array API.
 """
 
 import math
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 TAU = 0.9  # nucleus threshold, thesis 4.1.1
-_CHUNK = 512  # rows: at v = 256 in float32 a temporary takes 512 KiB; fewer rows, and Python's overhead shows
+_CHUNK = 512  # rows: a temporary takes 512 KiB at v = 256 in float32; with fewer rows Python's overhead shows
 
 
 def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
-    """Tail token overassignment (thesis 4.1.2, equation 4.1): the sum of max(0, p_bn - p_gt) off the nucleus.
+    """Tail token overassignment (thesis 4.1.2, equation 4.1): the sum of max(0, p_bn - p_gt) outside the nucleus.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
     Raises
     ------
     ValueError
-        If shapes or dtypes differ, if a value is NaN or no probability, or if tau lies outside (0, 1].
+        If shapes or dtypes differ, if a value is NaN or not a probability, or if tau lies outside (0, 1].
     """
     return _single("tto", p_bn, p_gt, tau)
 
@@ -64,7 +64,7 @@ def nsmd(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
     Returns
     -------
     array, shape (n,)
-        Probability, -1 to 1, at most `tto`; lower is better, below 0 the model is spikier than the truth.
+        Probability, -1 to 1, at most `tto`; lower is better. Below 0 the model is more peaked than the truth.
     """
     return _single("nsmd", p_bn, p_gt, tau)
 
@@ -96,14 +96,14 @@ def kl(p_bn: Array, p_gt: Array) -> Array:
 
 
 def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
-    """Entropy of the truth less that of the model (thesis Table F.1).
+    """Entropy of the truth minus that of the model (thesis Table F.1).
 
     Parameters and errors are those of `tto`, without tau.
 
     Returns
     -------
     array, shape (n,)
-        Bits; higher is better, up to 0: below 0 the model is smoother than the truth, above it is spikier.
+        Bits; higher is better, up to 0. Below 0 the model is smoother than the truth, above 0 more peaked.
     """
     return _single("entropy_difference", p_bn, p_gt)
 
@@ -121,16 +121,16 @@ def score(
     metrics: Sequence[str] = OF_DISTRIBUTIONS,
     tau: float = TAU,
 ) -> Array:
-    """Score one block of a model, under several decodings, against one truth (thesis Tables 4.1, 4.2, 6.1, F.1).
+    """Score a block of a model's distributions, under several decodings, against one truth (Tables 4.1, 4.2, 6.1, F.1).
 
     Parameters
     ----------
     p_bn, p_gt : array, shape (n, v)
         Distributions of the model, before decoding, and of the truth; n may be 0.
     decodings : sequence of callables
-        Maps from distributions to distributions, such as `oversmoothing.decoding.decoder` builds.
+        Maps from distributions to distributions, as returned by `oversmoothing.decoding.decoder`.
     metrics : sequence of str
-        Of `catalogue.OF_DISTRIBUTIONS`.
+        Names from `catalogue.OF_DISTRIBUTIONS`.
     tau : float
         Mass of the truth's nucleus, in (0, 1].
 
@@ -142,7 +142,7 @@ def score(
     Raises
     ------
     ValueError
-        If shapes or dtypes differ, a value is NaN or no probability, a metric is unknown or tau is out of range.
+        If shapes or dtypes differ, a value is NaN or not a probability, a metric is unknown or tau is out of range.
     """
     if unknown := [name for name in metrics if name not in OF_DISTRIBUTIONS]:
         raise ValueError(f"unknown metric {unknown[0]!r}; use one of {', '.join(OF_DISTRIBUTIONS)}")
@@ -151,7 +151,7 @@ def score(
     xp = api.array_namespace(p_bn, p_gt)
     n = p_bn.shape[0]
     out = xp.empty((len(decodings), len(metrics), n), dtype=p_bn.dtype, device=api.device(p_bn))
-    rows = _CHUNK if api.is_numpy_array(p_bn) else max(n, 1)  # a GPU wants the whole block at once
+    rows = _CHUNK if api.is_numpy_array(p_bn) else max(n, 1)  # on a GPU the whole block at once is faster
     for start in range(0, n, rows):
         chunk = slice(start, min(start + rows, n))
         truth, model = _Truth(p_gt[chunk, :], tau), p_bn[chunk, :]
@@ -165,25 +165,25 @@ def score(
 
 
 def softmax(logits: Array) -> Array:
-    """Turn logits (n, v) into distributions (n, v) of the same dtype; -inf gives 0.
+    """Convert logits (n, v) to distributions (n, v) of the same dtype; -inf gives 0.
 
     Raises
     ------
     ValueError
-        If a row holds NaN or +inf, or nothing but -inf.
+        If a row contains NaN or +inf, or only -inf.
     """
     xp = api.array_namespace(logits)
     largest = xp.max(logits, axis=1, keepdims=True)
     if not xp.all(xp.isfinite(largest)):
         row = int(xp.argmax(xp.astype(~xp.isfinite(largest[:, 0]), xp.int64)))
-        raise ValueError(f"logits: row {row} has NaN, +inf or only -inf")
+        raise ValueError(f"logits: row {row} contains NaN, +inf or only -inf")
     powers = xp.exp(logits - largest)
     powers /= xp.sum(powers, axis=1, keepdims=True)
     return powers
 
 
 class _Truth:
-    """Distributions of a truth and what every comparison with them shares, each part computed once, when asked."""
+    """A truth's distributions and the quantities that every comparison with them shares, each computed on first use."""
 
     def __init__(self, p: Array, tau: float = TAU) -> None:
         self.p: Array = p
@@ -192,7 +192,7 @@ class _Truth:
 
     @cached_property
     def head(self) -> Array:
-        """The nucleus as 0.0 and 1.0: a product with it is faster than a selection by a mask."""
+        """The nucleus as 0.0 and 1.0; multiplying by it is faster than indexing with a mask."""
         return self.xp.astype(nucleus(self.p, self.tau), self.p.dtype)
 
     @cached_property
@@ -213,7 +213,7 @@ class _Truth:
 
 
 class _Pair:
-    """Distributions of a model beside a truth's, with the parts that several metrics share."""
+    """A model's distributions beside a truth's, with the quantities that several metrics share."""
 
     def __init__(self, p: Array, truth: _Truth) -> None:
         self.p: Array = p
@@ -244,14 +244,14 @@ def _single(name: str, p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
 
 def _check_alike(p_bn: Array, p_gt: Array) -> None:
     if p_bn.ndim != 2 or p_bn.shape != p_gt.shape:
-        raise ValueError(f"p_bn {tuple(p_bn.shape)} and p_gt {tuple(p_gt.shape)} must share one shape (n, v)")
+        raise ValueError(f"p_bn {tuple(p_bn.shape)} and p_gt {tuple(p_gt.shape)} must have the same shape (n, v)")
     xp = api.array_namespace(p_bn, p_gt)
     if p_bn.dtype != p_gt.dtype or p_bn.dtype not in (xp.float32, xp.float64):
         raise ValueError(f"p_bn ({p_bn.dtype}) and p_gt ({p_gt.dtype}) must both be float32 or both float64")
 
 
 def _check(name: str, p: Array, first_row: int = 0) -> None:
-    """Refuse what is no probability; NaN fails every comparison."""
+    """Reject values that are not probabilities; NaN fails every comparison."""
     xp = api.array_namespace(p)
     highest = 1 + 1e-3  # a sum in float32 may round up
     if p.shape[0] == 0 or (xp.min(p) >= 0 and xp.max(p) <= highest):

@@ -1,7 +1,7 @@
-"""How far a study has come, read from its results folder alone, while it may still be running.
+"""Progress of a study, read from its results folder, possibly while it is still running.
 
-A file counts as finished if Snakemake's summary says that it would not be made again, so results of other windows,
-another threshold or older code are never taken for those of this config.
+A file counts as finished if Snakemake would not make it again. Its summary says so of every file, so that a file made
+with other windows, another threshold or older code is never mistaken for one of this config.
 """
 
 import csv
@@ -25,22 +25,22 @@ STAGES = {
     "samples": ["samples"],
     "quality": ["quality"],
 }
-BY_FOLDER = ("models", "samples")  # where a model's name is that of a folder
+BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
 
 def read_summary(text: str) -> dict[str, str]:
-    """State of every file, from what ``snakemake --summary`` prints.
+    """Parse the output of ``snakemake --summary``.
 
     Parameters
     ----------
     text : str
-        Lines of tab-separated fields, ``output_file``, ``date``, ``plan`` and others, under a header.
+        A header and lines of tab-separated fields: ``output_file``, ``date``, ``plan`` and others.
 
     Returns
     -------
     dict of str to str
-        By file: `FINISHED`; `OUTDATED`, there but to be made again, for it is of another config, text or code, or
-        another output of its job is; or `ABSENT`.
+        For each file: `FINISHED`; `OUTDATED`, if it exists but would be made again because it, or another output of its
+        job, comes from another config, text or code; or `ABSENT`.
     """
     states = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -50,7 +50,7 @@ def read_summary(text: str) -> dict[str, str]:
 
 
 def model_of(path: str | Path, results: str | Path) -> str | None:
-    """Model that a file of the results folder would belong to; None for a file elsewhere."""
+    """Return the model that a file of the results folder belongs to; None for a file elsewhere."""
     try:
         parts = Path(path).relative_to(results).parts
     except ValueError:
@@ -63,7 +63,7 @@ def model_of(path: str | Path, results: str | Path) -> str | None:
 def training_state(
     model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
 ) -> str:
-    """State of a model's training, read from its checkpoint or its history.
+    """Return the state of a model's training, read from its checkpoint or its history.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def training_state(
     code : str
         Fingerprint of the training's code.
     manifest : mapping
-        Of the corpus; empty where there is none yet.
+        Manifest of the corpus; empty if there is none yet.
 
     Returns
     -------
@@ -101,23 +101,7 @@ def training_state(
 def overview(
     models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
 ) -> pd.DataFrame:
-    """Table of how far each model has come.
-
-    Parameters
-    ----------
-    models : sequence of mappings
-        ``model`` of each.
-    trainings : mapping
-        `training_state` of each model, by name.
-    states : mapping
-        From `read_summary`.
-    results : path
-
-    Returns
-    -------
-    DataFrame
-        A row per model: ``model``, ``training`` and a column per stage, "done", "waiting" or "3 of 7".
-    """
+    """Return a row per model: ``model``, ``training`` and a column per stage, such as "done", "waiting" or "3 of 7"."""
     rows = []
     for model in models:
         row = {"model": model["model"], "training": trainings[model["model"]]}
@@ -132,14 +116,14 @@ def overview(
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
-    """Number of results that exist but would be made again, by folder, tables and figures aside."""
+    """Return the number of outdated results per folder, except tables and figures."""
     paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
     folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
     return {folder: folders.count(folder) for folder in sorted(folders) if folder not in ("tables", "figures")}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
-    """State of a training according to its checkpoint; None if there is none to resume from."""
+    """Return the step and loss of the checkpoint that a training would resume from; None if there is none."""
     folder = Folder.of(model["checkpoints"], training_key(model["settings"], code, manifest))
     try:
         with safe_open(folder.resume, "np") as file:

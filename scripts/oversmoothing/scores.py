@@ -1,4 +1,4 @@
-"""From logits to scores: a model's distributions against the truths', window by window."""
+"""Scores of a model's distributions against the truths', window by window, from their logits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SCORES = pa.schema(
         ("position", pa.int32()),  # from 0 at the first scored byte
         ("truth", NAME),  # null where a metric needs none
         ("decoding", NAME),
-        ("value", pa.float32()),  # in the metric's unit, see metrics.METRICS
+        ("value", pa.float32()),  # in the metric's unit, see catalogue.METRICS
     ]
 )
 KEYS = ("window", "position", "target")
@@ -30,7 +30,7 @@ KEYS = ("window", "position", "target")
 
 @dataclass(frozen=True)
 class WindowLogits:
-    """The logits of one window: the model's, shape (s, v), and each truth's of the same shape."""
+    """The logits of one window: the model's, shape (s, v), and each truth's, of the same shape."""
 
     window: int
     model: np.ndarray
@@ -38,17 +38,13 @@ class WindowLogits:
 
 
 def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator[WindowLogits]:
-    """Read the logits of a model and of the truths side by side, one row group (one window) at a time.
-
-    Parameters
-    ----------
-    model : path
-    truths : mapping of name to path
+    """Yield the logits of a model and of the truths side by side, one row group (one window) at a time.
 
     Raises
     ------
     UserError
-        If a file is damaged, or a truth was run over other windows or has another vocabulary; it names the file.
+        If a file is damaged, or a truth was run over other windows or has another vocabulary; the message names the
+        file.
     """
     columns = [*KEYS, "logits"]
     groups = [read_groups(path, columns) for path in (model, *truths.values())]
@@ -61,7 +57,7 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
             if vectors(other["logits"]).shape != own.shape:
                 raise UserError(
                     f"{path}: a vocabulary of {vectors(other['logits']).shape[1]}, but {model} has "
-                    f"{own.shape[1]}; model and truth must share their tokens"
+                    f"{own.shape[1]}; model and truth must have the same tokens"
                 )
         yield WindowLogits(
             first["window"][0].as_py(),
@@ -73,13 +69,7 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
 def score_window(
     window: WindowLogits, decoders: Mapping[str, Decoder], metrics: Sequence[str], tau: float
 ) -> dict[str, dict[str, dict[str, np.ndarray]]]:
-    """Score one window.
-
-    Returns
-    -------
-    dict
-        ``[truth][metric][decoding]`` -> float32 array, shape (s,).
-    """
+    """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,)."""
     p_bn = softmax(window.model)
     result = {}
     for truth, logits in window.truths.items():
@@ -101,14 +91,10 @@ def summarise_scores(
 def sum_scores(
     path: str | Path, decodings: Sequence[str], pooled: str | None = None
 ) -> dict[tuple[str | None, str], WindowSums]:
-    """Sum one score file by window, per truth (None where the metric needs none) and decoding, in row groups.
+    """Sum one score file by window, per truth (None where the metric needs none) and decoding.
 
-    With `pooled`, the scores against all truths are one set under that name: its mean is the mean of theirs.
-
-    Raises
-    ------
-    UserError
-        If the file is damaged, or has no score under one of the decodings.
+    With `pooled`, the scores against all truths are summed under that name, so that its mean is the mean of theirs. A
+    `UserError` is raised if the file is damaged or has no scores under one of the decodings.
     """
     sums: dict[tuple[str | None, str], WindowSums] = {}
     for group in read_groups(path, ["window", "truth", "decoding", "value"]):
@@ -138,7 +124,7 @@ class ScoreRows:
         self._rows = 0
 
     def add(self, window: int, truth: str | None, decoding: str, values: np.ndarray, *more: np.ndarray) -> None:
-        """Add the values of one window's bytes, in order, and those of the columns that the schema has beyond."""
+        """Add the values of one window's bytes, in order, and those of any further columns of the schema."""
         rows = len(values)
         columns = [
             pa.array(np.full(rows, window, np.int32)),
@@ -154,7 +140,7 @@ class ScoreRows:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits as one row group."""
+        """Write the pending rows as one row group."""
         if self._waiting:
             table = pa.Table.from_batches(self._waiting).unify_dictionaries()
             self._writer.write_table(table, row_group_size=self.GROUP * 2)
@@ -164,7 +150,7 @@ class ScoreRows:
 def _together(
     groups: Sequence[Iterator[pa.RecordBatch]], paths: Sequence[str | Path]
 ) -> Iterator[tuple[pa.RecordBatch, ...]]:
-    """Advance all readers in step; a file that ends before the others is named."""
+    """Advance all readers in step; raise a `UserError` naming a file that ends before the others."""
     yield from zip(*groups, strict=False)
     counts = [pq.read_metadata(path).num_row_groups for path in paths]
     if len(set(counts)) > 1:

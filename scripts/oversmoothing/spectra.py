@@ -1,4 +1,4 @@
-"""The LM head as a matrix: read without PyTorch, and truncated to a lower rank by its singular values."""
+"""The LM head as a matrix: read without PyTorch, and truncated to a lower rank by SVD."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,7 @@ from oversmoothing.store.seal import check
 
 
 def read_head(path: str | Path) -> np.ndarray:
-    """Read the head of a model, float32 (v, r), from its weights, without PyTorch.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or has no head.
-    """
+    """Read a model's head, float32 (v, r), from its weights without PyTorch."""
     check(path)
     try:
         return load_file(path)["head.weight"]
@@ -27,13 +21,7 @@ def read_head(path: str | Path) -> np.ndarray:
 
 
 def read_gain(path: str | Path) -> np.ndarray | None:
-    """Read the weights, float32 (r,), of the LayerNorm whose output enters the head; None if a Linear stands between.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or not written by this project.
-    """
+    """Read the gain, float32 (r,), of the LayerNorm in front of the head; None if a Linear layer lies between them."""
     check(path)
     try:
         with safe_open(path, "np") as file:
@@ -45,10 +33,10 @@ def read_gain(path: str | Path) -> np.ndarray | None:
 
 
 def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Project a head on what the LayerNorm in front of it can reach: W diag(gain) (I - 11^T / r).
+    """Restrict a head to the outputs of the LayerNorm in front of it: W diag(gain) (I - 11^T / r).
 
-    A LayerNorm without bias gives h = gain * x with sum(x) = 0 and norm(x) = sqrt(r), so W h = P x for the matrix P
-    returned, whose rank is at most r - 1.
+    A LayerNorm without bias outputs h = gain * x with sum(x) = 0 and norm(x) = sqrt(r), so W h = P x for the returned
+    matrix P, whose rank is at most r - 1.
 
     Parameters
     ----------
@@ -58,13 +46,12 @@ def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    array, shape (v, r)
-        float64.
+    float64 array, shape (v, r)
 
     Raises
     ------
     ValueError
-        If `gain` has another length than the rows of `weights`.
+        If the length of `gain` is not the number of columns of `weights`.
     """
     weights, gain = np.asarray(weights, np.float64), np.asarray(gain, np.float64)
     if gain.shape != weights.shape[1:]:
@@ -74,18 +61,17 @@ def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
 
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:
-    """Return the best approximation of rank at most `rank` to a head: W_r = U_r S_r V_r^T (thesis 7.1).
+    """Return the best approximation to a head of rank at most `rank`: W_r = U_r S_r V_r^T (thesis 7.1).
 
     Parameters
     ----------
     weights : array, shape (v, d)
     rank : int
-        At least 1. From min(v, d) on, `weights` itself comes back.
+        At least 1. If it is min(v, d) or more, `weights` is returned unchanged.
 
     Returns
     -------
-    array, shape (v, d)
-        float64.
+    float64 array, shape (v, d)
 
     Raises
     ------

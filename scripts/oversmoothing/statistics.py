@@ -1,8 +1,8 @@
-"""Means over positions and intervals over windows, from sums per window.
+"""Means over positions and bootstrap intervals over windows, from sums per window.
 
-Bytes of one window are not independent, windows are. So the interval of a mean comes from a bootstrap that draws
-whole windows (the cluster bootstrap of Davison and Hinkley 1997, 3.8), and all that it needs of a window is how
-many values it has, their sum and their sum of squares: memory grows with the windows, not with the positions.
+Bytes within a window are dependent, windows are not, so intervals come from a bootstrap over whole windows (the cluster
+bootstrap of Davison and Hinkley 1997, 3.8). It needs only the count, sum and sum of squares of each window: memory
+grows with the number of windows, not of positions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,21 +12,21 @@ import numpy as np
 import scipy.stats
 
 DRAWN_AT_ONCE = 1 << 20  # windows
-LEVEL = 0.025  # of a 95 % interval, on either side
+LEVEL = 0.025  # in each tail of a 95 % interval
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a table says of a set of values.
+    """Mean, standard deviation and 95 % interval of a set of values.
 
     Attributes
     ----------
     mean, sd : float
         Over all values; sd with n - 1.
     n : int
-        Values.
+        Number of values.
     low, high : float
-        The 95 % interval of the mean; NaN with fewer than two windows, which say nothing of their spread.
+        95 % interval of the mean; NaN with fewer than two windows.
     """
 
     mean: float
@@ -38,17 +38,17 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """What is known of the difference of two means.
+    """Difference of two means, with its bootstrap distribution.
 
     Attributes
     ----------
     effect, low, high : float
-        The difference, and its 95 % interval; NaN with fewer than two windows.
+        The difference and its 95 % interval, which is NaN with fewer than two windows.
     errors : float32 array, shape (resamples,)
-        What each bootstrap draw has beyond `effect`; NaN where one of the sets has no value in it. Empty with fewer
-        than two windows.
+        Each bootstrap draw minus `effect`; NaN where one of the sets has no value in the draw. Empty with fewer than
+        two windows.
     windows : tuple of int
-        Those that are drawn from. Differences over the same windows are of the same draws, one by one.
+        The windows that were resampled. Differences over the same windows share their draws one by one.
     """
 
     effect: float
@@ -60,9 +60,9 @@ class Difference:
 
 @dataclass
 class WindowSums:
-    """Counts, sums and sums of squares of values by window, fed block by block.
+    """Counts, sums and sums of squares of values per window, accumulated block by block.
 
-    Squares are summed about the first value seen, so that a small spread about a large mean keeps its digits.
+    Squares are summed about the first value seen, so that a small spread about a large mean keeps its precision.
     """
 
     count: dict[int, int] = field(default_factory=dict)
@@ -85,12 +85,12 @@ class WindowSums:
             If the shapes differ or a value is not finite.
         """
         if windows.shape != values.shape:
-            raise ValueError(f"windows {windows.shape} and values {values.shape} must have one shape")
+            raise ValueError(f"windows {windows.shape} and values {values.shape} must have the same shape")
         if not len(values):
             return
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
-            raise ValueError(f"window {windows[~np.isfinite(values)][0]} has a value that is not finite")
+            raise ValueError(f"window {windows[~np.isfinite(values)][0]} has a non-finite value")
         if self.origin is None:
             self.origin = float(values[0])
         values = values - self.origin
@@ -104,27 +104,26 @@ class WindowSums:
 
     @property
     def mean(self) -> float:
-        """Of all values; NaN if there are none."""
+        """Mean of all values; NaN if there are none."""
         n = sum(self.count.values())
         return (self.origin or 0.0) + sum(self.total.values()) / n if n else np.nan
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return counts, sums and sums of squares (both about `origin`) in the order of the windows' numbers."""
+        """Return counts, sums and sums of squares (the last two about `origin`), ordered by window number."""
         order = sorted(self.count)
         return tuple(np.array([part[w] for w in order], float) for part in (self.count, self.total, self.squares))  # type: ignore[return-value]
 
 
 def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
-    """Summarise values: mean, sd, and the percentile interval of the mean from a bootstrap over windows.
+    """Return mean, sd and the percentile bootstrap interval of the mean over windows.
 
     Parameters
     ----------
     sums : WindowSums
     resamples : int
-        Bootstrap draws.
+        Number of bootstrap draws.
     seed : int
-        Of the draws: for one seed and number of windows they are the same, so that two summaries compare like with
-        like.
+        Seed of the draws. The same seed and number of windows give the same draws, so summaries are comparable.
 
     Raises
     ------
@@ -145,17 +144,17 @@ def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
 
 
 def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> Difference:
-    """Compare two sets of values over the same windows: mean of `a` less mean of `b`, and its 95 % interval.
+    """Return the mean of `a` minus the mean of `b` over the same windows, with a 95 % interval.
 
-    Each bootstrap draw takes the same windows of both, so that what makes a window hard for both cancels. The interval
-    is the percentile one, expanded for the few windows there may be (see `expanded`).
+    Each bootstrap draw takes the same windows of both sets, so that the difficulty of a window cancels. The interval is
+    the percentile interval, expanded to correct for a small number of windows (see `expanded`).
 
     Parameters
     ----------
     a, b : WindowSums
-        A window may lack values in one of them. A draw in which one of them has none at all is left out.
+        A window may lack values in one of them. Draws in which one of them has no values are ignored.
     resamples, seed : int
-        As `summarise` takes them.
+        As in `summarise`.
 
     Raises
     ------
@@ -180,30 +179,31 @@ def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -
 
 
 def expanded(level: float, windows: int) -> float:
-    """Return how many sds of the bootstrap's draws leave a share `level` beyond them, on one side.
+    """Return the one-sided critical value, in bootstrap standard deviations, that leaves a share `level` beyond it.
 
-    The draws of n windows vary by sqrt((n - 1) / n) too little, and their sd is an estimate; so it is Student's t times
-    sqrt(n / (n - 1)) and not the normal's quantile (the expanded interval of Hesterberg 2015).
+    Bootstrap draws of n windows vary too little by a factor sqrt((n - 1) / n), and their sd is itself an estimate;
+    hence Student's t times sqrt(n / (n - 1)) instead of the normal quantile (the expanded interval of Hesterberg 2015).
     """
     return float(scipy.stats.t.isf(level, windows - 1) * np.sqrt(windows / (windows - 1)))
 
 
 def critical_value(errors: np.ndarray, level: float, windows: int, both_sides: bool = False) -> float:
-    """Return how many of its own sds none of several estimates errs by, except with probability `level` (max-t).
+    """Return the simultaneous critical value of several estimates (max-t), in standard deviations of each.
 
-    The estimates are of the same draws, so that it is no larger than their dependence asks for: with one estimate, or
-    several that are always alike, it is that of one interval; with independent ones, Bonferroni's.
+    With probability 1 - `level`, no estimate errs by more than this many of its own sds. Because the estimates share
+    their draws, the value is no larger than their dependence requires: for one estimate, or several identical ones, it
+    is that of a single interval; for independent ones, Bonferroni's.
 
     Parameters
     ----------
     errors : float array, shape (estimates, draws)
-        What each draw has beyond the estimate. An estimate that never errs counts for nothing, nor does a NaN.
+        Each draw minus the estimate. Estimates that never vary are ignored, and so are NaNs.
     level : float
-        Of all together, on one side.
+        Joint one-sided level.
     windows : int
-        That the draws are from; for few of them it is made larger as `expanded` does.
+        Number of windows resampled; the value is enlarged for few windows as in `expanded`.
     both_sides : bool
-        Errors of either sign count.
+        Whether errors of either sign count.
     """
     sd = np.nanstd(errors, axis=1, ddof=1)
     scaled = errors[sd > 0] / sd[sd > 0, None]
@@ -216,20 +216,20 @@ def critical_value(errors: np.ndarray, level: float, windows: int, both_sides: b
 def share_of_difference(
     part: WindowSums, whole: WindowSums, start: WindowSums, resamples: int, seed: int
 ) -> tuple[float, float, float]:
-    """Say how much of a difference a part of it is: (part - start) / (whole - start), each a mean over all values.
+    """Return a part as a share of a difference: (part - start) / (whole - start), each term a mean over all values.
 
     Parameters
     ----------
     part, whole, start : WindowSums
-        Over the same windows; each bootstrap draw takes the same ones of all three.
+        Over the same windows; each bootstrap draw takes the same windows of all three.
     resamples, seed : int
-        As `summarise` takes them.
+        As in `summarise`.
 
     Returns
     -------
     share, low, high : float
-        With the 95 % interval, expanded as that of `paired_difference`. All are NaN unless the interval of
-        whole - start lies above 0: a share of nothing says nothing.
+        With the 95 % interval, expanded as in `paired_difference`. All are NaN unless the interval of whole - start
+        lies above 0, because a share of a difference that may be 0 is meaningless.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def share_of_difference(
 
 
 def merge(parts: Iterable[WindowSums]) -> WindowSums:
-    """Put several sets of values together, as if all had been fed into one."""
+    """Merge several sets of values, as if all had been added to one."""
     whole = WindowSums()
     for part in parts:
         if part.origin is None:
@@ -264,12 +264,12 @@ def merge(parts: Iterable[WindowSums]) -> WindowSums:
 
 
 def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield the bootstrap's draws, a few rows at a time so that memory stays small.
+    """Yield the bootstrap draws, a few rows at a time to bound memory.
 
     Yields
     ------
     int array, shape (rows, windows)
-        Places of the windows drawn. For one seed and number of windows they are always the same.
+        Indices of the windows drawn; always the same for one seed and number of windows.
     """
     generator = np.random.default_rng([seed, windows])
     for start in range(0, resamples, rows := max(1, DRAWN_AT_ONCE // windows)):
@@ -277,13 +277,13 @@ def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _resampled_means(count: np.ndarray, total: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Return the mean of each bootstrap draw; NaN where a draw has no value."""
+    """Return the mean of each bootstrap draw; NaN where a draw has no values."""
     with np.errstate(invalid="ignore"):
         draws = draw_windows(len(count), resamples, seed)
         return np.concatenate([total[draw].sum(axis=1) / count[draw].sum(axis=1) for draw in draws])
 
 
 def _aligned(sums: WindowSums, windows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts and sums (about the origin) of the given windows, 0 where one has no values."""
+    """Return counts and sums (about the origin) of the given windows; 0 where a window has no values."""
     count = np.array([sums.count.get(window, 0) for window in windows], float)
     return count, np.array([sums.total.get(window, 0.0) for window in windows])

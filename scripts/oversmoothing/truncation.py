@@ -1,8 +1,8 @@
-"""Truncations that came after the thesis's: min-p, locally typical and eta sampling.
+"""Truncation methods newer than those of the thesis: min-p, locally typical and eta sampling.
 
-What `oversmoothing.decoding` says of its functions holds here too: from distributions (n, v) to distributions, one
-a row, in the same dtype; array API; input trusted and left as it is. min-p is about as fast as greedy, eta as
-temperature; typical sorts every row by surprise and costs about twice as much as top-p.
+The conventions of `oversmoothing.decoding` apply: functions map distributions (n, v) to distributions of the same
+dtype, are written against the array API, trust their input and do not modify it. min-p is about as fast as greedy, eta
+as temperature; typical sorts every row by surprise and costs about twice as much as top-p.
 """
 
 import math
@@ -16,7 +16,8 @@ Array = Any  # any array of the array API: NumPy's, torch's, ...
 def min_p(p: Array, share: float = 0.05) -> Array:
     """Keep the tokens with at least `share` of the largest probability and renormalise (Nguyen et al. 2025).
 
-    The most probable token always stays. A threshold treats equals alike, so no tie needs settling.
+    The most probable token is always kept. Equal probabilities are kept or dropped together, so there are no ties to
+    break.
 
     Parameters
     ----------
@@ -48,10 +49,10 @@ def min_p(p: Array, share: float = 0.05) -> Array:
 def typical(p: Array, mass: float = 0.95) -> Array:
     """Keep the tokens whose surprise is nearest to the entropy and renormalise (Meister et al. 2023, equation 11).
 
-    In order of rising abs(-ln p_i - H), the shortest prefix whose cumulative mass (in float64) reaches `mass`. Where
-    the entropy is high the most probable token may be less typical than others and be dropped: with p = 0.4 on one
-    token, 0.006 on each of a hundred others and a mass of 0.5, it is. Tokens whose distances differ by less than
-    1e-9 nats are equal, and the lowest id comes first.
+    The set is the shortest prefix, in ascending order of abs(-ln p_i - H), whose cumulative mass (in float64) reaches
+    `mass`. The most probable token may be dropped where the entropy is high: with p = 0.4 on one token, 0.006 on each
+    of a hundred others and a mass of 0.5, it is. Tokens whose distances differ by less than 1e-9 nats count as ties,
+    which are broken by token id, lowest first.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def typical(p: Array, mass: float = 0.95) -> Array:
     wide = xp.astype(p, xp.float64)
     logs = xp.log(xp.maximum(wide, smallest(wide)))
     distance = xp.abs(logs - xp.sum(wide * logs, axis=1, keepdims=True))
-    order = xp.argsort(xp.round(distance * 1e9), axis=1, stable=True)  # rounded: 1/2 and 1/4 may be equally typical
+    order = xp.argsort(xp.round(distance * 1e9), axis=1, stable=True)  # rounded: 1/2 and 1/4 may tie
     row = xp.arange(p.shape[0], device=api.device(p))[:, None]
     before = xp.cumulative_sum(wide[row, order], axis=1) - wide[row, order]
     keep = xp.zeros(p.shape, dtype=xp.bool, device=api.device(p))
@@ -93,8 +94,8 @@ def typical(p: Array, mass: float = 0.95) -> Array:
 def eta(p: Array, epsilon: float = 0.0009) -> Array:
     """Keep the tokens above a threshold that falls with the entropy H and renormalise (Hewitt et al. 2022, section 4).
 
-    The threshold is min(epsilon, sqrt(epsilon) exp(-H)), H in nats. Where no token lies above it, the most
-    probable one stays, the lowest id among equals; so that one always does.
+    The threshold is min(epsilon, sqrt(epsilon) exp(-H)), H in nats. The most probable token, the lowest id among
+    equals, is always kept.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def eta(p: Array, epsilon: float = 0.0009) -> Array:
 
 
 def renormalised(p: Array, keep: Array) -> Array:
-    """Return `p` (n, v) without the tokens that `keep`, bool (n, v), leaves out, each row with sum 1."""
+    """Return `p` (n, v) restricted to the tokens marked in `keep`, bool (n, v), each row rescaled to sum to 1."""
     xp = api.array_namespace(p)
     kept = p * xp.astype(keep, p.dtype)  # in NumPy four times faster than where()
     kept /= xp.sum(kept, axis=1, keepdims=True)
@@ -135,6 +136,6 @@ def renormalised(p: Array, keep: Array) -> Array:
 
 
 def smallest(p: Array) -> float:
-    """Return the smallest positive number of the dtype, a subnormal one."""
+    """Return the smallest positive (subnormal) number of the dtype of `p`."""
     limits = api.array_namespace(p).finfo(p.dtype)
     return float(limits.smallest_normal) * float(limits.eps)

@@ -149,5 +149,5 @@ def test_more_windows_of_scores_are_refused(by_hand, tmp_path):
 
 def test_logits_that_are_not_finite_are_refused(tmp_path):
     model = write_logits(tmp_path / "m.parquet", {0: [1]}, {0: np.full((1, V), np.nan)})
-    with pytest.raises(UserError, match=r"m.parquet: window 0 has logits that are not finite"):
+    with pytest.raises(UserError, match=r"m.parquet: window 0 has non-finite logits"):
         list(sums_by_byte(model))

@@ -154,7 +154,7 @@ def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
     log_p = model(input_ids=torch.tensor([first + ids])).logits[0].log_softmax(-1)
     expected = -log_p[range(1, len(ids)), ids[1:]].mean().item()
     assert measured(loaded, TEXT[:60])[0]["loss"] == pytest.approx(expected, rel=1e-5)
-    with pytest.raises(UserError, match=r"others\.context: own begins each text with a token of its own; raise 2"):
+    with pytest.raises(UserError, match=r"others\.context: own begins each text with its own token; raise 2"):
         measured(loaded, context=2)
 
 
@@ -214,17 +214,17 @@ def test_what_cannot_be_measured(neox, tmp_path):
     with pytest.raises(UserError, match=r"others\.context: own reads at most 64 tokens, not 65; lower it"):
         measured(neox, context=65)
     for text in ("", "w"):
-        with pytest.raises(UserError, match=rf"others\.bytes: {len(text)} bytes of text give own fewer than two"):
+        with pytest.raises(UserError, match=rf"others\.bytes: {len(text)} bytes of text are fewer than two tokens"):
             measured(neox, text)
     write_gpt2(tmp_path / "small", vocabulary=260, tokenizer=False)
     write_tokenizer(tmp_path / "small", [TEXT], size=300)
-    with pytest.raises(UserError, match=r"others\.models: own: its tokenizer has token \d+, but its head no such row"):
+    with pytest.raises(UserError, match=r"others\.models: own: its tokenizer has token \d+, but its head has no"):
         measured(load_language_model(tmp_path / "small"))
     write_neox(tmp_path / "damaged")
     damaged = load_language_model(tmp_path / "damaged")
     with torch.no_grad():
         damaged.model.gpt_neox.embed_in.weight[:] = torch.nan
-    with pytest.raises(UserError, match=r"others\.models: own: its logits are not all finite numbers; its weights are"):
+    with pytest.raises(UserError, match=r"others\.models: own: its logits are not all finite; its weights are"):
         measured(damaged)
 
 
@@ -235,7 +235,7 @@ def test_a_model_that_reads_ahead_is_refused(tmp_path):
     torch.nn.init.normal_(model.bert.embeddings.word_embeddings.weight)
     model.save_pretrained(tmp_path)
     write_tokenizer(tmp_path, ["some text"])
-    with pytest.raises(UserError, match="own: it reads tokens that come later, so it is no causal language model"):
+    with pytest.raises(UserError, match="own: it attends to later tokens, so it is not a causal language model"):
         measured(load_language_model(tmp_path, key="others.models"))
 
 

@@ -139,7 +139,7 @@ def test_samples_are_read_in_the_order_of_their_windows(tmp_path):
     with pytest.raises(UserError, match=r"s\.parquet: no column 'scored'"):
         read_samples(tmp_path / "s.parquet", "scored")
     write_table(tmp_path / "empty.parquet", pa.table(columns).slice(0, 0), {})
-    with pytest.raises(UserError, match=r"empty\.parquet: it holds no sample"):
+    with pytest.raises(UserError, match=r"empty\.parquet: it contains no samples"):
         read_samples(tmp_path / "empty.parquet")
 
 

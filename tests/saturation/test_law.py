@@ -81,7 +81,7 @@ def test_sizes_that_are_nearly_equal_are_one():
 
 def test_too_few_points_are_refused():
     one, seen = grid([1e7], 2)
-    with pytest.raises(ValueError, match="2 points cannot tell 3"):
+    with pytest.raises(ValueError, match="2 points cannot determine 3"):
         fit(one, seen, np.log(loss(one, seen)))
     one, seen = grid([1e7], 3)
     with pytest.raises(ValueError, match="leave no residuals"):

@@ -148,7 +148,7 @@ def test_a_history_of_somebody_else_s(tmp_path, suffix):
         ("bytes,loss\n1,2\n2,\n", "row 2: loss nan is no finite number"),
         ("bytes,loss\n1,2\n2,0\n", "row 2: loss 0 is not above 0"),
         ("bytes,loss\n-1,2\n2,3\n", "row 1: bytes -1 is negative"),
-        ("bytes,loss\n5,2\n5,3\n", "bytes 5 stands twice"),
+        ("bytes,loss\n5,2\n5,3\n", "bytes 5 occurs twice"),
         ("bytes,loss\n0,9\n5,2\n", "has 1 loss with bytes above 0; a history needs at least two"),
         ("bytes,loss\n1,two\n2,3\n", "column 'loss' holds string, not numbers"),
         ("", "not a CSV file"),

@@ -160,7 +160,7 @@ def test_without_the_network_nothing_is_fetched_and_the_error_says_so(thesis, tm
         "assets", config=(*thesis.config, str(tmp_path / "elsewhere.yaml")), check=False, options=["--keep-going"]
     )
     assert "model EvaByte/EvaByte@main: the hub cannot be reached" in output
-    assert "run `snakemake assets` where the network is" in output
+    assert "run `snakemake assets` with network access" in output
     assert "Traceback" not in output
 
 

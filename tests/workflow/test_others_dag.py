@@ -80,7 +80,7 @@ def test_every_revision_has_its_row_and_says_what_was_read(project, repos):
 def test_the_revision_that_is_missing_is_warned_of(project, repos):
     log = (project.folder / "results/logs/fetch/owner--neox@step8-or-main.log").read_text()
     commit = repos["owner/neox"].commit
-    assert f"WARNING model owner/neox@step8: the hub has no such revision; main is read in its place: {commit}" in log
+    assert f"WARNING model owner/neox@step8: the hub has no such revision; reading main instead: {commit}" in log
     manifest = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())
     assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
     log = (project.folder / "results/logs/others/neox/step8.log").read_text()
@@ -136,7 +136,7 @@ def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_pat
         "owner/neox@step2: the repository has no revision 'step2'; name another in the config",
         "owner/neox@step8: the repository has no revision 'step8'; name another in the config",
         "owner/gated@step8: gated: accept its terms",
-        "it has no file model*.safetensors, and pickled weights (.bin), which can run code, are never read",
+        "it has no file model*.safetensors, and pickled weights (.bin) are never read because they can run code",
     ):
         assert message in output
     assert "Traceback" not in output

@@ -1,16 +1,16 @@
-"""Which classes a head can ever predict: the exact set of argmaxable classes of logits = W h + b (thesis 2.2.2, B).
+"""Exact set of argmaxable classes of a head, logits = W h + b (thesis 2.2.2, B).
 
-A class is argmaxable if some h makes its logit strictly the largest (Grivas, Bogoychev and Lopez, "Low-rank softmax
-can have unargmaxable classes in theory but rarely in practice", ACL 2022). With a_j = (w_j, b_j, 1), by the theorem of
-the alternative exactly one of these holds for class i:
+A class is argmaxable if some h makes its logit strictly the largest (Grivas, Bogoychev and Lopez, "Low-rank softmax can
+have unargmaxable classes in theory but rarely in practice", ACL 2022). With a_j = (w_j, b_j, 1), by the theorem of the
+alternative exactly one of these holds for class i:
 
 * some (h, s, t) with s > 0 has a_i (h, s, t) > a_j (h, s, t) for all j != i; h / s is then a witness;
 * a_i = sum of l_j a_j over j != i plus m (0, -1, 0) with l, m >= 0: row w_i is a convex combination of other rows,
   and its bias is at most the same combination of their biases.
 
-Without a bias, b and m fall away: class i is unargmaxable where w_i lies in the convex hull of the other rows. That
-includes ties: of two equal rows neither is ever strictly the largest. A floating-point search proposes the witness
-or the combination, and `oversmoothing.argmaxability.proofs` proves it; what it cannot prove stays undecided.
+Without a bias, b and m vanish: class i is unargmaxable if w_i lies in the convex hull of the other rows. This includes
+ties: of two equal rows neither is ever strictly the largest. A floating-point search proposes the witness or the
+combination, and `oversmoothing.argmaxability.proofs` proves it; classes without a proof are undecided.
 """
 
 import numpy as np
@@ -35,10 +35,10 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
     Parameters
     ----------
     weights : array, shape (v, d)
-        Taken exactly as they are, in float64.
+        Taken as exact, in float64.
     bias : array, shape (v,), optional
     hidden : array, shape (n, d), optional
-        Hidden states to try as witnesses before any search, such as those a model produced.
+        Hidden states to try as witnesses before any search, for example those of a model.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
     v, d = weights.shape
     if bias is not None:
         bias = _checked("bias", bias, (v,))
-        bias = bias if np.ptp(bias) else None  # a constant moves no argmax
+        bias = bias if np.ptp(bias) else None  # a constant does not change the argmax
     coordinates = _Coordinates(weights, np.zeros(v) if bias is None else bias)
     result = Argmaxability(
         np.full(v, UNDECIDED, dtype="<U12"),
@@ -63,7 +63,7 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
     )
     if hidden is not None:
         _accept_witnesses(result, weights, bias, _checked("hidden", hidden, (None, d)))
-    for _ in range(2):  # once more for those that were seen to lead, but not by enough for a proof
+    for _ in range(2):  # again for those seen to lead, but not by enough for a proof
         left = np.flatnonzero(result.status == UNDECIDED)
         if len(left):
             directions, supports = separate_or_combine(coordinates.rows, v, left)
@@ -77,11 +77,11 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
 
 
 def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Confine a head to what a LayerNorm without bias in front of it can reach: W diag(gain) (I - 11^T / r).
+    """Restrict a head to the outputs of a LayerNorm without bias in front of it: W diag(gain) (I - 11^T / r).
 
-    A LayerNorm gives h = gain * x with sum(x) = 0 and a fixed norm; where the head has no bias, the norm of h does
-    not touch the argmax. The product has rank r - 1 at most. It is given in an orthonormal basis Q of the x with
-    sum 0, so W diag(gain) Q^T: the same logits, from as few dimensions as they have.
+    A LayerNorm gives h = gain * x with sum(x) = 0 and a fixed norm; if the head has no bias, the norm of h does not
+    affect the argmax. The product has rank r - 1 at most. It is returned as W diag(gain) Q^T for an orthonormal basis Q
+    of the x with sum 0: the same logits, in r - 1 dimensions.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    array, shape (v, r - 1)
-        float64. Where gains are 0, the other coordinates of x are free, and their columns come back as they are.
+    float64 array, shape (v, r - 1)
+        If some gains are 0, the other coordinates of x are unconstrained, and their columns are returned unprojected.
 
     Raises
     ------
@@ -107,13 +107,13 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
 
 class _Coordinates:
-    """The rows (w_j, b_j) in whitened coordinates: the same question, well conditioned.
+    """The rows (w_j, b_j) in whitened coordinates: an equivalent, well-conditioned problem.
 
     Attributes
     ----------
     rows : array, shape (v, m) or (v + 1, m)
-        One row per class, its first coordinate 1. Then, where the bias is not affine in the rows of the head, the ray
-        that lets a combination have a higher bias than the class has.
+        One row per class, its first coordinate 1. If the bias is not affine in the rows of the head, there is a further
+        row, the ray that allows a combination to have a higher bias than the class.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray) -> None:
@@ -128,7 +128,7 @@ class _Coordinates:
         kept = s > RANK_TOLERANCE * s[0]
         self._back = vt[kept] / s[kept, None] * np.sqrt(v)
         rows = np.column_stack((np.ones(v), u[:, kept] * np.sqrt(v)))
-        # Along this direction no logit changes, so it may bring the bias's coefficient to 1.
+        # Along this direction no logit changes, so it can be used to bring the bias's coefficient to 1.
         self._free = np.eye(d + 1)[d] - vt[kept].T @ vt[kept, d]
         self._is_free = bool(np.linalg.norm(self._free) > 1e-6)
         if not self._is_free:
@@ -137,7 +137,7 @@ class _Coordinates:
         self.rows = np.ascontiguousarray(rows)
 
     def hidden(self, directions: np.ndarray) -> np.ndarray:
-        """Turn directions (n, m), which order the rows, into hidden vectors (n, d) that order the logits alike."""
+        """Return hidden vectors (n, d) that order the logits as the directions (n, m) order the rows."""
         d = self._d
         lifted = directions[:, 1:] @ self._back
         if self._is_free:
@@ -147,7 +147,7 @@ class _Coordinates:
             lifted += (1 - lifted[:, d:] / self._scale[d]) * shift
             return lifted[:, :d] / self._scale[:d]
         scores = np.partition(directions @ self.rows[:-1].T, -2, axis=1)
-        # The bias's coefficient must be positive; where it is 0, so little of it costs a quarter of the lead at most.
+        # The bias's coefficient must be positive; where it is 0, this small one costs at most a quarter of the lead.
         least = (scores[:, -1] - scores[:, -2]) / (4 * self._range)
         coefficient = np.maximum(lifted[:, d] / self._scale[d], least)
         coefficient[coefficient <= 0] = 1.0  # a tie: no witness either way
@@ -175,7 +175,7 @@ def _accept_witnesses(result: Argmaxability, weights: np.ndarray, bias: np.ndarr
     leader, margin = proven_gaps(weights, bias, hidden)
     widest = np.full(len(weights), -1)
     order = np.argsort(margin)
-    widest[leader[order]] = order  # of equal places the last one holds
+    widest[leader[order]] = order  # for repeated indices the last value is kept
     classes = np.flatnonzero(widest >= 0)
     classes = classes[margin[widest[classes]] > np.fmax(result.margin[classes], 0)]
     result.status[classes] = ARGMAXABLE
@@ -185,7 +185,7 @@ def _accept_witnesses(result: Argmaxability, weights: np.ndarray, bias: np.ndarr
 def _accept_combinations(
     result: Argmaxability, weights: np.ndarray, bias: np.ndarray | None, classes: np.ndarray, supports: np.ndarray
 ) -> None:
-    """Record the combinations that interval arithmetic proves: supports with as many rows as equations."""
+    """Record the combinations proven by interval arithmetic: supports with as many rows as equations."""
     columns = generators(weights, bias)
     square = (supports >= 0).sum(axis=1) == columns.shape[1]
     square &= result.status[classes] == UNDECIDED
@@ -204,14 +204,14 @@ def _settle_exactly(
     hidden: np.ndarray,
     supports: np.ndarray,
 ) -> None:
-    """Try in rational arithmetic what interval arithmetic could not tell: ties, and rows on a face of the hull."""
+    """Decide in rational arithmetic what interval arithmetic leaves open: ties, and rows on a face of the hull."""
     rows = generators(weights, bias)
     for i, h, padded in zip(classes, hidden, supports, strict=True):
         if result.status[i] != UNDECIDED:
             continue
         support = padded[padded >= 0]
         shares = np.linalg.lstsq(rows[support].T, rows[i])[0]
-        essential = support[shares > 1e-9]  # without those that rounding alone brought in
+        essential = support[shares > 1e-9]  # without those present only by rounding
         exact = exact_combination(weights, bias, i, essential.tolist())
         exact = exact or exact_combination(weights, bias, i, support.tolist())
         if exact is not None:

@@ -1,13 +1,13 @@
-"""Proofs for `oversmoothing.argmaxability`: in floats with bounds on their rounding, and in rational arithmetic.
+"""Proofs for `oversmoothing.argmaxability`, in floats with rounding bounds and in rational arithmetic.
 
 A hidden vector proves that a class is argmaxable: its lead there is a few dot products. Other rows prove that a class
-is unargmaxable once the weights of their combination are known to be positive and to fit exactly, which floats never
-do. But they need not: where the rows of the support are as many as the equations, the exact weights solve a square
-linear system, and a bound on how far the computed ones lie from them (Rump, "Verification methods", Acta Numerica
-2010, theorem 10.2) settles their signs. For any other support the system is solved in integers.
+is unargmaxable if the exact weights of their combination are positive. Computed weights are never exact, nor need they
+be: if the support has as many rows as there are equations, the exact weights solve a square linear system, and a bound
+on their distance from the computed ones (Rump, "Verification methods", Acta Numerica 2010, theorem 10.2) settles their
+signs. For any other support the system is solved in integers.
 
-Every float64 is a rational number, so all of it speaks about the weights exactly as they are given. The bounds assume
-only that nothing underflows.
+Every float64 is a rational number, so all proofs are about the weights exactly as given. The bounds assume only that
+nothing underflows.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ import numpy as np
 from oversmoothing.argmaxability.result import Argmaxability
 from oversmoothing.exact import solve_exactly
 
-EPS = np.finfo(np.float64).eps  # twice the unit roundoff: bounds written with it are twice as wide as need be
+EPS = np.finfo(np.float64).eps  # twice the unit roundoff, so bounds that use it are twice as wide as necessary
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
-    """Lift a head to the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1) and last (0, -1, 0).
+    """Return the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1) and, as the last row, (0, -1, 0).
 
     Returns
     -------
@@ -36,7 +36,7 @@ def generators(weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
 
 
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the leading class at each hidden vector, and a lower bound of its lead, rounding taken into account.
+    """Return the leading class at each hidden vector, and a lower bound of its lead that accounts for rounding.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
     -------
     leader : int array, shape (n,)
     gap : array, shape (n,)
-        Proven where positive; infinite where v = 1.
+        Proven if positive; infinite if v = 1.
     """
     v, d = weights.shape
     offset = np.zeros(v) if bias is None else bias
@@ -56,22 +56,22 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
     each = np.arange(len(hidden))
     highest = logits[each, leader]
     logits[each, leader] = -np.inf
-    # |fl(w h) - w h| <= gamma_d |w| |h| in whatever order it is summed; twice, for leader and runner-up.
+    # |fl(w h) - w h| <= gamma_d |w| |h| for any order of summation; twice, for leader and runner-up.
     size = np.linalg.norm(weights, axis=1).max() * np.linalg.norm(hidden, axis=1) + np.abs(offset).max()
     gap = highest - logits.max(axis=1) - 2 * (d + 4) * EPS * size
     return leader, np.where(np.isfinite(size), gap, -np.inf)
 
 
 def proven_combinations(rows: np.ndarray, classes: np.ndarray, supports: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Combine each class's row from m others, and say where all exact weights are certainly positive.
+    """Express each class's row as a combination of m others; return which ones have certainly positive exact weights.
 
-    With R an approximate inverse of A and l an approximate solution of A l = t, and the norm of I - R A at most
-    alpha < 1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha).
+    With R an approximate inverse of A and l an approximate solution of A l = t, and the norm of I - R A at most alpha <
+    1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha).
 
     Parameters
     ----------
     rows : array, shape (n, m)
-        As `generators` gives them.
+        From `generators`.
     classes : int array, shape (c,)
     supports : int array, shape (c, m)
 
@@ -106,12 +106,9 @@ def proven_combinations(rows: np.ndarray, classes: np.ndarray, supports: np.ndar
 
 
 def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.ndarray) -> Fraction:
-    """Compute the lead of class i over the best other class at a hidden vector, in rational arithmetic.
+    """Return the lead of class i over the best other class at a hidden vector, in rational arithmetic.
 
-    Returns
-    -------
-    Fraction
-        Negative if another class leads. For a single class, 1: nothing is beside it.
+    It is negative if another class leads, and 1 by convention for a single class.
     """
     state = [Fraction(float(x)) for x in hidden]
     logits = [
@@ -125,7 +122,7 @@ def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.n
 def exact_combination(
     weights: np.ndarray, bias: np.ndarray | None, i: int, support: Sequence[int]
 ) -> dict[int, Fraction] | None:
-    """Solve for the weights with which the support's rows give row i exactly.
+    """Return the exact weights with which the support's rows combine to row i.
 
     Parameters
     ----------
@@ -137,7 +134,7 @@ def exact_combination(
     Returns
     -------
     dict of int to Fraction, or None
-        None where there are no such weights, or one is negative, or the support is empty, dependent or holds i.
+        None if there are no such weights, one is negative, or the support is empty, dependent or contains i.
     """
     if i in support or not support:
         return None
@@ -149,19 +146,19 @@ def exact_combination(
 
 
 def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -> None:
-    """Check every certificate in rational arithmetic; seconds where it has hundreds of dimensions.
+    """Check every certificate in rational arithmetic; takes seconds for hundreds of dimensions.
 
     Parameters
     ----------
     weights, bias : arrays, shape (v, d) and (v,)
         The arguments of `oversmoothing.argmaxability.argmaxable`.
     result : Argmaxability
-        Undecided classes claim nothing and are passed over.
+        Undecided classes have no certificate and are skipped.
 
     Raises
     ------
     ValueError
-        If a certificate does not prove its class's status; it names the class.
+        If a certificate does not prove its class's status; the message names the class.
     """
     weights = np.asarray(weights, np.float64)
     width = result.combination.shape[1] - len(weights)

@@ -1,4 +1,4 @@
-"""What is known of the classes of a head, and why."""
+"""Result of `argmaxable`: the status of each class, with certificates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,20 +10,21 @@ ARGMAXABLE, UNARGMAXABLE, UNDECIDED = "argmaxable", "unargmaxable", "undecided"
 
 @dataclass(frozen=True)
 class Argmaxability:
-    """What is known of each of v classes, and why.
+    """Status and certificate of each of v classes.
 
     Attributes
     ----------
     status : array of str, shape (v,)
         "argmaxable", "unargmaxable" or "undecided".
     hidden : array, shape (v, d)
-        Of an argmaxable class, an h at which it is strictly the largest (of norm 1 where there is no bias); else NaN.
+        For an argmaxable class, an h at which it is strictly the largest (of norm 1 if there is no bias); NaN
+        otherwise.
     margin : array, shape (v,)
-        Proven lower bound of its lead over the runner-up at that h, in logits (a witness's, not the widest possible);
-        else NaN.
+        Proven lower bound of its lead over the runner-up at that h, in logits (not the widest possible lead); NaN
+        otherwise.
     combination : array, shape (v, v), or (v, v + 1) with a bias
-        Of an unargmaxable class, the weights l_j of the other rows, to rounding, and m last; else 0. Their support
-        fixes the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
+        For an unargmaxable class, the weights l_j of the other rows, up to rounding, and m last; 0 otherwise. Their
+        support determines the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
     """
 
     status: np.ndarray
@@ -38,11 +39,11 @@ class Argmaxability:
         Raises
         ------
         ValueError
-            If a class is undecided; it names them.
+            If classes are undecided; the message names them.
         """
         if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
             raise ValueError(
                 f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
-                "lower rank only up to rounding (then give a factor of full column rank with the same column space)"
+                "lower rank only up to rounding (then pass a factor of full column rank with the same column space)"
             )
         return self.status == ARGMAXABLE

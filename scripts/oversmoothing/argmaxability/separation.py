@@ -1,28 +1,29 @@
 """Separate points from the convex cone of others, or express them in it: the search behind `argmaxability`.
 
-Where there are dimensions enough, most classes lead somewhere, and reflections find it (Grivas, Bogoychev and Lopez,
-ACL 2022): mirror a direction so that a class and its leader change places, until the class leads. What is left goes
-to non-negative least squares by the active-set method of Lawson and Hanson, "Solving Least Squares Problems" (1974,
-chapter 23): the residual of a point after its best non-negative combination of others is zero, or it separates.
-Every direction on either way is one in which some class leads, and that class need not be looked at again.
+In enough dimensions most classes lead somewhere, and reflections find such a direction (Grivas, Bogoychev and Lopez,
+ACL 2022): reflect a direction so that a class and its leader change places, until the class leads. The rest is solved
+by non-negative least squares with the active-set method of Lawson and Hanson, "Solving Least Squares Problems" (1974,
+chapter 23): the residual of a point after its best non-negative combination of others is zero, or it separates the
+point from them. Every direction encountered is one in which some class leads, and that class needs no search of its
+own.
 """
 
 import numpy as np
 
 from oversmoothing.compiled import compiled
 
-FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, and reflections are wasted on them
-REFLECTIONS = 40  # of one class
+FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, so reflections would be wasted
+REFLECTIONS = 40  # per class
 
 
 @compiled()
 def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Look for a separating direction or a combination for each class, in floats: neither is proven here.
+    """Search for a separating direction or a combination for each class, in floats, without proof.
 
     Parameters
     ----------
     rows : array, shape (n, m)
-        First one row per class, v of them, whose first coordinate is 1; then rays.
+        One row per class, v of them, whose first coordinate is 1; then rays.
     v : int
     classes : int array, shape (c,)
         Rows to express by all others.
@@ -30,9 +31,9 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
     Returns
     -------
     directions : array, shape (v, m)
-        For each class a direction in which it was seen to lead, or else its residual, or zeros where not looked at.
+        For each class a direction in which it was seen to lead, or else its residual; zeros for classes not examined.
     supports : int array, shape (v, m)
-        Rows of the combination, then -1.
+        Rows of the combination, padded with -1.
     """
     n, m = rows.shape
     columns, gram = np.ascontiguousarray(rows.T), rows @ rows.T
@@ -55,7 +56,7 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
             k = 0
         active[:k] = last[:k]
         weight[:k] = 0.0
-        k = _fit(gram, i, active, weight, solution, factor, k)  # the last class's rows may do for this one
+        k = _fit(gram, i, active, weight, solution, factor, k)  # the last class's rows may fit this one too
         _leave(rows, i, active, weight, k, residual)
         for _ in range(20 * m + 50):
             best, leader = _next(columns, inverse_norms, residual, scores, i, v)
@@ -78,7 +79,7 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
 
 @compiled()
 def _take_nearest(gram: np.ndarray, classes: np.ndarray, count: int, i: int) -> int:
-    """Take from the first `count` classes the nearest to row i, whose combination is the likeliest to fit it too."""
+    """Remove and return the class nearest to row i among the first `count`: its combination may fit row i too."""
     nearest, least = 0, np.inf
     for place in range(count):
         j = classes[place]
@@ -92,7 +93,7 @@ def _take_nearest(gram: np.ndarray, classes: np.ndarray, count: int, i: int) -> 
 
 @compiled()
 def _leave(rows: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, k: int, residual: np.ndarray) -> None:
-    """Set the residual: what the combination leaves of row i."""
+    """Set `residual` to row i minus its combination."""
     residual[:] = rows[i]
     for a in range(k):
         for c in range(len(residual)):
@@ -125,14 +126,14 @@ def _reflect(
 def _next(
     columns: np.ndarray, inverse_norms: np.ndarray, residual: np.ndarray, scores: np.ndarray, i: int, v: int
 ) -> tuple[int, int]:
-    """Choose the row that improves the fit most, and name the class that leads.
+    """Return the row that improves the fit most, and the class that leads.
 
     Returns
     -------
     best : int
         -1 if no row improves the fit, or the residual already separates row i.
     leader : int
-        -1 if a ray forbids the direction, or rounding leaves open who leads.
+        -1 if a ray excludes the direction, or the leader is within rounding error.
     """
     scores[:] = 0.0
     for c in range(len(residual)):
@@ -156,7 +157,7 @@ def _next(
 
 @compiled(fastmath=True)
 def _largest(values: np.ndarray) -> int:
-    """Find the largest of finite values: numbers first, which goes many at a time, then the place."""
+    """Return the index of the largest of finite values: the maximum first, which vectorises, then its index."""
     largest = values[0]
     for value in values:
         largest = max(largest, value)
@@ -170,7 +171,7 @@ def _largest(values: np.ndarray) -> int:
 def _fit(
     gram: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
 ) -> int:
-    """Fit row i by the k active rows; drop those whose weight would turn negative; return how many stay."""
+    """Fit row i by the k active rows, drop those whose weight would become negative, and return how many remain."""
     while k:
         for a in range(k):
             total = gram[i, active[a]]

@@ -1,6 +1,6 @@
-"""How often each byte is right, how often a model's most probable, and the NSMD where it is right: sums per window.
+"""Sums per window and byte: occurrences, argmaxes, and NSMD where the byte occurs.
 
-Sums add up: over windows, over seeds, over truths. And what is summed by window can be resampled by window.
+Sums can be added over windows, seeds and truths, and sums per window can be resampled by window.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,23 +28,23 @@ MEASURES = {
     "nsmd": "sum of the NSMD over the positions whose byte it is",
     "nsmd_squares": "sum of the squares of the same",
 }
-DECODING = "pure"  # the model as it is
+DECODING = "pure"  # the model's own distributions
 
 
 def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Sum over each window of a model, by byte (thesis 4.3).
+    """Yield the sums of each window of a model, by byte (thesis 4.3).
 
     Parameters
     ----------
     logits : path
         Of the model, read one row group (one window) at a time.
     nsmd : path, optional
-        Its NSMD scores, read in step. Without them there are no ``nsmd`` measures.
+        Its NSMD scores, read in parallel. Without them there are no ``nsmd`` measures.
 
     Yields
     ------
     RecordBatch
-        The rows of one window, of `SUMS`; a byte that a measure does not meet in a window has no row.
+        The rows of one window, with schema `SUMS`; a byte to which a measure does not apply in a window has no row.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator
     for group in read_groups(logits, ["window", "target", "logits"]):
         window, target, values = group["window"][0].as_py(), group["target"].to_numpy(), vectors(group["logits"])
         if not np.isfinite(values).all():
-            raise UserError(f"{logits}: window {window} has logits that are not finite; delete it and run again")
+            raise UserError(f"{logits}: window {window} has non-finite logits; delete it and run again")
         found, against = next(scores, (None, {})) if scores else (window, {})
         if found != window or any(own.shape != target.shape for own in against.values()):
             raise UserError(f"{nsmd}: other windows than {logits}; delete both and run again")
@@ -67,14 +67,14 @@ def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator
 def window_sums(
     target: np.ndarray, logits: np.ndarray, nsmd: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, str | None], np.ndarray]:
-    """Sum over the positions of one window, by byte.
+    """Return the sums over the positions of one window, by byte.
 
     Parameters
     ----------
     target : int array, shape (s,)
         The bytes of the text.
     logits : float array, shape (s, v)
-        Where several are the largest, the first is the most probable, as in greedy decoding.
+        Ties for the largest go to the lowest byte, as in greedy decoding.
     nsmd : mapping of str to float array, shape (s,)
         NSMD against each truth.
 
@@ -96,19 +96,10 @@ def window_sums(
 
 
 def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """Read the scores of a model's own distributions, window by window, whatever row groups they lie in.
+    """Yield each window of a file of scores and its scores against each truth, float32 (s,), under pure decoding.
 
-    Yields
-    ------
-    int
-        The window.
-    dict of str to float32 array, shape (s,)
-        The scores against each truth, in the order of the positions.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, or has no scores under pure decoding.
+    They are in the order of the positions, whatever the row groups. A `UserError` is raised if the file is missing or
+    damaged, or has no scores under pure decoding.
     """
     waiting: dict[str, list[np.ndarray]] = {}
     last = None
@@ -129,7 +120,7 @@ def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray
 
 
 def _rows(window: int, sums: Mapping[tuple[str, str | None], np.ndarray]) -> pa.RecordBatch:
-    """Set sums as rows; an NSMD of 0 stands where the byte occurs, and nothing where it does not."""
+    """Convert sums to rows; an NSMD of 0 has a row where the byte occurs, and none elsewhere."""
     occurs = np.flatnonzero(sums["occurrences", None])
     parts = []
     for (measure, truth), values in sums.items():

@@ -1,4 +1,4 @@
-"""Oversmoothing by the byte that stands there (thesis 4.3, Figure 4.2)."""
+"""Oversmoothing by target byte (thesis 4.3, Figure 4.2)."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,18 +14,10 @@ ScoresByByte = Mapping[int, WindowSums]
 
 
 def sum_by_byte(scores: str | Path, windows: str | Path, decoding: str = "pure") -> dict[int, WindowSums]:
-    """Sum the scores under one decoding, against all truths, by target byte and window, in row groups.
+    """Return the scores under one decoding, against all truths, summed by target byte and window.
 
-    Parameters
-    ----------
-    scores, windows : path
-        A score file and the windows that it is about. Of the windows one byte per position stays in memory.
-    decoding : str
-
-    Returns
-    -------
-    dict
-        From each byte that stands somewhere to its scores.
+    The files are a score file and its windows. They are read in row groups; one byte per position of the windows stays
+    in memory.
     """
     table = read_table(windows, ["window", "scored"])
     texts = zip(table["window"].to_pylist(), table["scored"].to_pylist(), strict=True)
@@ -46,36 +38,35 @@ def sum_by_byte(scores: str | Path, windows: str | Path, decoding: str = "pure")
 
 
 def by_frequency(scores: ScoresByByte) -> list[int]:
-    """List the bytes that stand somewhere, the most frequent first; ties by the byte's number."""
+    """Return the bytes that occur, the most frequent first; ties by the byte's number."""
     return sorted(scores, key=lambda byte: (-sum(scores[byte].count.values()), byte))
 
 
 def of_bytes(scores: ScoresByByte, which: Iterable[int]) -> WindowSums:
-    """Put the scores at some target bytes together."""
+    """Merge the scores at some target bytes."""
     return merge(scores[byte] for byte in which)
 
 
 def share_higher(
     a: ScoresByByte, b: ScoresByByte, margin: float, resamples: int, seed: int
 ) -> tuple[float, float, float]:
-    """Give the share of bytes at which the mean of `a` is above that of `b`, and its 95 % interval over windows.
+    """Return the share of bytes at which the mean of `a` is above that of `b`, and its 95 % interval over windows.
 
     Parameters
     ----------
     a, b : mapping
         Scores of two models over the same positions.
     margin : float
-        Share of the larger of two means by which another training might move their difference. The share itself does
-        without; the low end counts a byte only where the difference is above the margin, the high end also
-        where it is less than that below.
+        Share of the larger of two means by which another training might change their difference. It affects the
+        interval only: the low end counts bytes whose difference is above the margin, the high end those where it is
+        above minus the margin.
     resamples, seed : int
         Of the bootstrap over windows.
 
     Returns
     -------
     share, low, high : float
-        Of the bytes that stand somewhere, in each draw of those that it has. The interval is NaN with fewer than two
-        windows.
+        Of the bytes that occur, or that occur in the draw. The interval is NaN with fewer than two windows.
     """
     bytes_ = sorted(a)
     windows = sorted({window for byte in bytes_ for window in a[byte].count})
@@ -94,7 +85,7 @@ def share_higher(
 
 
 def _matrices(scores: ScoresByByte, bytes_: list[int], windows: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each byte stands in each window, and the sum of its scores there: float (windows, bytes)."""
+    """Return the occurrences of each byte in each window and the sum of its scores: float (windows, bytes)."""
     count, total = np.zeros((2, len(windows), len(bytes_)))
     rows = {window: i for i, window in enumerate(windows)}
     for column, byte in enumerate(bytes_):
@@ -108,7 +99,7 @@ def _matrices(scores: ScoresByByte, bytes_: list[int], windows: list[int]) -> tu
 def _shares(
     times: np.ndarray, count: np.ndarray, total_a: np.ndarray, total_b: np.ndarray, margin: float
 ) -> np.ndarray:
-    """Return per draw the share of bytes with a - b above `margin` times the larger; sums do as well as means."""
+    """Return per draw the share of bytes with a - b above `margin` times the larger; sums serve as well as means."""
     there = times @ count > 0
     a, b = times @ total_a, times @ total_b
     higher = (a - b > margin * np.maximum(abs(a), abs(b))) & there

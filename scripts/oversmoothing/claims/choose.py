@@ -1,4 +1,4 @@
-"""Which members a claim speaks of. What is not there raises `Missing`."""
+"""Selection of the members that a claim refers to; `Missing` is raised for members that are absent."""
 
 from itertools import pairwise
 
@@ -15,22 +15,22 @@ UNCONSTRAINED = 512  # "at 512 dimensions" (4.2)
 
 
 def each(members: list[Member]) -> list[Member]:
-    """List every training by itself, for what lies within one model."""
+    """Return every training as a member of its own, for comparisons within one model."""
     return [alone for member in members for alone in member.alone()]
 
 
 def up_to(members: list[Member], role: int) -> list[Member]:
-    """Choose the members that stand for the thesis's ranks up to one."""
+    """Return the members that stand for the thesis's ranks up to `role`."""
     return [member for member in members if member.role is not None and member.role <= role]
 
 
 def beyond(members: list[Member], role: int) -> list[Member]:
-    """Choose the members that stand for the thesis's ranks above one."""
+    """Return the members that stand for the thesis's ranks above `role`."""
     return [member for member in members if member.role is not None and member.role > role]
 
 
 def standing_for(members: list[Member], role: int) -> Member:
-    """Choose the member that stands for one of the thesis's ranks."""
+    """Return the member that stands for the thesis's rank `role`."""
     for member in members:
         if member.role == role:
             return member
@@ -38,14 +38,14 @@ def standing_for(members: list[Member], role: int) -> Member:
 
 
 def neighbours(members: list[Member], what: str = "") -> list[tuple[Member, Member]]:
-    """Pair each member with that of the next higher rank."""
+    """Return pairs of each member and the member of the next higher rank."""
     if len(members) < 2:
         raise Missing(f"it takes two ranks{f' {what}' if what else ''}")
     return list(pairwise(members))
 
 
 def extreme(members: list[Member]) -> list[Member]:
-    """Choose the members that stand for the severe bottlenecks of 5.3."""
+    """Return the members that stand for the severe bottlenecks of 5.3."""
     found = up_to(members, EXTREME)
     if not found:
         raise Missing(f"no model stands for a rank up to {EXTREME}")
@@ -53,7 +53,7 @@ def extreme(members: list[Member]) -> list[Member]:
 
 
 def low_and_higher(members: list[Member]) -> list[tuple[Member, Member]]:
-    """Pair each member of an extreme rank (thesis 5.3) with each above them."""
+    """Return pairs of each member of an extreme rank (thesis 5.3) and each member of a higher one."""
     low, high = up_to(members, EXTREME), beyond(members, EXTREME)
     if not low or not high:
         raise Missing(f"it takes ranks up to {EXTREME} and above")
@@ -61,7 +61,7 @@ def low_and_higher(members: list[Member]) -> list[tuple[Member, Member]]:
 
 
 def lowest_and_best(evidence: Evidence) -> tuple[Member, Member]:
-    """Choose the two of Figure 4.2: the lowest rank, and the model with the least NSMD."""
+    """Return the two models of Figure 4.2: that of the lowest rank and the one with the lowest NSMD."""
     lowest = evidence.family[0] if evidence.family else None
     if lowest is None or len(evidence.family) < 2:
         raise Missing("it takes two ranks")
@@ -69,7 +69,7 @@ def lowest_and_best(evidence: Evidence) -> tuple[Member, Member]:
 
 
 def full_rank(members: list[Member]) -> Member:
-    """Choose the member whose head leaves the logits unconstrained."""
+    """Return the member whose head leaves the logits unconstrained."""
     for member in reversed(members):
         if member.full:
             return member

@@ -1,4 +1,4 @@
-"""The findings of the thesis and of Godey et al. (2024) as claims that can be checked, in their order."""
+"""The findings of the thesis and of Godey et al. (2024) as testable claims, in their order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from oversmoothing.claims.comparison import Comparison
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding and how it is tested.
+    """A finding and its test.
 
     Attributes
     ----------
@@ -18,13 +18,13 @@ class Claim:
     place : str
         In the thesis, or in Godey et al.
     statement : str
-        What is found there, as a statement that can fail.
+        The finding, as a statement that can fail.
     how : str
         The test in words: what is compared with what.
     test : callable
         From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses`.
     by_construction : bool
-        Whether it holds in any run whose computation is right: such a claim is no finding.
+        Whether it holds in any correct computation; such a claim is not a finding.
     """
 
     id: str
@@ -59,7 +59,7 @@ CLAIMS = [
     Claim(
         "little-gained-from-16",
         "3.4, Figure 3.1",
-        "From rank 16 on, the validation losses differ little; up to there, each step of rank lowers them by more.",
+        "From rank 16 on, the validation losses differ little; below that, each step of rank lowers them by more.",
         "Each step of rank up to 16: the loss gained, less the whole range of losses at ranks from 16 on.",
         models.little_gained_from_moderate_rank,
     ),
@@ -74,15 +74,14 @@ CLAIMS = [
         "no-change-from-32-to-128",
         "4.2, Tables 4.1 and 4.2",
         "From rank 32 to 128 oversmoothing does not vary significantly under TTO, NSMD, TV and KL.",
-        "Rank 128 less rank 32 and the other way round, each at least minus a tenth of the value at rank 32; "
-        "paired by window.",
+        "Rank 128 less rank 32 and vice versa, each at least minus a tenth of the value at rank 32; paired by window.",
         models.no_change_to_128,
     ),
     Claim(
         "metrics-differ-on-32-and-128",
         "4.2, Tables 4.1 and 4.2",
-        "TTO and NSMD are lower at rank 128 than at rank 32, TV and KL are lower at rank 32.",
-        "The one rank less the other under each metric; paired by window. The thesis calls the differences not "
+        "TTO and NSMD are lower at rank 128 than at rank 32; TV and KL are lower at rank 32.",
+        "One rank less the other under each metric; paired by window. The thesis calls the differences not "
         "significant.",
         models.metrics_differ,
     ),
@@ -96,7 +95,7 @@ CLAIMS = [
     Claim(
         "all-oversmooth",
         "4.2, Tables 4.1 and 4.2",
-        "All models oversmooth under TTO, NSMD, TV and KL, the full-rank one too.",
+        "All models oversmooth under TTO, NSMD, TV and KL, including the full-rank one.",
         "NSMD of each rank, above 0; the other three are above 0 by construction.",
         models.all_oversmooth,
     ),
@@ -104,7 +103,7 @@ CLAIMS = [
         "loss-correlates",
         "4.2",
         "Validation loss and oversmoothing correlate strongly under TTO, NSMD, TV and KL.",
-        "Pearson's r of loss and mean score over the models, above 0.7, with Fisher's interval.",
+        "Pearson's r between loss and mean score over the models, above 0.7, with Fisher's interval.",
         models.loss_correlates,
     ),
     Claim(
@@ -118,7 +117,7 @@ CLAIMS = [
         "tbat-zero-at-full-rank",
         "4.2, Table 4.1",
         "At full rank TBAT is exactly 0.",
-        "Mean TBAT at full rank, equal to 0. By construction: of a full-rank head W^T q = W^T p has one "
+        "Mean TBAT at full rank, equal to 0. By construction: for a full-rank head W^T q = W^T p has one "
         "solution, so this tests the computation.",
         models.tbat_is_zero_at_full_rank,
         by_construction=True,
@@ -126,7 +125,7 @@ CLAIMS = [
     Claim(
         "rare-bytes-oversmoothed-more",
         "4.3, Figure 4.2",
-        "The lowest rank and the best model both oversmooth more where a rare byte stands than where a frequent "
+        "The lowest rank and the best model both oversmooth more where a rare byte comes next than where a frequent "
         "one does.",
         "NSMD at the ten rarest bytes less NSMD at the ten most frequent, in either model; paired by window.",
         models.rare_bytes_are_oversmoothed_more,
@@ -141,15 +140,15 @@ CLAIMS = [
     Claim(
         "lowest-rank-never-predicts-the-rarest",
         "4.3, Figure 4.3",
-        "The lowest rank never finds one of the ten rarest bytes the most probable.",
-        "Times that it does over all positions, equal to 0.",
+        "The lowest rank never makes one of the ten rarest bytes the most probable.",
+        "Number of positions at which it does, equal to 0.",
         models.lowest_rank_never_predicts_the_rarest,
     ),
     Claim(
         "low-ranks-cannot-predict-the-rarest",
         "4.3, Tables B.1 and B.2",
-        "Ranks 4 and 8 could not find the rarest bytes the most probable whatever they read.",
-        "How many of the ten rarest bytes are argmaxable in their heads, equal to 0; exact.",
+        "Ranks 4 and 8 could not make the rarest bytes the most probable, whatever the context.",
+        "Number of the ten rarest bytes that are argmaxable in their heads, equal to 0; exact.",
         models.low_ranks_cannot_predict_the_rarest,
     ),
     Claim(
@@ -184,8 +183,8 @@ CLAIMS = [
         "quality-gains-diminish",
         "5.3, Table 5.3",
         "Beyond rank 12 sample quality gains less from a wider bottleneck than up to it.",
-        "Perplexity, MAUVE, byte TV and valid words of pure samples: what the first rank above 8 gains on the "
-        "lowest, less the most that any higher rank gains on that.",
+        "Perplexity, MAUVE, byte TV and valid words of pure samples: the gain of the first rank above 8 over the "
+        "lowest, less the largest gain of any higher rank over that one.",
         samples.quality_gains_diminish,
     ),
     Claim(
@@ -194,7 +193,7 @@ CLAIMS = [
         "The words of rank 12 are as long as people's and most of them are valid, but its perplexity and MAUVE "
         "are worse.",
         "Pure samples of rank 12: word length within a tenth of human text's, valid words above 0.6, perplexity "
-        "above and MAUVE below human text's (MAUVE: of a second human set).",
+        "above and MAUVE below human text's (for MAUVE, that of a second human set).",
         samples.rank_12_only_looks_human,
     ),
     Claim(
@@ -235,7 +234,7 @@ CLAIMS = [
     Claim(
         "only-nucleus-improves-tv",
         "6.1, Table 6.1",
-        "Beside temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
+        "Apart from temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
         "Greedy and top-k less pure within each model; pure less nucleus at ranks 4 and 8, nucleus less pure "
         "from rank 16 on; paired by window.",
         decodings.only_nucleus_improves_tv,
@@ -287,14 +286,14 @@ CLAIMS = [
     Claim(
         "svd-monotone",
         "7.1, Tables 7.1 and 7.2",
-        "Oversmoothing rises with each step by which the head's SVD is cut.",
+        "Oversmoothing rises with each step by which the head's SVD is truncated.",
         "Each rank of the SVD less the next, within each model; paired by window.",
         representations.truncation_is_monotone,
     ),
     Claim(
         "svd-worse-than-learned",
         "7.1, Tables 4.1, 4.2, 7.1, 7.2",
-        "A head cut by SVD oversmooths more than a bottleneck learned at the same rank.",
+        "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
         "The truncated head less the trained model, at each rank that both have; paired by window.",
         representations.truncation_is_worse_than_learning,
     ),
@@ -318,7 +317,7 @@ CLAIMS = [
         "7.2, Table 7.3",
         "At moderate ranks logits and what leaves the bottleneck use fewer dimensions than at full rank.",
         "Effective rank of logits and of what leaves the bottleneck: full rank less each rank between 8 and "
-        "full, above a tenth of full rank's. No effective rank is above the rank: where that alone decides, "
+        "full, above a tenth of full rank's. An effective rank cannot exceed the rank; where that alone decides, "
         "there is no comparison.",
         representations.logits_and_post_stay_below_full,
     ),
@@ -327,7 +326,7 @@ CLAIMS = [
         "B, Tables B.1 and B.2",
         "The number of bytes that a model can never predict falls with rank.",
         "Unargmaxable bytes at each rank less those at the next, as long as there are any; exact. At full rank "
-        "there are none by construction, which is no comparison.",
+        "there are none by construction, so there is no comparison.",
         models.unargmaxable_bytes_fall,
     ),
     Claim(
@@ -349,7 +348,7 @@ CLAIMS = [
         "tbat-costs-more",
         "I, Table I.1",
         "TBAT, computed as published, takes far longer than any other metric.",
-        "Powers of ten between the mean times of one position, above 2.",
+        "Powers of ten between the mean times per position, above 2.",
         models.tbat_costs_a_hundred_times_more,
     ),
 ]
@@ -358,8 +357,8 @@ GODEY = [
     Claim(
         "small-models-end-above-the-fit",
         "Godey et al., 3",
-        "Small models end above the loss that a law fitted on larger models foresees; theirs by about 8 %.",
-        "The last loss of each model that is smaller than all that the law is fitted on, in % above it, beyond 0.",
+        "Small models end above the loss predicted by a law fitted to larger models; theirs by about 8 %.",
+        "Final loss of each model smaller than all those that the law is fitted to, in % above the law, above 0.",
         saturation.small_models_end_above_the_fit,
     ),
     Claim(
@@ -367,14 +366,14 @@ GODEY = [
         "Godey et al., 4.1",
         "Training leaves almost all layers of all models anisotropic to some extent.",
         "Share of blocks whose mean cosine of all pairs of hidden states is higher at the end than in the "
-        "untrained model, where it is above 0 already; above nine in ten. The interval: counted with a tenth to "
-        "spare, either way.",
+        "untrained model, where it is already above 0; above nine in ten. The interval counts with a margin of a "
+        "tenth, either way.",
         saturation.layers_are_anisotropic,
     ),
     Claim(
         "few-dimensions-end-anisotropic",
         "Godey et al., 4.1",
-        "Training makes what enters the head more anisotropic in models with few dimensions than in those with many.",
+        "Training makes the head's input more anisotropic in models with few dimensions than in those with many.",
         "Mean cosine of all pairs at the end less that of the untrained model: at the lowest rank less at the highest.",
         saturation.few_dimensions_end_anisotropic,
     ),
@@ -389,10 +388,10 @@ GODEY = [
     Claim(
         "singular-entropy-falls",
         "Godey et al., 4.2",
-        "As a small model trains, the singular values of its head become more alike: its singular entropy falls.",
+        "As a small model trains, the singular values of its head become more equal: its singular entropy falls.",
         "Below the highest rank: the highest singular entropy less the lowest that follows, above a tenth of it. "
-        "An untrained head has next to none, so that it rises first; where its highest comes after half of the "
-        "steps, how far it falls is open.",
+        "An untrained head has almost none, so it rises first; if the highest value comes after half of the steps, "
+        "the size of the fall is undetermined.",
         saturation.singular_entropy_falls,
     ),
     Claim(
@@ -406,7 +405,7 @@ GODEY = [
     Claim(
         "constrained-heads-lose",
         "Godey et al., 5.1",
-        "A head of constrained rank, retrained on a frozen model, loses more the lower its rank.",
+        "A head of constrained rank, retrained on a frozen model, loses more, the lower its rank.",
         "Loss at each rank less that at the next; paired by window.",
         saturation.constrained_heads_lose,
     ),
@@ -414,7 +413,7 @@ GODEY = [
         "only-low-ranks-cost",
         "Godey et al., 5.1",
         "The loss starts to rise only below a certain rank of the head.",
-        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than that; paired "
+        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %; paired "
         "by window.",
         saturation.only_low_ranks_cost,
     ),
@@ -422,7 +421,7 @@ GODEY = [
         "language-needs-more-dimensions",
         "Godey et al., 5.2",
         "The n-gram matrix of a language has more dimensions than the heads of small models.",
-        "W-error of the longest contexts of byte pairs, without the noise of sampling, at each rank of the family and "
+        "W-error of the longest contexts of byte pairs, without sampling noise, at each rank of the family and "
         "at 1,000 dimensions, above 0.1.",
         saturation.language_needs_more,
     ),

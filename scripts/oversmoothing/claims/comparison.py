@@ -1,7 +1,7 @@
-"""One comparison of two values, and whether it comes out as a claim expects.
+"""Comparison of two values, and whether the outcome is as a claim expects.
 
-A value comes with what is known of its chance. Over windows it varies as the bootstrap over whole windows says. From
-one training to the next it varies too, which no bootstrap over windows can see: there the interval is widened.
+A value has a sampling distribution. Its variation over windows is given by a bootstrap over whole windows. It also
+varies between trainings, which no bootstrap over windows can capture; the interval is widened for that.
 """
 
 import math
@@ -16,15 +16,15 @@ from oversmoothing.statistics import LEVEL, Difference, WindowSums, merge, paire
 
 TINY = 1e-9  # differences below this are rounding of printed numbers
 ALMOST_ONE = 1 - 1e-12
-WINDOWS, RESAMPLES, RESIDUALS = "windows", "resamples", "residuals"  # what an interval is from
+WINDOWS, RESAMPLES, RESIDUALS = "windows", "resamples", "residuals"  # sources of an interval
 
 
 class Missing(Exception):
-    """What a claim needs is not there; the message says what."""
+    """Something that a claim needs is absent; the message says what."""
 
 
 class Outcome(IntEnum):
-    """How a comparison comes out, the worst first."""
+    """Outcome of a comparison, the worst first."""
 
     AGAINST = 0
     UNDECIDED = 1
@@ -33,15 +33,15 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class Chance:
-    """How chance is reckoned with.
+    """How random variation is taken into account.
 
     Attributes
     ----------
     resamples, seed : int
         Of the bootstrap over windows.
     run_to_run : mapping
-        By metric ("losses", "tto", "mauve"): the share of the larger of two values below which a difference between
-        two trainings may be one of their seeds. Used where each was trained once.
+        By metric ("losses", "tto", "mauve"): the share of the larger of two values below which a difference between two
+        trainings may be due to their seeds. Used if each was trained once.
     """
 
     resamples: int
@@ -51,22 +51,22 @@ class Chance:
 
 @dataclass(frozen=True)
 class Value:
-    """A mean that is to be compared.
+    """A mean to be compared.
 
     Attributes
     ----------
     means : tuple of float
-        One per training (seed); one for what is not trained or only printed.
+        One per training (seed); a single one for what is not trained or only printed.
     trainings : tuple of str
         Their names, in the same order; empty for what is not trained here or only printed.
     kind : str
-        The metric, a key of `Chance.run_to_run`; what is not trained needs none.
+        The metric, a key of `Chance.run_to_run`; not needed for what is not trained.
     sums : tuple of WindowSums
-        Values by window of each training, where there are such.
+        Values by window of each training, if available.
     draws : tuple of arrays, shape (draws,)
-        Values over bootstrap draws of windows, the same in every value, where only a set as a whole has a value.
+        Values over bootstrap draws of windows, the same draws for every value, for metrics that only a whole set has.
     size : float or None
-        The magnitude that `run_to_run` is a share of, where it is not that of the mean.
+        The magnitude that `run_to_run` is a share of, if not that of the mean.
     """
 
     means: tuple[float, ...]
@@ -98,28 +98,28 @@ class Comparison:
     name : str
         What is compared: "TTO, rank 16 against rank 32".
     effect, low, high : float
-        The number, most often a difference, and its 95 % interval; both ends are the number itself where it has none,
-        NaN where it has too few windows for one.
+        The number, usually a difference, and its 95 % interval; both ends equal the number if it has no interval, and
+        are NaN if there are too few windows for one.
     bound : float
-        The claim expects more than this.
+        The claim expects a number above this.
     margin : float
-        How much the interval widens on both sides, because another training might have given another number.
+        Widening of the interval on both sides, because another training might have given another number.
     scale : float
-        Magnitude of what is compared, to tell which of several comparisons is the weakest.
+        Magnitude of what is compared, to determine the weakest of several comparisons.
     n : int or None
         Positions or samples on the smaller side.
     exactly : bool
-        The claim expects `bound` itself and not more.
+        Whether the claim expects `bound` itself instead.
     interval : str
-        What the interval is from: "windows", "resamples", "residuals", "Fisher, n = 5 models".
+        Source of the interval: "windows", "resamples", "residuals", "Fisher, n = 5 models".
     drawn : Difference or None
-        The draws of windows that the interval is from.
+        The bootstrap draws of windows behind the interval.
     reach : callable or None
-        From a level on one side to how far the interval then reaches above the effect; None: as the normal's.
+        From a one-sided level to the distance from the effect to the interval's upper end; None: as for the normal.
     freedom : int
-        Degrees of freedom where the margin is the half-width of Student's interval over seeds, else 0.
+        Degrees of freedom if the margin is the half-width of Student's interval over seeds, else 0.
     order : Comparison or None
-        The one whose sign this one is turned by (see `agree`).
+        The comparison whose sign this one is multiplied by (see `agree`).
     """
 
     name: str
@@ -139,7 +139,7 @@ class Comparison:
 
     @property
     def outcome(self) -> Outcome:
-        """HOLDS or AGAINST where the whole widened interval lies on that side of the bound."""
+        """HOLDS or AGAINST if the whole widened interval lies on that side of the bound."""
         if self.exactly:
             return Outcome.HOLDS if abs(self.effect - self.bound) <= TINY else Outcome.AGAINST
         if self.low - self.margin > self.bound + TINY:
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def strength(self) -> float:
-        """How far beyond the bound the number lies, as a share of what is compared."""
+        """Distance of the number beyond the bound, as a share of what is compared."""
         beyond = -abs(self.effect - self.bound) if self.exactly else self.effect - self.bound
         return beyond / self.scale if self.scale else beyond
 
@@ -160,31 +160,31 @@ class Comparison:
         return not self.exactly and self.low < self.high
 
     def reach_at(self, level: float) -> float:
-        """Return how far its interval reaches above the effect if a share `level` is to lie beyond."""
+        """Return the distance from the effect to the interval's upper end at a one-sided level."""
         if self.reach:
             return self.reach(level)
         return (self.high - self.effect) * float(scipy.stats.norm.isf(level) / scipy.stats.norm.isf(LEVEL))
 
     def margin_at(self, level: float) -> float:
-        """Return the margin if a share `level` of trainings is to lie beyond."""
+        """Return the margin at a one-sided level."""
         if not self.freedom:
             return self.margin
         return self.margin * float(scipy.stats.t.isf(level, self.freedom) / scipy.stats.t.isf(LEVEL, self.freedom))
 
 
 def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float = 0.0) -> Comparison:
-    """Compare two values: `a` less `b` is expected to exceed `bound`.
+    """Compare two values: `a` minus `b` is expected to exceed `bound`.
 
-    The interval over windows is a paired bootstrap (see `paired_difference`), all trainings together. Where a set has
-    but one value, it is Student's with the sd of the differences over draws of windows. Values of one and the same
-    training are compared as they are. Between trainings the interval widens by a share of the larger value
-    (`Chance.run_to_run`) if each was trained once. If there are several seeds, it widens by the half-width of the t
-    interval of their mean difference, seed by seed: with two seeds that is wide, as it should be.
+    The interval over windows is a paired bootstrap (see `paired_difference`) of all trainings together. For metrics of
+    whole sets, it is Student's, with the sd of the differences over draws of windows. Values of one and the same
+    training are compared as they are. Between trainings, the interval is widened: by a share of the larger value
+    (`Chance.run_to_run`) if each was trained once, and with several seeds by the half-width of the t interval of the
+    mean paired difference; with two seeds that is wide, as it should be.
 
     Parameters
     ----------
     a, b : Value
-        With as many trainings each, in the order of their seeds; or one of them with a single mean.
+        With the same number of trainings, in the order of their seeds; or one of them with a single mean.
     name : str
     chance : Chance or None
         None for printed means, which have no interval.
@@ -215,12 +215,12 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
 def correlate(
     x: Sequence[float], y: Sequence[float], name: str, chance: Chance | None, bound: float = 0.0
 ) -> Comparison:
-    """Expect Pearson's r of values of several models to exceed `bound`; the interval is Fisher's.
+    """Compare Pearson's r over several models with `bound`, which it is expected to exceed; the interval is Fisher's.
 
     Parameters
     ----------
     x, y : sequences of float
-        One of each model, of at least four.
+        One value per model, of at least four models.
     name : str
     chance : Chance or None
         None for printed means, which have no interval.
@@ -240,9 +240,9 @@ def correlate(
 
 
 def agree(first: Comparison, second: Comparison) -> Comparison:
-    """Expect two comparisons to have one sign: the second, turned by the sign of the first.
+    """Return the second comparison multiplied by the sign of the first: the two are expected to have the same sign.
 
-    Where the first is undecided, so is the result. The interval of the second must be as wide above as below.
+    If the first is undecided, so is the result. The interval of the second must be symmetric.
     """
     sign = math.copysign(1.0, first.effect)
     low, high = sorted((sign * second.low, sign * second.high))
@@ -251,25 +251,25 @@ def agree(first: Comparison, second: Comparison) -> Comparison:
 
 
 def constant(value: float) -> Value:
-    """Give a fixed number to compare with."""
+    """Return a fixed number as a value to compare with."""
     return Value((value,))
 
 
 def minus(a: Value, b: Value) -> Value:
-    """Give the difference of two values per training, without an interval, as a value to compare further."""
+    """Return the difference of two values per training, without an interval, as a value to compare further."""
     means = tuple(np.broadcast_to(np.subtract(a.means, b.means), max(len(a.means), len(b.means))).tolist())
     return Value(means, (*a.trainings, *b.trainings), a.kind, size=max(a.scale, b.scale))
 
 
 def _same_everywhere(value: Value, like: WindowSums) -> WindowSums:
-    """Give every window of another set the one value that is known."""
+    """Return sums that have the one known value in every window of another set."""
     sums, windows = WindowSums(), np.array(sorted(like.count))
     sums.add(windows, np.full(len(windows), value.mean))
     return sums
 
 
 def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> tuple[float, int]:
-    """Return the margin, and its degrees of freedom where it is over several seeds."""
+    """Return the margin, and its degrees of freedom if it is over several seeds."""
     differences = np.subtract(a.means, b.means)
     if len(differences) == 1:
         return chance.run_to_run[(a if a.trainings else b).kind] * scale, 0

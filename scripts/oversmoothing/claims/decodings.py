@@ -1,4 +1,4 @@
-"""Claims about what decodings do to oversmoothing (thesis 6.1, Table 6.1)."""
+"""Claims about the effect of decodings on oversmoothing (thesis 6.1, Table 6.1)."""
 
 from itertools import pairwise, permutations
 
@@ -13,23 +13,23 @@ ALL = ("pure", *OTHERS)
 
 
 def greedy_is_lowest(evidence: Evidence) -> list[Comparison]:
-    """Compare greedy with each other decoding under TTO and NSMD."""
+    """Compare greedy with every other decoding under TTO and NSMD."""
     return _lowest(evidence, ("tto", "nsmd"), "greedy")
 
 
 def temperature_is_lowest(evidence: Evidence) -> list[Comparison]:
-    """Compare temperature with each other decoding under TV."""
+    """Compare temperature with every other decoding under TV."""
     return _lowest(evidence, ("tv",), "temperature")
 
 
 def order_under_kl(evidence: Evidence) -> list[Comparison]:
-    """Compare each decoding with the next under KL, in the order that the thesis gives."""
+    """Compare each decoding with the next under KL, in the order given by the thesis."""
     order = ("pure", "temperature", "top-p", "top-k", "greedy")
     return [_less(evidence, "kl", model, a, b) for model in _models(evidence) for a, b in pairwise(order)]
 
 
 def all_reduce(evidence: Evidence) -> list[Comparison]:
-    """Compare each other decoding with pure under TTO and NSMD."""
+    """Compare every other decoding with pure under TTO and NSMD."""
     return [
         _less(evidence, metric, model, decoding, "pure")
         for metric in ("tto", "nsmd")
@@ -39,12 +39,12 @@ def all_reduce(evidence: Evidence) -> list[Comparison]:
 
 
 def none_lifts(evidence: Evidence) -> list[Comparison]:
-    """Compare each model under each other decoding with pure sampling from each of lower loss, under TTO and NSMD."""
+    """Compare each model under every other decoding with pure sampling from each better one, under TTO and NSMD."""
     found = []
     for worse, better in permutations(evidence.family, 2):
         loss = evidence.compare(evidence.loss(worse), evidence.loss(better), "")
         if loss.outcome != Outcome.HOLDS:
-            continue  # which of the two is the better model is not clear
+            continue  # it is not clear which model is better
         for metric in ("tto", "nsmd"):
             pure = evidence.score(metric, better)
             found += [
@@ -61,7 +61,7 @@ def none_lifts(evidence: Evidence) -> list[Comparison]:
 
 
 def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
-    """Compare top-p with pure under TV: it helps ranks 4 and 8, and none from 16 on; greedy and top-k help no model."""
+    """Test under TV whether top-p improves on pure at ranks 4 and 8 only, and greedy and top-k at no rank."""
     low, moderate = each(extreme(evidence.family)), each(beyond(evidence.family, MODERATE - 1))
     if not moderate:
         raise Missing(f"no model stands for a rank from {MODERATE} on")

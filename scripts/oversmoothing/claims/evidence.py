@@ -1,7 +1,7 @@
-"""What claims are tested on: the values of this run, each file read once and only when a claim asks for it.
+"""Evidence for claims: the values of this run, each file read once and only when a claim needs it.
 
-`Evidence` says what a test may ask; `Run` answers from the files of a run, and `published.Published` from the
-thesis's tables, so that both are put to the very same test. Whatever is not there raises `Missing`.
+`Evidence` defines what a test may query; `Run` answers from the files of a run, and `published.Published` from the
+thesis's tables, so that both undergo the same test. `Missing` is raised for values that are absent.
 """
 
 import math
@@ -29,14 +29,14 @@ POOLED = "all truths"
 
 
 class Evidence(ABC):
-    """What a test may ask.
+    """What a test may query.
 
     Attributes
     ----------
     family, truncations, truths : list of Member
-        Trained models of ascending rank, truncated heads of ascending rank, truths.
+        Trained models and truncated heads, both by ascending rank, and truths.
     chance : Chance or None
-        None where there are only printed means.
+        None for printed means.
     """
 
     family: list[Member]
@@ -45,52 +45,52 @@ class Evidence(ABC):
     chance: Chance | None = None
 
     def compare(self, a: Value, b: Value, name: str, bound: float = 0.0) -> Comparison:
-        """Expect `a` less `b` to exceed `bound` (see `comparison.compare`)."""
+        """Compare `a` minus `b` with `bound`, which it is expected to exceed (see `comparison.compare`)."""
         return compare(a, b, name, self.chance, bound)
 
     @abstractmethod
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        """Give the mean score over all positions; against truths, the mean over them (Table 6.1)."""
+        """Return the mean score over all positions; against truths, the mean over them (Table 6.1)."""
 
     @abstractmethod
     def loss(self, member: Member) -> Value:
-        """Give the validation loss in nats per byte."""
+        """Return the validation loss in nats per byte."""
 
     @abstractmethod
     def loss_on_windows(self, member: Member) -> Value:
-        """Give the loss over the scored bytes of all windows, in nats per byte."""
+        """Return the loss over the scored bytes of all windows, in nats per byte."""
 
     @abstractmethod
     def accuracy(self, member: Member) -> Value:
-        """Give the share of bytes predicted right."""
+        """Return the share of bytes predicted correctly."""
 
     @abstractmethod
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        """Give a metric of samples, or of `HUMAN` text."""
+        """Return a metric of samples, or of `HUMAN` text."""
 
     @abstractmethod
     def unargmaxable(self, member: Member) -> Value:
-        """Give the number of bytes that no hidden state makes the most probable."""
+        """Return the number of bytes that no hidden state makes the most probable."""
 
     @abstractmethod
     def effective_rank(self, representation: str, member: Member) -> Value:
-        """Give an effective rank (Table 7.3)."""
+        """Return an effective rank (Table 7.3)."""
 
     @abstractmethod
     def cost(self, metric: str, member: Member) -> float:
-        """Give the seconds that a metric takes for one position; TBAT by one linear program per token."""
+        """Return the seconds of a metric per position; for TBAT, by one linear program per token."""
 
     @abstractmethod
     def by_byte(self, model: str) -> ScoresByByte:
-        """Give NSMD under pure sampling, by the byte that stands there (Figure 4.2)."""
+        """Return NSMD under pure sampling, by target byte (Figure 4.2)."""
 
     @abstractmethod
     def predicted(self, model: str) -> np.ndarray:
-        """Give how often each byte is predicted, int (v,) (Figure 4.3)."""
+        """Return how often each byte is predicted, int (v,) (Figure 4.3)."""
 
     @abstractmethod
     def never_argmaxable(self, model: str) -> set[int]:
-        """Give the bytes that no hidden state makes the most probable."""
+        """Return the bytes that no hidden state makes the most probable."""
 
 
 class Run(Evidence):
@@ -99,10 +99,10 @@ class Run(Evidence):
     Parameters
     ----------
     files : mapping
-        From what is in a file and whose it is to its path: ("tto", "bn4-s1337"), ("quality", "human"),
-        ("windows", ""), ("cost", ""). Metrics, "history", "logits", "quality", "argmaxability", "ranks" are by model.
+        From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("quality", "human"), ("windows", ""),
+        ("cost", ""). Metrics, "history", "logits", "quality", "argmaxability" and "ranks" are by model.
     models : sequence of mappings
-        As `members.members` takes them.
+        As in `members.members`.
     decodings : sequence of str
         Those of the scores.
     chance : Chance
@@ -143,7 +143,7 @@ class Run(Evidence):
         return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        if member is HUMAN:  # of a set beside itself MAUVE is 1 and byte TV 0: there a second set stands for people
+        if member is HUMAN:  # compared with itself, a set has MAUVE 1 and byte TV 0, so a second human set is used
             decoding = "second" if MEASURES[metric].of_set else "first"
         parts = []
         for model in member.models:
@@ -167,7 +167,7 @@ class Run(Evidence):
 
     def unargmaxable(self, member: Member) -> Value:
         counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
-        return Value(counts, member.trainings, "unargmaxable", size=math.sqrt(np.mean(counts)))  # as counts scatter
+        return Value(counts, member.trainings, "unargmaxable", size=math.sqrt(np.mean(counts)))  # as counts vary
 
     def effective_rank(self, representation: str, member: Member) -> Value:
         means = []

@@ -1,4 +1,4 @@
-"""Who is compared: models of one rank, one for each training seed, and which of the thesis's they stand for."""
+"""Members of a comparison: models of one rank, one per training seed, and the thesis's rank that they stand for."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ FULL_RANK = VOCABULARY + 1  # behind a LayerNorm a head of rank r has r - 1 free
 
 @dataclass(frozen=True)
 class Member:
-    """Models that differ by their seed alone.
+    """Models that differ only in their seed.
 
     Attributes
     ----------
     name : str
-        As comparisons name it: "rank 4".
+        As in comparisons: "rank 4".
     models : tuple of str
         One per seed, in the config's order.
     trainings : tuple of str
-        Whose training each of them is: its own, or of a truncated or retrained head that of the full model.
+        The training behind each: its own, or for a truncated or retrained head that of the full model.
     rank : int or None
-        Of what enters the head.
+        Width of the head's input.
     role : int or None
-        The thesis's rank that it stands for (`published_as` in the config): what a claim says of rank 512, it says
-        of the member with that role.
+        The thesis's rank that it stands for (`published_as` in the config): a claim about rank 512 is tested on the
+        member with that role.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Member:
         return self.rank is not None and self.rank >= FULL_RANK
 
     def alone(self) -> list["Member"]:
-        """Give each model as a member of its own, to compare what lies within one training."""
+        """Return each model as a member of its own, for comparisons within one training."""
         if len(self.models) == 1:
             return [self]
         pairs = zip(self.models, self.trainings, strict=True)
@@ -62,7 +62,8 @@ def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
     Returns
     -------
     list of Member
-        Of ascending rank; truths one by one, in the order given. A model of the family without rank or role is none.
+        By ascending rank; truths individually, in the order given. Models of the family without rank or role are
+        omitted.
     """
     own = [model for model in models if model["kind"] == kind]
     if kind == "truth":

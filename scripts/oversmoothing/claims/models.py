@@ -25,8 +25,8 @@ from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 
 MAIN = ("tto", "nsmd", "tv", "kl")
-TOLERANCE = 0.1  # of a value: a difference that the thesis calls none
-SLIGHT = 0.25  # of a value: a difference that it calls slight (its own are 13 to 21 %)
+TOLERANCE = 0.1  # of a value: a difference that the thesis considers none
+SLIGHT = 0.25  # of a value: a difference that the thesis calls slight (its own are 13 to 21 %)
 STRONG = 0.7  # a correlation that we call strong
 NEARLY_ALL = 0.9  # of the bytes
 EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
@@ -35,7 +35,7 @@ ENOUGH_TO_CORRELATE = 4
 
 
 def truths_beat_the_family(evidence: Evidence) -> list[Comparison]:
-    """Compare loss and accuracy of every truth and every member."""
+    """Compare the loss and accuracy of every truth and every member."""
     found = []
     for truth in evidence.truths:
         for member in evidence.family:
@@ -49,7 +49,7 @@ def truths_beat_the_family(evidence: Evidence) -> list[Comparison]:
 
 
 def loss_and_accuracy_agree(evidence: Evidence) -> list[Comparison]:
-    """Ask of each pair of members whether the one with the lower loss has the higher accuracy."""
+    """Test for each pair of members whether the one with the lower loss has the higher accuracy."""
     return [
         agree(
             evidence.compare(evidence.loss(b), evidence.loss(a), ""),
@@ -60,7 +60,7 @@ def loss_and_accuracy_agree(evidence: Evidence) -> list[Comparison]:
 
 
 def little_gained_from_moderate_rank(evidence: Evidence) -> list[Comparison]:
-    """Ask whether each step of rank up to 16 lowers the loss by more than all losses from 16 on lie apart."""
+    """Test whether each step of rank up to 16 lowers the loss by more than the range of losses from 16 on."""
     moderate = beyond(evidence.family, MODERATE - 1)
     if len(moderate) < 2:
         raise Missing(f"it takes two ranks from {MODERATE} on")
@@ -80,7 +80,7 @@ def falls_up_to_32(evidence: Evidence) -> list[Comparison]:
 
 
 def no_change_to_128(evidence: Evidence) -> list[Comparison]:
-    """Ask whether rank 128 is within a tenth of rank 32, under each metric."""
+    """Test whether rank 128 is within a tenth of rank 32, under each metric."""
     a, b = standing_for(evidence.family, FURTHER), standing_for(evidence.family, MOST)
     found = []
     for metric in MAIN:
@@ -91,13 +91,13 @@ def no_change_to_128(evidence: Evidence) -> list[Comparison]:
 
 
 def metrics_differ(evidence: Evidence) -> list[Comparison]:
-    """Ask whether TTO and NSMD put rank 128 before rank 32, and TV and KL rank 32 before rank 128."""
+    """Test whether TTO and NSMD favour rank 128 over rank 32, and TV and KL rank 32 over rank 128."""
     a, b = standing_for(evidence.family, MOST), standing_for(evidence.family, FURTHER)
     return _falls(evidence, ("tto", "nsmd"), [(a, b)]) + _falls(evidence, ("tv", "kl"), [(b, a)])
 
 
 def slight_rise_at_512(evidence: Evidence) -> list[Comparison]:
-    """Ask whether rank 512 is above each rank from 32 to 128, and by no more than a quarter."""
+    """Test whether rank 512 is above each rank from 32 to 128, and by no more than a quarter."""
     full = standing_for(evidence.family, UNCONSTRAINED)
     found = []
     for member in up_to(beyond(evidence.family, MOST - 1), FURTHER):
@@ -113,7 +113,7 @@ def slight_rise_at_512(evidence: Evidence) -> list[Comparison]:
 
 
 def all_oversmooth(evidence: Evidence) -> list[Comparison]:
-    """Compare the NSMD of every member with 0; the other three are above 0 wherever a model is not the truth."""
+    """Compare the NSMD of every member with 0; the other three are above 0 for any model that is not the truth."""
     return _each_member(evidence, lambda m: evidence.compare(evidence.score("nsmd", m), constant(0), f"NSMD, {m}"))
 
 
@@ -136,7 +136,7 @@ def tbat_falls(evidence: Evidence) -> list[Comparison]:
 
 
 def tbat_is_zero_at_full_rank(evidence: Evidence) -> list[Comparison]:
-    """Ask whether the TBAT of each full-rank model is 0."""
+    """Test whether the TBAT of each full-rank model is 0."""
     found = []
     for model in full_rank(evidence.family).alone():
         value = evidence.score("tbat", model)
@@ -159,7 +159,7 @@ def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
 
 
 def lowest_rank_is_worse_at_nearly_every_byte(evidence: Evidence) -> list[Comparison]:
-    """Count at how many bytes the lowest rank has the higher mean NSMD than the best model, seed by seed."""
+    """Test the share of bytes at which the lowest rank has a higher mean NSMD than the best model, seed by seed."""
     lowest, best = lowest_and_best(evidence)
     found = []
     for a, b in zip(lowest.alone(), best.alone(), strict=True):
@@ -196,7 +196,7 @@ def low_ranks_cannot_predict_the_rarest(evidence: Evidence) -> list[Comparison]:
 
 
 def unargmaxable_bytes_fall(evidence: Evidence) -> list[Comparison]:
-    """Compare their number at each rank with that at the next, as long as there are any."""
+    """Compare the number of unargmaxable bytes at each rank with that at the next, as long as there are any."""
     found = []
     for a, b in neighbours(evidence.family):
         first, second = evidence.unargmaxable(a), evidence.unargmaxable(b)
@@ -208,7 +208,7 @@ def unargmaxable_bytes_fall(evidence: Evidence) -> list[Comparison]:
 
 
 def all_are_smoother_than_the_truth(evidence: Evidence) -> list[Comparison]:
-    """Ask whether the truth has less entropy than every member."""
+    """Test whether the truth has less entropy than every member."""
     name = "entropy of the model less that of the truth (bits)"
     return _each_member(
         evidence,
@@ -217,7 +217,7 @@ def all_are_smoother_than_the_truth(evidence: Evidence) -> list[Comparison]:
 
 
 def falls_in_entropy(evidence: Evidence) -> list[Comparison]:
-    """Compare the entropy difference of each rank up to 32 with that of the next; the lower, the smoother."""
+    """Compare the entropy difference of each rank up to 32 with that of the next; lower is smoother."""
     return [
         evidence.compare(
             evidence.score("entropy_difference", b),
@@ -242,7 +242,7 @@ def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
 
 
 def alike(evidence: Evidence, a: Value, b: Value, what: str, own: str, other: str) -> list[Comparison]:
-    """Expect two values to differ by no more than a tenth of the second, either way."""
+    """Test whether two values differ by no more than a tenth of the second, in either direction."""
     return [
         evidence.compare(a, b, f"{what}, {own} against {other}", -TOLERANCE * b.scale),
         evidence.compare(b, a, f"{what}, {other} against {own}", -TOLERANCE * b.scale),
@@ -250,7 +250,7 @@ def alike(evidence: Evidence, a: Value, b: Value, what: str, own: str, other: st
 
 
 def _losses(evidence: Evidence, member: Member, truth: Member) -> tuple[Value, Value, str]:
-    """Give the losses of both on the validation split; of a truth that was not trained here, on the windows."""
+    """Return both validation losses; for a truth that was not trained here, the losses on the windows."""
     try:
         return evidence.loss(member), evidence.loss(truth), "validation"
     except Missing:

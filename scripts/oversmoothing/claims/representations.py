@@ -44,7 +44,7 @@ def truncation_is_worse_than_learning(evidence: Evidence) -> list[Comparison]:
 
 
 def low_ranks_are_degraded(evidence: Evidence) -> list[Comparison]:
-    """Compare the effective ranks of probabilities and pre-bottleneck vectors at full rank with those of 4 and 8."""
+    """Compare the effective ranks of probabilities and pre-bottleneck vectors at full rank with those at 4 and 8."""
     full = full_rank(evidence.family)
     return [
         _more(evidence, representation, full, member)
@@ -54,7 +54,7 @@ def low_ranks_are_degraded(evidence: Evidence) -> list[Comparison]:
 
 
 def moderate_ranks_keep_probabilities(evidence: Evidence) -> list[Comparison]:
-    """Ask whether probabilities and pre-bottleneck vectors of ranks between 8 and full are within a tenth of full's."""
+    """Test whether probabilities and pre-bottleneck vectors between rank 8 and full are within a tenth of full's."""
     full = full_rank(evidence.family)
     found = []
     for representation in ("probabilities", "pre"):
@@ -65,9 +65,9 @@ def moderate_ranks_keep_probabilities(evidence: Evidence) -> list[Comparison]:
 
 
 def logits_and_post_stay_below_full(evidence: Evidence) -> list[Comparison]:
-    """Ask whether logits and post-bottleneck vectors of ranks between 8 and full are more than a tenth below full's.
+    """Test whether logits and post-bottleneck vectors between rank 8 and full are over a tenth below full's.
 
-    No matrix of a lower rank has an effective rank above it: where that alone decides, there is nothing to compare.
+    The effective rank of a matrix cannot exceed its rank; where this alone decides, there is nothing to compare.
     """
     full = full_rank(evidence.family)
     found = []

@@ -1,4 +1,4 @@
-"""Claims about how samples read, by rank (thesis 5.3) and by decoding (6.2)."""
+"""Claims about the quality of samples, by rank (thesis 5.3) and by decoding (6.2)."""
 
 from itertools import pairwise
 
@@ -11,31 +11,31 @@ from oversmoothing.claims.models import alike
 from oversmoothing.quality.measures import MEASURES
 
 STRONG_MAJORITY = 0.6  # of the words; the thesis has 0.678
-GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # Table 5.3, and which way is better
+GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # metrics of Table 5.3 and their directions
 
 
 def low_ranks_write_long_words(evidence: Evidence) -> list[Comparison]:
-    """Compare word length of ranks 4 and 8 with each higher rank's and with human text's."""
+    """Compare the word length of ranks 4 and 8 with that of each higher rank and of human text."""
     return [_more(evidence, "word_length", low, other) for low, other in _low_and_human(evidence)]
 
 
 def low_ranks_write_few_valid_words(evidence: Evidence) -> list[Comparison]:
-    """Compare the share of valid words of ranks 4 and 8 with each higher rank's and with human text's."""
+    """Compare the share of valid words of ranks 4 and 8 with that of each higher rank and of human text."""
     return [_more(evidence, "valid_words", other, low) for low, other in _low_and_human(evidence)]
 
 
 def low_ranks_are_far_in_bytes(evidence: Evidence) -> list[Comparison]:
-    """Compare the byte TV of ranks 4 and 8 with each higher rank's."""
+    """Compare the byte TV of ranks 4 and 8 with that of each higher rank."""
     return [_more(evidence, "byte_tv", low, high) for low, high in low_and_higher(evidence.family)]
 
 
 def low_ranks_have_a_low_mauve(evidence: Evidence) -> list[Comparison]:
-    """Compare the MAUVE of ranks 4 and 8 with each higher rank's."""
+    """Compare the MAUVE of ranks 4 and 8 with that of each higher rank."""
     return [_more(evidence, "mauve", high, low) for low, high in low_and_higher(evidence.family)]
 
 
 def quality_gains_diminish(evidence: Evidence) -> list[Comparison]:
-    """Compare what quality gains from the lowest rank to the first above 8 with the most that it gains from there."""
+    """Compare the gain in quality from the lowest rank to the first above 8 with the largest gain from there on."""
     above = beyond(evidence.family, EXTREME)
     if len(above) < 2 or evidence.family[0] == above[0]:
         raise Missing(f"it takes a rank up to {EXTREME} and two above")
@@ -52,7 +52,7 @@ def quality_gains_diminish(evidence: Evidence) -> list[Comparison]:
 
 
 def rank_12_only_looks_human(evidence: Evidence) -> list[Comparison]:
-    """Ask of rank 12 whether word length and valid words are as people's, and perplexity and MAUVE worse."""
+    """Test whether rank 12 has human word length and valid words, but worse perplexity and MAUVE."""
     twelve = standing_for(evidence.family, TWELVE)
     length, human = (evidence.quality("word_length", member) for member in (twelve, HUMAN))
     valid = evidence.quality("valid_words", twelve)
@@ -65,17 +65,17 @@ def rank_12_only_looks_human(evidence: Evidence) -> list[Comparison]:
 
 
 def decodings_write_more_valid_words(evidence: Evidence) -> list[Comparison]:
-    """Compare the share of valid words under each other decoding with that under pure."""
+    """Compare the share of valid words under every other decoding with that under pure."""
     return [_decoded(evidence, "valid_words", model, other, "pure") for model in _models(evidence) for other in OTHERS]
 
 
 def decodings_write_shorter_words(evidence: Evidence) -> list[Comparison]:
-    """Compare word length under pure with that under each other decoding."""
+    """Compare word length under pure with that under every other decoding."""
     return [_decoded(evidence, "word_length", model, "pure", other) for model in _models(evidence) for other in OTHERS]
 
 
 def greedy_repeats_most(evidence: Evidence) -> list[Comparison]:
-    """Compare the repetition under greedy with that under each other decoding."""
+    """Compare the repetition under greedy with that under every other decoding."""
     others = [other for other in ALL if other != "greedy"]
     return [_decoded(evidence, "bigram", model, "greedy", other) for model in _models(evidence) for other in others]
 
@@ -99,7 +99,7 @@ def repetition_rises_from_low_ranks(evidence: Evidence) -> list[Comparison]:
 
 
 def order_in_bytes(evidence: Evidence) -> list[Comparison]:
-    """Compare the byte TV under greedy with that under each other decoding, and top-k's and nucleus's with pure's."""
+    """Compare the byte TV under greedy with every other decoding, and that under top-k and nucleus with pure."""
     pairs = (*(("greedy", other) for other in ALL if other != "greedy"), ("top-k", "pure"), ("top-p", "pure"))
     return [_decoded(evidence, "byte_tv", model, a, b) for model in _models(evidence) for a, b in pairs]
 

@@ -1,4 +1,4 @@
-"""Claims about saturation (Godey et al. 2024): along training, of constrained heads, of the language, of the fit."""
+"""Claims about saturation (Godey et al. 2024): during training, constrained heads, the language, and the fit."""
 
 import math
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.losses import predictions
 from oversmoothing.statistics import WindowSums
 
-SATURATED = 0.01  # of the loss: ending so far above its lowest is saturation
-MARKED = 0.1  # of a value: less is no rise, no fall and no jump
+SATURATED = 0.01  # of the loss: a final loss this far above its lowest is saturation
+MARKED = 0.1  # of a value: smaller changes do not count as a rise, fall or jump
 ALMOST_ALL = 0.9  # of the layers
-SLIGHT = 0.01  # of the loss: less is no cost
+SLIGHT = 0.01  # of the loss: less does not count as a cost
 NOTICEABLE = 0.1  # W-error
-CONTEXTS = "contexts, in halves"  # what the interval of the W-error is from
-SEVERAL = 2  # members that it takes to compare
+CONTEXTS = "contexts, in halves"  # source of the interval of the W-error
+SEVERAL = 2  # members needed for a comparison
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Analyses:
     Attributes
     ----------
     tables : mapping of str to DataFrame
-        Those that there are of ``along_training``, ``language_dimensionality`` and ``saturation``.
+        Those available of ``along_training``, ``language_dimensionality`` and ``saturation``.
     retrained : list of Member
-        Retrained heads of ascending rank; their training is that of the model in front of them.
+        Retrained heads by ascending rank; their training is that of the model in front of them.
     logits : mapping of str to path
         By model: of the retrained heads and of the models in front of them.
     chance : Chance
@@ -46,49 +46,49 @@ class Analyses:
 
     @property
     def trained(self) -> Member:
-        """The models whose heads were retrained, with their own heads."""
+        """The models whose heads were retrained, with their original heads."""
         if not self.retrained:
             raise Missing("no head W = A B was retrained (`retrained.ranks`, `retrained.norm`)")
         models = self.retrained[0].trainings
         return Member("the trained head", models, models)
 
     def table(self, name: str) -> pd.DataFrame:
-        """Give a table, or raise `Missing`."""
+        """Return a table, or raise `Missing`."""
         if name not in self.tables:
             raise Missing(f"this run has no table {name}")
         return self.tables[name]
 
     def family(self) -> list[Member]:
-        """List the models that were followed along training, of ascending rank."""
+        """Return the models with snapshots of training, by ascending rank."""
         table = self.table("along_training").drop_duplicates("model")
         ranks = sorted(table["rank"].dropna().unique())
         models = [tuple(table.model[table["rank"] == rank]) for rank in ranks]
         return [Member(f"rank {int(rank)}", own, own, int(rank)) for rank, own in zip(ranks, models, strict=True)]
 
     def along(self, model: str) -> pd.DataFrame:
-        """Give a model's measures by step."""
+        """Return a model's measures by step."""
         return steps(self.table("along_training"), model)
 
     def at_the_start(self, measure: str, member: Member) -> Value:
-        """Give a measure of the untrained model."""
+        """Return a measure of the untrained model."""
         values = [self.along(model)[measure] for model in member.models]
         if any(value.index[0] != 0 for value in values):
             raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
         return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
 
     def at_the_end(self, measure: str, member: Member) -> Value:
-        """Give a measure at the last kept step."""
+        """Return a measure at the last kept step."""
         means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
         return Value(means, member.trainings, "dynamics")
 
     def loss(self, member: Member) -> Value:
-        """Give the mean loss over the scored bytes of all windows, in nats per byte."""
+        """Return the mean loss over the scored bytes of all windows, in nats per byte."""
         sums: tuple[WindowSums, ...] = tuple(predictions(self.logits[model]).losses for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
 
 
 def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
-    """Ask whether each model that is smaller than all that the law is fitted on ends above it."""
+    """Test whether each model smaller than all those that the law is fitted to ends above it."""
     table = analyses.table("saturation")
     own = table[table.quantity == "above_last"]
     fitted = own.fitted.astype(bool)
@@ -108,7 +108,7 @@ def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
 
 
 def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Count the blocks of all models that training leaves more anisotropic than it found them."""
+    """Test the share of blocks, over all models, that are more anisotropic after training than before."""
     layers = [f"anisotropy {layer}" for layer in range(1, last_layer(analyses.table("along_training")) + 1)]
     blocks = [(layer, member) for member in analyses.family() for layer in layers]
     start, end = (
@@ -122,7 +122,7 @@ def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
 
 
 def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Compare how the anisotropy of what enters the head changes from the untrained model, lowest rank and highest."""
+    """Compare the change in anisotropy of the head's input during training at the lowest and the highest rank."""
     lowest, *_, highest = _two(analyses)
     measure = "head_input_anisotropy"
     low, high = (
@@ -134,10 +134,11 @@ def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
 
 
 def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
-    """Ask of each model below the highest rank whether its singular entropy falls by more than a tenth.
+    """Test for each model below the highest rank whether its singular entropy falls by more than a tenth.
 
-    A Gaussian head, which every training begins with, has next to none, so that it rises first, whatever comes then.
-    The fall is counted from the highest value. Where that comes after half of the steps, how far it falls is open.
+    A Gaussian head, with which every training begins, has almost no singular entropy, so it always rises first. The
+    fall is measured from the highest value. If that occurs after half of the steps, the size of the fall is
+    undetermined.
     """
     found = []
     for member in _two(analyses)[:-1]:
@@ -152,12 +153,12 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
 
 
 def singular_entropy_jumps_at_saturation(analyses: Analyses) -> list[Comparison]:
-    """Ask whether the singular entropy of a model that saturates ends above where its loss was lowest."""
+    """Test whether the singular entropy of a model that saturates ends above its value at the lowest loss."""
     return _after_the_best(analyses, "singular_entropy", "singular entropy (nats)")
 
 
 def anisotropy_rises_at_saturation(analyses: Analyses) -> list[Comparison]:
-    """Ask whether the last block of a model that saturates ends more anisotropic than where its loss was lowest."""
+    """Test whether the last block of a model that saturates ends more anisotropic than it was at the lowest loss."""
     last = last_layer(analyses.table("along_training"))
     return _after_the_best(analyses, f"anisotropy {last}", "anisotropy of the last block")
 
@@ -171,7 +172,7 @@ def constrained_heads_lose(analyses: Analyses) -> list[Comparison]:
 
 
 def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
-    """Ask whether the lowest constrained head costs more than slightly, and the highest does not."""
+    """Test whether the lowest constrained head costs more than slightly, and the highest does not."""
     trained = analyses.trained
     if len(analyses.retrained) < SEVERAL:
         raise Missing("it takes two ranks in `retrained.ranks`")
@@ -188,8 +189,8 @@ def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
 def language_needs_more(analyses: Analyses) -> list[Comparison]:
     """Compare what heads of the family's ranks and of 1,000 dimensions must lose of the language with a tenth.
 
-    It is the W-error of the longest contexts of byte pairs without the noise of sampling. The W-error as counted would
-    not do: that of a shuffled text, whose truth has one dimension, is as high.
+    This is the W-error of the longest contexts of byte pairs without sampling noise. The W-error as counted is
+    unsuitable: it is as high for a shuffled text, whose true matrix has one dimension.
     """
     table = analyses.table("language_dimensionality")
     own = table[(table.token == "byte pair") & (table.text == "train") & table.w_error.notna()]
@@ -237,5 +238,5 @@ def _two(analyses: Analyses) -> list[Member]:
 
 
 def _plain(name: str, value: float, bound: float = 0.0, scale: float = 1.0) -> Comparison:
-    """Compare a number that has no interval."""
+    """Return a comparison of a number that has no interval."""
     return Comparison(name, value, value, value, bound, scale=scale)

@@ -1,9 +1,9 @@
-"""How far the comparisons of one claim may err when they are taken together.
+"""Simultaneous inference for the comparisons of one claim.
 
-A claim fails on any one of its comparisons, so each of them needs more evidence than it would alone: with forty chances
-one of 2.5 % turns up by itself. Of what varies over windows all comparisons of a claim are of the same draws, and the
-largest of their errors is found there (Westfall and Young 1993; Romano and Wolf 2005), so that dependence between them
-costs nothing. Other intervals share the level equally among them (Bonferroni), and so do margins over several seeds.
+A claim fails if any of its comparisons does, so each needs more evidence than it would alone: with forty comparisons,
+an event of probability 2.5 % is likely to occur once. Comparisons over windows share their draws, so the distribution
+of the largest of their errors is found there (Westfall and Young 1993; Romano and Wolf 2005), and dependence between
+them costs nothing. Other intervals divide the level equally (Bonferroni), and so do margins over several seeds.
 """
 
 import math
@@ -17,12 +17,12 @@ from oversmoothing.statistics import LEVEL, critical_value
 
 
 def upper_ends(comparisons: Sequence[Comparison]) -> list[float]:
-    """Return of each comparison an end above which its number is not, margin included, in all of them at once.
+    """Return simultaneous upper confidence bounds for the numbers of all comparisons, margin included.
 
-    With a probability of 2.5 % one of them is, over windows and whatever else an interval is from, and 2.5 % over seeds
-    where there are several: so one alone has the end of its widened 95 % interval. Numbers without chance take no part
-    of either. Of two that are to agree (`agree`) both count, on either side, and the end is infinite where the sign of
-    the first is not clear in this way.
+    The error probability is 2.5 % over windows and other sources of an interval together, and 2.5 % over seeds if there
+    are several; the bound of a single comparison is thus the end of its widened 95 % interval. Numbers without an
+    interval do not use up any of it. For two comparisons that should agree (`agree`), both count, on either side, and
+    the bound is infinite if the sign of the first is not determined at this level.
     """
     orders = {id(own.order): own.order for own in comparisons if own.order}
     family = [*comparisons, *orders.values()]
@@ -38,7 +38,7 @@ def upper_ends(comparisons: Sequence[Comparison]) -> list[float]:
 
 
 def _reaches(family: Sequence[Comparison], both_sides: bool) -> dict[int, float]:
-    """Return how far the interval of each reaches above its effect; never less far than it does alone."""
+    """Return how far each interval reaches above its effect, never less than for the comparison alone."""
     reaches = {id(own): own.high - own.effect for own in family}
     uncertain = [own for own in family if own.uncertain]
     by_windows = defaultdict(list)

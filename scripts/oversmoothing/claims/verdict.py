@@ -1,4 +1,4 @@
-"""From comparisons to a verdict."""
+"""Verdict on a claim, from its comparisons."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ HOLDS, FAILS, OPEN, NOT_PRINTED = "holds", "does not hold", "cannot tell", "not 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What comes of a claim.
+    """The verdict on a claim.
 
     Attributes
     ----------
     verdict : str
-        "holds", "does not hold", "cannot tell"; of printed means also "not printed".
+        "holds", "does not hold" or "cannot tell"; for printed means also "not printed".
     weakest : Comparison or None
-        The comparison that decides: of those that come out worst, the one that lies lowest against its
-        bound, as a share of what is compared.
+        The decisive comparison: among those with the worst outcome, the one lowest relative to its bound, as a share of
+        what is compared.
     comparisons, held, against : int
         How many there are, how many hold and how many are clearly against, all taken together.
     note : str or None
-        What is missing, where there is no comparison.
+        What is missing, if there is no comparison.
     upper : float or None
-        Of the weakest, the end above which its number is not, all comparisons taken together (see `upper_ends`).
+        Simultaneous upper bound of the weakest comparison (see `upper_ends`).
     """
 
     verdict: str
@@ -39,11 +39,12 @@ class Verdict:
 
 
 def judge(comparisons: Sequence[Comparison]) -> Verdict:
-    """Give the verdict: a claim holds if all of its comparisons do, and does not if one is clearly against.
+    """Return the verdict: a claim holds if all of its comparisons do, and does not if one is clearly against it.
 
-    To hold, each must do so by its own 95 % interval: a claim one of whose comparisons is really at its bound holds by
-    chance in at most 2.5 % of runs, however many there are. One is clearly against only if its number is below the
-    bound with all of them taken together (see `upper_ends`), so that a claim that is right does not fail in more.
+    Each comparison must hold by its own 95 % interval: a claim with a comparison that is really at its bound holds by
+    chance in at most 2.5 % of runs, however many comparisons there are. A comparison is clearly against only if its
+    number is below the bound with all of them taken together (see `upper_ends`), so that a true claim does not fail
+    more often than that.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def judge(comparisons: Sequence[Comparison]) -> Verdict:
 
 
 def judge_claim(test: Callable[[Any], Sequence[Comparison]], evidence: Any, missing: str = OPEN) -> Verdict:
-    """Run the test of a claim on evidence; where something is missing, the verdict is `missing` and says what."""
+    """Return the verdict of a claim's test on evidence; if something is missing, it is `missing` with a note."""
     try:
         return judge(test(evidence))
     except Missing as reason:
@@ -71,7 +72,7 @@ def judge_claim(test: Callable[[Any], Sequence[Comparison]], evidence: Any, miss
 
 
 def _outcome(own: Comparison, upper: float) -> Outcome:
-    """Say how a comparison comes out among others: as alone, or undecided where it is against only alone."""
+    """Return a comparison's outcome among others: its own, or undecided if it is against only when taken alone."""
     if own.outcome != Outcome.AGAINST or own.exactly or upper < own.bound - TINY:
         return own.outcome
     return Outcome.UNDECIDED

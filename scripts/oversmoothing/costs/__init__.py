@@ -1,1 +1,1 @@
-"""What the metrics cost, and TBAT as published beside TBAT as computed here (Table I.1)."""
+"""Cost of the metrics, including TBAT as published and as computed here (Table I.1)."""

@@ -1,8 +1,7 @@
-"""What the metrics cost: seconds for one position, TBAT by `reject_set` and by one linear program per token.
+"""Cost of the metrics: seconds per position, with TBAT by `reject_set` and by one linear program per token.
 
-As the thesis timed them (Table I.1): one call on one position. Time is that of the processor, which waiting for other
-processes does not lengthen. What a model needs once, for all its positions, is not counted: for TBAT the basis of its
-head.
+As in the thesis (Table I.1), a call handles one position. Times are processor times, which waiting for other processes
+does not lengthen. Work done once per model for all positions is not counted: for TBAT, the basis of the head.
 """
 
 import time
@@ -27,14 +26,14 @@ COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.f
 
 @dataclass(frozen=True)
 class Positions:
-    """Some positions of one model: keys ``window``, ``position`` and ``target`` (n,), and float32 logits (n, v)."""
+    """Positions of one model: keys ``window``, ``position`` and ``target`` (n,), and float32 logits (n, v)."""
 
     keys: dict[str, np.ndarray]
     logits: np.ndarray
 
 
 def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
-    """Read some rows of a file of logits (errors as `read_rows`)."""
+    """Read some rows of a file of logits (errors as in `read_rows`)."""
     read = read_rows(path, ["logits"], rows)
     return Positions({key: read[key] for key in KEYS}, read["logits"])
 
@@ -42,7 +41,7 @@ def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
 def measure(
     model: str, head: np.ndarray, own: Positions, truth: Positions, tau: float, delta: float
 ) -> Iterator[dict[str, Any]]:
-    """Time each metric on each position of a model, and check that both ways to TBAT agree.
+    """Time each metric on each position of a model, and check that both methods for TBAT agree.
 
     Parameters
     ----------
@@ -52,18 +51,18 @@ def measure(
     own, truth : Positions
         The same n positions of the model and of a truth.
     tau, delta : float
-        As the metrics take them.
+        Parameters of the metrics.
 
     Yields
     ------
     dict
-        ``model``, ``rank`` (d) and, in seconds, every one of `TIMED`: a row of `COSTS` for each position.
+        ``model``, ``rank`` (d) and the seconds of each of `TIMED`: a row of `COSTS` for each position.
 
     Raises
     ------
     UserError
-        If model and truth were run over other windows, or the two sets of rejected tokens differ; it names the model
-        and the position. Tokens that `reject_set` leaves undecided are not compared.
+        If model and truth were run over other windows, or the two sets of rejected tokens differ; the message names the
+        model and the position. Tokens that `reject_set` leaves undecided are not compared.
     """
     if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in KEYS):
         raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
@@ -77,7 +76,7 @@ def measure(
 
 
 def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, float]:
-    """Time one call each of TTO, NSMD, TV and KL on distributions of shape (1, v), in seconds."""
+    """Return the seconds of one call each of TTO, NSMD, TV and KL on distributions of shape (1, v)."""
     calls = {
         "tto": lambda: tto(p_bn, p_gt, tau),
         "nsmd": lambda: nsmd(p_bn, p_gt, tau),
@@ -88,12 +87,9 @@ def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, fl
 
 
 def time_reject_sets(where: str, head: np.ndarray, basis: Basis, p: np.ndarray, delta: float) -> dict[str, float]:
-    """Time both ways to the BAT-reject set of one distribution (v,), in seconds, and check that they agree.
+    """Return the seconds of both methods for the BAT-reject set of one distribution (v,), checking that they agree.
 
-    Raises
-    ------
-    UserError
-        If they do not; the message begins with `where`.
+    If they do not, a `UserError` begins with `where`.
     """
     sets = reject_set(basis, p, delta)  # numba compiles here
     fast = median_seconds(lambda: reject_set(basis, p, delta))
@@ -104,13 +100,13 @@ def time_reject_sets(where: str, head: np.ndarray, basis: Basis, p: np.ndarray, 
     if len(unlike):
         raise UserError(
             f"{where}: reject_set and one linear program per token differ at token {unlike[0]} "
-            f"({len(unlike)} in all), so their costs do not compare; please report it with the logits and the weights"
+            f"({len(unlike)} in all), so their costs cannot be compared; please report this with logits and weights"
         )
     return {"tbat": fast, "tbat_published_method": slow}
 
 
 def median_seconds(call: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Return the median processor time of one call, the first one not counted."""
+    """Return the median processor time of a call, excluding the first."""
     call()
     times = []
     for _ in range(repeats):

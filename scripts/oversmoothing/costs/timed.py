@@ -1,4 +1,4 @@
-"""What is timed, under which name, and how often."""
+"""The operations that are timed, their names, and the number of repeats."""
 
 TIMED = {
     "tto": "TTO",
@@ -8,4 +8,4 @@ TIMED = {
     "tbat": "TBAT",
     "tbat_published_method": "TBAT, one LP per token",
 }
-REPEATS = 25  # calls of one position, whose median counts; the linear programs run once
+REPEATS = 25  # calls per position, of which the median is taken; the linear programs run once

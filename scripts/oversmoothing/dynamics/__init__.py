@@ -1,1 +1,1 @@
-"""Along training: what each snapshot's head, hidden states and distributions are like (Godey et al. 2024)."""
+"""Dynamics of training: head, hidden states and distributions of each snapshot (Godey et al. 2024)."""

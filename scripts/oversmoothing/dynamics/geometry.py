@@ -1,4 +1,4 @@
-"""How degenerate a head and hidden states are: singular entropy, anisotropy (Godey et al. 2024), outlier dimensions."""
+"""Degeneration of heads and hidden states: singular entropy and anisotropy (Godey et al. 2024), outlier dimensions."""
 
 import math
 
@@ -25,7 +25,7 @@ def singular_entropy(matrix: np.ndarray) -> float:
     Raises
     ------
     ValueError
-        If all singular values are zero, or as `singular_values`.
+        If all singular values are zero, or as in `singular_values`.
 
     References
     ----------
@@ -39,20 +39,14 @@ def singular_entropy(matrix: np.ndarray) -> float:
 
 
 class Directions:
-    """Adds up the directions of representations, so that their anisotropy is known without keeping them."""
+    """Accumulates the directions of representations, to compute their anisotropy without storing them."""
 
     def __init__(self) -> None:
         self.count = 0
         self._sum: np.ndarray | float = 0.0
 
     def add(self, states: np.ndarray) -> None:
-        """Add representations, shape (n, d); those that are zero have no direction and do not count.
-
-        Raises
-        ------
-        ValueError
-            If one of them is not finite.
-        """
+        """Add finite representations, shape (n, d); zero vectors have no direction and are ignored."""
         states = np.asarray(states, np.float64)
         if not np.isfinite(states).all():
             raise ValueError("a hidden state is NaN or infinite")
@@ -62,16 +56,16 @@ class Directions:
         self.count += int(some.sum())
 
     def anisotropy(self) -> float:
-        """Return the mean cosine of all pairs of representations (Godey et al. 2024, section 4.1).
+        """Return the mean cosine over all pairs of representations (Godey et al. 2024, section 4.1).
 
-        The squared length of the sum of n unit vectors u holds n ones and each pair twice, so that the mean over
-        pairs is (|sum u|^2 - n) / (n^2 - n). It is NaN where fewer than two have a direction: what LayerNorm leaves
-        of a single number is zero, so that at rank 1 nothing enters the head.
+        The squared length of the sum of n unit vectors u contains n ones and each pair twice, so the mean over pairs is
+        (|sum u|^2 - n) / (n^2 - n). It is NaN if fewer than two have a direction: a LayerNorm maps a single number to
+        zero, so at rank 1 the head's input is zero.
 
         Returns
         -------
         float
-            From -1 / (n - 1) to 1 (all point the same way); 0 where directions are even.
+            From -1 / (n - 1) to 1 (all directions are the same); 0 for uniform directions.
         """
         if self.count < 2:
             return math.nan
@@ -79,23 +73,23 @@ class Directions:
 
 
 class Dimensions:
-    """Adds up what each dimension of representations carries, so that outlier dimensions are known without them."""
+    """Accumulates the squares of each dimension of representations, to find outlier dimensions without storing them."""
 
     def __init__(self) -> None:
         self.count = 0
         self._squares: np.ndarray | float = 0.0
 
     def add(self, states: np.ndarray) -> None:
-        """Add representations, shape (n, d), all finite."""
+        """Add finite representations, shape (n, d)."""
         states = np.asarray(states, np.float64)
         self._squares = self._squares + np.square(states).sum(axis=0)
         self.count += len(states)
 
     def outliers(self) -> int:
-        """Count the outlier dimensions: those whose root mean square lies far above that of the others.
+        """Return the number of outlier dimensions: those with a root mean square far above that of the others.
 
-        Far is `OUTLYING` standard deviations over dimensions above their mean, the measure by which Kovaleva et al.
-        call weights of a LayerNorm outliers. Fewer than one dimension in ten can be one, and none of ten or fewer.
+        Far means `OUTLYING` standard deviations over dimensions above their mean, the criterion of Kovaleva et al. for
+        outlier weights of a LayerNorm. Fewer than one dimension in ten can be an outlier, and none of ten or fewer.
 
         References
         ----------
@@ -105,6 +99,6 @@ class Dimensions:
         return int((sizes > sizes.mean() + OUTLYING * sizes.std()).sum())
 
     def largest(self) -> float:
-        """Return the share of the squared length that the largest dimension carries: from 1 / d to 1; NaN of zeros."""
+        """Return the largest dimension's share of the squared length: from 1 / d to 1; NaN if all are zero."""
         squares = np.atleast_1d(self._squares)
         return float(squares.max() / squares.sum()) if squares.sum() else math.nan

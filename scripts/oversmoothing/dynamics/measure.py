@@ -1,4 +1,4 @@
-"""What one snapshot of a model is like: loss, head, hidden states, and oversmoothing against the truths."""
+"""Measures of one snapshot of a model: loss, head, hidden states, and oversmoothing against the truths."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,24 +24,20 @@ MEASURES = pa.schema(
     [
         ("step", pa.int32()),
         ("measure", pa.string()),
-        ("layer", pa.int32()),  # from 1, the first block's output; null where a measure has none
-        ("truth", pa.string()),  # null where a measure has none
+        ("layer", pa.int32()),  # from 1, the first block's output; null for other measures
+        ("truth", pa.string()),  # null for measures without one
         ("value", pa.float64()),
-        ("n", pa.int32()),  # scored bytes that it is over; of the head, its singular values
+        ("n", pa.int32()),  # number of scored bytes; for the head, of singular values
     ]
 )
 SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_value", pa.float64())])  # index from 1
 
 
 def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
-    """List the weights that a training kept, by step: the snapshots, and those that it ended with.
+    """Return the weights that a training kept, by step: its snapshots and its final weights.
 
-    The history says how many steps there were, and so which snapshots there must be.
-
-    Raises
-    ------
-    UserError
-        If there is no snapshot, one of them is missing, or a file's metadata has no step.
+    The history gives the number of steps, and so the snapshots to expect. A `UserError` is raised if one is missing or
+    a file's metadata has no step.
     """
     kept = sorted(Path(folder).glob("*.safetensors"))
     if not kept:
@@ -61,33 +57,33 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
 def measure(
     model: GPT, windows: pa.Table, truths: Mapping[str, str | Path], tau: float, batch: int, precision: str
 ) -> Iterator[dict[str, object]]:
-    """Measure a model over windows, one after the other; nothing is kept but sums.
+    """Measure a model over windows, one at a time; only sums are kept.
 
     Parameters
     ----------
     model : GPT
         In evaluation mode, on its device.
     windows : pyarrow.Table
-        As `run_windows` takes them; the first ones of those that the truths were run over.
+        As in `run_windows`; the first of those that the truths were run over.
     truths : mapping of name to path
-        Of logits.
+        Logits of the truths.
     tau : float
         Mass of the truth's nucleus.
     batch, precision
-        As `run_windows` takes them.
+        As in `run_windows`.
 
     Yields
     ------
     dict
-        Rows of `MEASURES` without ``step``: ``loss`` (nats per byte), ``singular_entropy`` (nats) and
-        ``effective_rank`` of the head, of each block's output ``anisotropy``, ``outlier_dimensions`` and
-        ``largest_dimension`` (its share), ``head_input_anisotropy`` of what enters the head, and per truth ``tto``,
-        ``nsmd``, ``tv``, ``kl`` under pure decoding.
+        Rows of `MEASURES` without ``step``: ``loss`` (nats per byte); ``singular_entropy`` (nats) and
+        ``effective_rank`` of the head; ``anisotropy``, ``outlier_dimensions`` and ``largest_dimension`` (its share) of
+        each block's output; ``head_input_anisotropy``; and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure
+        decoding.
 
     Raises
     ------
     UserError
-        If a truth was run over other windows or has another vocabulary; it names the file.
+        If a truth was run over other windows or has another vocabulary; the message names the file.
     ValueError
         If weights or hidden states are not finite.
     """
@@ -120,14 +116,14 @@ def measure(
 
 
 def head_spectrum(model: GPT) -> Iterator[dict[str, object]]:
-    """Give the head's singular values, the largest first, as rows of `SPECTRA` without ``step``."""
+    """Yield the head's singular values, in decreasing order, as rows of `SPECTRA` without ``step``."""
     for index, value in enumerate(singular_values(_head(model)), 1):
         yield {"index": index, "singular_value": float(value)}
 
 
 @contextmanager
 def _watch(model: GPT, prompt: int) -> Iterator[list[tuple[Directions, Dimensions]]]:
-    """Add up every block's output at the positions that predict a scored byte, while it runs."""
+    """Accumulate every block's output, at the positions that predict a scored byte, while the model runs."""
     layers = [(Directions(), Dimensions()) for _ in model.blocks]
 
     def watcher(sums: tuple[Directions, Dimensions]):
@@ -155,7 +151,7 @@ def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _beside(state: WindowStates, group: pa.RecordBatch | None, path: str | Path) -> np.ndarray:
-    """Give a truth's logits of the same window."""
+    """Return a truth's logits of the same window."""
     keys = zip(KEYS, window_keys(state.window, state.target), strict=True)
     if group is None or any(not group[name].equals(own) for (name, _), own in keys):
         raise UserError(f"{path}: other windows than those of the config; delete it and run again")
@@ -163,7 +159,7 @@ def _beside(state: WindowStates, group: pa.RecordBatch | None, path: str | Path)
     if logits.shape != state.logits.shape:
         raise UserError(
             f"{path}: a vocabulary of {logits.shape[1]}, but the model has {state.logits.shape[1]}; "
-            "model and truth must share their tokens"
+            "model and truth must have the same tokens"
         )
     return logits
 

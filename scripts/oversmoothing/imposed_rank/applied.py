@@ -1,4 +1,4 @@
-"""A retrained head, applied to what enters it without PyTorch."""
+"""A retrained head, applied to its input without PyTorch."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,19 +11,20 @@ from oversmoothing.jobs import UserError
 from oversmoothing.spectra import behind_norm
 from oversmoothing.store.seal import check
 
-EPSILON = 1e-5  # PyTorch's, in the variance
+EPSILON = 1e-5  # PyTorch's, added to the variance
 
 
 def read_retrained(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray] | None]:
-    """Read a head that `oversmoothing.imposed_rank.heads` trained.
+    """Read a head trained by `oversmoothing.imposed_rank.heads`.
 
     Returns
     -------
     head : array, shape (v, k)
-        float32. W = A B, with k = d; or, behind a LayerNorm, A times its gain and less what it takes away, with k = r.
+        float32. W = A B, with k = d; or, with a LayerNorm, A times its gain, restricted to the LayerNorm's outputs,
+        with k = r.
     before : callable or None
-        From float32 (n, d), what enters the trained head, to float32 (n, k), what enters this one; None where it is the
-        same.
+        From float32 (n, d), the input of the trained head, to float32 (n, k), the input of this one; None if they are
+        the same.
 
     Raises
     ------
@@ -42,6 +43,6 @@ def read_retrained(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray],
 
 
 def _standardised(rows: np.ndarray) -> np.ndarray:
-    """Bring rows to mean 0 and variance 1, as a LayerNorm does before its gain."""
+    """Scale rows to mean 0 and variance 1, as a LayerNorm does before its gain."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPSILON)

@@ -1,7 +1,7 @@
-"""Heads of lower rank, trained on what enters the head of a frozen model: of two kinds.
+"""Heads of lower rank, of two kinds, trained on the input of a frozen model's head.
 
-That of Godey et al. (2024, section 5.1) is W = A B. Members of the family have a LayerNorm between their two Linears:
-with it, a retrained head differs from a model learned from scratch in how it was trained, but not in its architecture.
+The head of Godey et al. (2024, section 5.1) is W = A B. Members of the family have a LayerNorm between their two
+Linears: with it, a retrained head differs from a model learned from scratch in its training, but not its architecture.
 """
 
 import logging
@@ -45,7 +45,7 @@ def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
     ----------
     head : tensor, shape (v, d)
     rank : int
-        At least 1; above min(v, d), the factors are of that rank.
+        At least 1; capped at min(v, d).
 
     Returns
     -------
@@ -58,7 +58,7 @@ def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
 
 
 def truncated(head: Tensor, rank: int, norm: str, entering: Tensor) -> nn.Sequential:
-    """Make a head of lower rank that begins at the truncated one, of the modules of a GPT with that bottleneck.
+    """Return a head of lower rank, initialised to the truncated one, made of the modules of a GPT with that bottleneck.
 
     Parameters
     ----------
@@ -67,17 +67,17 @@ def truncated(head: Tensor, rank: int, norm: str, entering: Tensor) -> nn.Sequen
     rank : int
         At least 1, at most min(v, d).
     norm : {"none", "after"}
-        ``none``: Linear(d -> r), Linear(r -> v), which is W = A B and at the beginning the truncated head itself.
-        ``after``: Linear(d -> r), LayerNorm(r), Linear(r -> v), as a member of the family has it, with the same
-        factors in its Linears; the logits have rank r - 1 at most.
+        ``none``: Linear(d -> r), Linear(r -> v), which is W = A B and initially the truncated head itself. ``after``:
+        Linear(d -> r), LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors in its
+        Linears; the logits have rank r - 1 at most.
     entering : tensor, shape (n, d)
-        A sample of what enters the head. The LayerNorm's gain begins at the spread that it has behind the first Linear,
-        so that the logits begin at the truncated head's scale.
+        A sample of the head's input. The LayerNorm's gain is initialised to the spread of this sample after the first
+        Linear, so that the logits start at the truncated head's scale.
 
     Returns
     -------
     Sequential
-        ``B``, ``norm`` where there is one, and ``A``, on the device of `head`.
+        ``B``, ``norm`` if there is one, and ``A``, on the device of `head`.
     """
     vocabulary, width = head.shape
     own = GPT(GPTConfig(layers=0, heads=1, width=width, block=1, rank=rank, vocabulary=vocabulary)).to(head.device)
@@ -91,38 +91,38 @@ def truncated(head: Tensor, rank: int, norm: str, entering: Tensor) -> nn.Sequen
 def retrain(
     model: GPT, training: np.ndarray, validation: np.ndarray, settings: Mapping[str, Any], precision: str
 ) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Train a head on the next-byte cross-entropy; the model in front of it stays as it is.
+    """Train a head on the next-byte cross-entropy, with the model in front of it frozen.
 
-    It begins at the truncated head (see `truncated`). Without a LayerNorm no retrained head is therefore worse than
-    the truncated one on the validation split: of all evaluations, the first one among them, the best is kept. Random
-    factors come to the same loss, only later: on the quick default, at ranks 4 and 16, after 300 steps they are up to
-    0.03 nats above, after 600 up to 0.01. With a LayerNorm the first scale matters more, because a narrow head's
-    weights must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats above, from random
-    factors 0.36 and 0.07. There is no weight decay, which would pull W away from what the loss asks for.
+    Training starts from the truncated head (see `truncated`) and keeps the best of all evaluations, including the
+    initial one. Without a LayerNorm, no retrained head is therefore worse than the truncated one on the validation
+    split. Random factors reach the same loss, only later: on the quick default, at ranks 4 and 16, they are up to 0.03
+    nats above after 300 steps and up to 0.01 after 600. With a LayerNorm the initial scale matters more, because the
+    weights of a narrow head must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats above,
+    from random factors 0.36 and 0.07. There is no weight decay, which would pull W away from the minimum of the loss.
 
     Parameters
     ----------
     model : GPT
         In evaluation mode, on its device.
     training, validation : uint8 arrays
-        Bytes to learn from, and to choose the head by.
+        Bytes to train on, and to select the head by.
     settings : mapping
-        The `retrained` section of the config, with one ``rank`` in the place of ``ranks`` and one kind of ``norm``.
+        The `retrained` section of the config, with one ``rank`` in place of ``ranks`` and one kind of ``norm``.
     precision : {"bf16", "float32"}
         Of the blocks; the head is float32.
 
     Returns
     -------
     head : dict
-        ``A``, float32 (v, r), ``B``, float32 (r, d), and the gain of a LayerNorm, ``norm``, float32 (r,), those of the
-        best evaluation; on the model's device.
+        ``A``, float32 (v, r), ``B``, float32 (r, d), and the gain of a LayerNorm, ``norm``, float32 (r,), at the best
+        evaluation; on the model's device.
     history : list of dict
         Rows of `HISTORY`.
 
     Raises
     ------
     UserError
-        If a split is shorter than a block, or the loss stops being a number.
+        If a split is shorter than a block, or the loss becomes NaN.
     """
     block, device = model.config.block, model.head.weight.device
     for name, data in (("training", training), ("validation", validation)):
@@ -170,7 +170,7 @@ def _draw(data: np.ndarray, settings: Mapping[str, Any], block: int, step: int) 
 
 
 def _loss(model: GPT, head: nn.Module, sequences: Tensor, precision: str) -> Tensor:
-    """Return the mean cross-entropy in nats per byte of bytes (batch, block + 1) under a head."""
+    """Return the mean cross-entropy, in nats per byte, of bytes (batch, block + 1) under a head."""
     inputs, targets = inputs_and_targets(sequences)
     return F.cross_entropy(head(_entering(model, inputs, precision)).flatten(0, 1), targets.flatten())
 

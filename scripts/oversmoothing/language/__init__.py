@@ -1,1 +1,1 @@
-"""How many dimensions a language has: n-gram matrices of a text and their singular values (Godey et al. 2024)."""
+"""Dimensions of a language: n-gram matrices of a text and their singular values (Godey et al. 2024)."""

@@ -1,4 +1,4 @@
-"""How many dimensions the language of a text has, for each kind of token and each length of context."""
+"""Dimensions of the language of a text, for each kind of token and each length of context."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,9 +17,9 @@ SPECTRA = pa.schema(
         ("context", pa.int32()),  # tokens
         ("d", pa.int32()),  # dimensions, from 1
         ("singular_value", pa.float64()),  # the d-th largest
-        ("w_error", pa.float64()),  # what is left without the d largest
-        ("shuffled", pa.float64()),  # the same where the tokens after all contexts are shuffled
-        ("without_noise", pa.float64()),  # of the contexts seen often enough; null where they are too few
+        ("w_error", pa.float64()),  # remainder without the d largest
+        ("shuffled", pa.float64()),  # the same after shuffling the tokens that follow the contexts
+        ("without_noise", pa.float64()),  # of contexts seen often enough; null where they are too few
         ("without_noise_low", pa.float64()),
         ("without_noise_high", pa.float64()),
     ]
@@ -30,9 +30,9 @@ SIZES = pa.schema(
         ("context", pa.int32()),
         ("v", pa.int32()),  # size of the vocabulary
         ("tokens", pa.int64()),  # of the text
-        ("contexts", pa.int64()),  # different ones: rows of the matrix
+        ("contexts", pa.int64()),  # distinct ones: rows of the matrix
         ("contexts_seen", pa.int64()),  # those seen often enough
-        ("effective_rank", pa.float64()),  # null where not all singular values are known
+        ("effective_rank", pa.float64()),  # null unless all singular values are known
         ("effective_rank_shuffled", pa.float64()),
     ]
 )
@@ -41,7 +41,7 @@ SIZES = pa.schema(
 def measure(
     texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seen: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Measure the n-gram matrices of one text, of it shuffled, and of the language without the noise of sampling.
+    """Measure the n-gram matrices of a text, of the same text shuffled, and of the language without sampling noise.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def measure(
     contexts : sequence of int
         Lengths of the context in tokens.
     largest : int
-        Singular values to find where the vocabulary is too large for all of them.
+        Singular values to compute if the vocabulary is too large for all of them.
     seen : int
         Occurrences that a context must have in each half of the text, see `noise.without_noise`.
     seed : int
@@ -59,9 +59,9 @@ def measure(
     Returns
     -------
     spectra : pyarrow.Table
-        Of schema `SPECTRA`.
+        With schema `SPECTRA`.
     sizes : pyarrow.Table
-        Of schema `SIZES`.
+        With schema `SIZES`.
 
     Raises
     ------
@@ -96,12 +96,7 @@ def measure(
 
 
 def read_beginning(files: Files, separator: str, most: int) -> np.ndarray:
-    """Join the documents of files, no more of them than `most` bytes hold.
-
-    Returns
-    -------
-    uint8 array, shape (at most `most`,)
-    """
+    """Return the beginning of the joined documents of files, at most `most` bytes, as a uint8 array."""
     joined, between = bytearray(), separator.encode()
     for document in files:
         joined += (between if joined else b"") + document.text.encode()

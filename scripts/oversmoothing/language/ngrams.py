@@ -1,7 +1,7 @@
-"""Which tokens follow which contexts in a text: counts of n-grams under sorted keys, in bounded memory.
+"""Counts of the n-grams of a text under sorted keys, in bounded memory.
 
-A context is a number and so is an n-gram, never a Python object. The key of an n-gram is (number of its first n - 1
-tokens) v + (its last token), so that sorted keys have the tokens that follow one context side by side.
+Contexts and n-grams are integers, never Python objects. The key of an n-gram is (number of its first n - 1 tokens) v +
+(its last token), so that in sorted keys the tokens that follow one context are adjacent.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from oversmoothing.jobs import UserError
 
 BLOCK = 1 << 22  # tokens whose n-grams are sorted at a time: it bounds the memory, not the result
-ENTRIES = 1 << 20  # of the matrix that are built at a time
+ENTRIES = 1 << 20  # of the matrix, built at a time
 LARGEST = 1 << 64
 
 Keys = Callable[[int, int], np.ndarray]
@@ -21,29 +21,29 @@ Keys = Callable[[int, int], np.ndarray]
 def count_ngrams(
     tokens: np.ndarray, n: int, v: int, block: int = BLOCK, shuffle: np.random.Generator | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the n-grams of a text, or those of the same contexts with the tokens after them shuffled.
+    """Count the n-grams of a text, or of the same contexts with the tokens after them shuffled.
 
     Parameters
     ----------
     tokens : int array, shape (t,)
-        Each in [0, v); it may be a mapped file.
+        Each in [0, v); may be a memory-mapped file.
     n : int
         At least 1.
     v : int
         Size of the vocabulary.
     block : int
-        Tokens read at a time. Memory grows with it and with the number of different n-grams.
+        Tokens read at a time. Memory grows with it and with the number of distinct n-grams.
     shuffle : Generator or None
-        Permutes the last tokens of all n-grams of the text among each other. Each context occurs as often as before,
-        so does each last token, and the one says nothing of the other any more: the matrix has a true rank of 1, and
-        what its W-error has beyond one dimension is noise of sampling. (A text whose tokens are all shuffled has other
-        contexts, and fewer that are seen twice.)
+        Permutes the last tokens of all n-grams among each other. Each context and each last token occurs as often as
+        before, but they are now independent: the true matrix has rank 1, and its W-error beyond one dimension is
+        sampling noise. (Shuffling all tokens of the text instead would change the contexts, and fewer would occur
+        twice.)
 
     Returns
     -------
     keys : uint64 array, shape (k,)
-        Of the n-grams that occur, sorted. ``key // v`` names the context, the first n - 1 tokens, ``key % v`` is the
-        last token.
+        Of the n-grams that occur, sorted. ``key // v`` is the context, the first n - 1 tokens, and ``key % v`` the last
+        token.
     counts : int64 array, shape (k,)
 
     Raises
@@ -54,43 +54,43 @@ def count_ngrams(
     if len(tokens) < n:
         raise UserError(
             f"language.contexts: a context of {n - 1} tokens and the next one need {n}, but the text has "
-            f"{len(tokens)}: shorten the context or give more text"
+            f"{len(tokens)}: shorten the context or use more text"
         )
     last = tokens[n - 1 :] if shuffle is None else shuffle.permutation(tokens[n - 1 :])
     return _count(_numbering(tokens, n, v, block, last), len(tokens) - n + 1, block)
 
 
 def count_contexts(keys: np.ndarray, v: int) -> int:
-    """Count the different contexts among sorted keys of n-grams."""
+    """Return the number of distinct contexts among sorted keys of n-grams."""
     return len(_starts(keys // np.uint64(v)))
 
 
 def number_contexts(keys: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the different contexts among sorted keys of n-grams numbers.
+    """Assign numbers to the distinct contexts among sorted keys of n-grams.
 
     Returns
     -------
     numbers : int64 array, shape (k,)
-        From 0, of the context of each n-gram.
+        Number of the context of each n-gram, from 0.
     starts : int64 array, shape (contexts,)
-        The first n-gram of each.
+        Index of the first n-gram of each context.
     """
     starts = _starts(keys // np.uint64(v))
     return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys)))), starts
 
 
 def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int = ENTRIES) -> Iterator[csr_array]:
-    """Yield the n-gram matrix W in blocks of whole rows: a row is the distribution of the token after one context.
+    """Yield the n-gram matrix W in blocks of whole rows; a row is the distribution of the token after one context.
 
-    Every context that occurs is one row, however often it does (Godey et al. 2024).
+    Every context that occurs is one row, however often it occurs (Godey et al. 2024).
 
     Parameters
     ----------
     keys, counts : arrays, shape (k,)
-        As `count_ngrams` gives them.
+        From `count_ngrams`.
     v : int
     entries : int
-        About how many entries of W a block has.
+        Approximate number of entries of W per block.
 
     Yields
     ------
@@ -111,10 +111,9 @@ def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int 
 
 
 def _numbering(tokens: np.ndarray, n: int, v: int, block: int, last: np.ndarray) -> Keys:
-    """Give the function that names the n-grams which begin at positions from start to stop and end in `last`.
+    """Return a function from positions start to stop to the keys of the n-grams that begin there and end in `last`.
 
-    Where v^n numbers are more than 64 bits hold, the (n - 1)-grams that occur are numbered first: they are at most as
-    many as the text has tokens.
+    If v^n exceeds 64 bits, the (n - 1)-grams that occur are numbered first; there are at most as many as tokens.
     """
     if v**n <= LARGEST:
         return lambda start, stop: (
@@ -152,5 +151,5 @@ def _count(keys: Keys, size: int, block: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _starts(values: np.ndarray) -> np.ndarray:
-    """Say where in sorted values each new one begins."""
+    """Return the indices at which each new value begins in sorted values."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))

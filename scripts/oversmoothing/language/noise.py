@@ -1,11 +1,11 @@
-"""What a head of d dimensions must lose of a language itself: the W-error without the noise of sampling, in bounds.
+"""Bounds on the W-error of a language itself, without sampling noise.
 
-A context that was seen n times gives a row of relative frequencies, of which a variance of 1 / n is chance. In the
-squared length of all rows, and so in the W-error of a text, chance may be nearly all there is. It is left out in two
-steps. The Gram matrix of the true rows is estimated from pairs of different occurrences of a context, which are
-independent, so that nothing of an occurrence is multiplied with itself. And what d directions keep is bounded from
-both sides: by directions that are found in one half of the occurrences and held against the other half, which keep too
-little, and by those that suit the estimate itself best, which seem to keep too much.
+A context seen n times gives a row of relative frequencies with sampling variance of order 1 / n. This may be nearly all
+of the squared length of the rows, and so of the W-error of a text. It is removed in two steps. The Gram matrix of the
+true rows is estimated from pairs of distinct occurrences of a context, which are independent, so that no occurrence is
+multiplied by itself. The share that d directions retain is then bounded from both sides: directions found in one half
+of the occurrences and evaluated on the other half retain too little, and the directions that best fit the estimate
+itself appear to retain too much.
 """
 
 from typing import NamedTuple
@@ -18,9 +18,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from oversmoothing.language.ngrams import number_contexts
 from oversmoothing.language.spectrum import EXACT
 
-ENOUGH = 30  # contexts: below, nothing is said
+ENOUGH = 30  # contexts, below which no bound is given
 NORMAL = 1.96  # standard errors
-ROWS = 1024  # whose projections are in memory at a time
+ROWS = 1024  # projected at a time
 
 
 class Bounds(NamedTuple):
@@ -29,10 +29,10 @@ class Bounds(NamedTuple):
     Attributes
     ----------
     held_out, low, high : float64 arrays, shape (k,)
-        What d directions found in one half lose of the other, and an interval for what the best d directions lose of
-        the language; NaN where there are fewer than `ENOUGH` contexts.
+        The W-error on one half of d directions found in the other, and an interval for that of the best d directions on
+        the language; NaN if there are fewer than `ENOUGH` contexts.
     contexts : int
-        That were seen often enough: rows of the matrix.
+        Number of contexts seen often enough: rows of the matrix.
     """
 
     held_out: np.ndarray
@@ -50,39 +50,39 @@ def without_noise(
     draw: np.random.Generator,
     exact: int = EXACT,
 ) -> Bounds:
-    """Bound the W-error of the distributions that the contexts of a text were drawn from.
+    """Bound the W-error of the distributions that the contexts of a text were sampled from.
 
     Parameters
     ----------
     keys, counts : arrays, shape (k,)
-        As `ngrams.count_ngrams` gives them.
+        From `ngrams.count_ngrams`.
     v : int
     largest : int
-        Dimensions for which it is done where there are more than `exact` tokens; up to there, for all v.
+        Number of dimensions to bound if there are more than `exact` tokens; otherwise all v.
     seen : int
-        Occurrences, at least 2, that a context must have in each of two random halves of the text. All contexts that
-        have them count alike.
+        Occurrences, at least 2, that a context must have in each of two random halves of the text. All such contexts
+        have equal weight.
     draw : Generator
-        Says which occurrence is in which half.
+        Assigns the occurrences to the halves.
     exact : int
 
     Returns
     -------
     Bounds
-        Half of the occurrences are learned from, so that the interval is wide where contexts are seen few times: it
-        covers what all of the text would say, and 1.96 standard errors over contexts more on both sides.
+        The directions are learned from half of the occurrences, so the interval is wide where contexts are rare: it
+        covers what the whole text would give, extended by 1.96 standard errors over contexts on both sides.
 
     Notes
     -----
-    Contexts and the tokens after them count as independent draws. A passage that a text repeats word for word is not
-    told from language.
+    Contexts and the tokens after them are treated as independent draws. A passage repeated verbatim in a text cannot be
+    distinguished from language.
 
     References
     ----------
-    Principal components held against a second, independent measurement: C. Stringer et al., "High-dimensional geometry
-    of population responses in visual cortex", Nature 2019. Products of different observations alone: W. Hoeffding, "A
+    Principal components evaluated on a second, independent measurement: C. Stringer et al., "High-dimensional geometry
+    of population responses in visual cortex", Nature 2019. Products of distinct observations only: W. Hoeffding, "A
     class of statistics with asymptotically normal distribution", Annals of Mathematical Statistics 1948. The sum of the
-    d largest eigenvalues is convex, hence too large on average: K. Fan, PNAS 1949.
+    d largest eigenvalues is convex, hence biased upwards: K. Fan, PNAS 1949.
     """
     k = v if v <= exact else min(largest, v - 1)
     whole, first, second = _halves(keys, counts, v, seen, draw)
@@ -100,7 +100,7 @@ def without_noise(
 def _halves(
     keys: np.ndarray, counts: np.ndarray, v: int, seen: int, draw: np.random.Generator
 ) -> tuple[csr_array, csr_array, csr_array]:
-    """Count the tokens after each context that is seen often enough: in all, in one half and in the other."""
+    """Count the tokens after each context that is seen often enough: in total, in one half and in the other."""
     first = draw.binomial(counts, 0.5)
     rows, starts = number_contexts(keys, v)
     in_first = np.add.reduceat(first, starts)
@@ -113,10 +113,10 @@ def _halves(
 
 
 def _pairs(counts: csr_array) -> tuple[csr_array, np.ndarray]:
-    """Give A and b such that A^T A - diag(b) estimates the Gram matrix of the true rows, without bias.
+    """Return A and b such that A^T A - diag(b) is an unbiased estimate of the Gram matrix of the true rows.
 
-    Of a row with counts c and n occurrences, the sum over pairs of different occurrences is c c^T - diag(c), and there
-    are n (n - 1) of them.
+    For a row with counts c and n occurrences, the sum over pairs of distinct occurrences is c c^T - diag(c), and there
+    are n (n - 1) such pairs.
     """
     n = counts.sum(axis=1)
     weight = 1 / (n * (n - 1))
@@ -134,7 +134,7 @@ def _gram(counts: csr_array, exact: int) -> np.ndarray | LinearOperator:
 
 
 def _eigenvalues(counts: csr_array, k: int, exact: int) -> tuple[np.ndarray, float]:
-    """Give the k largest eigenvalues of the estimate, largest first, and the sum of all."""
+    """Return the k largest eigenvalues of the estimate, largest first, and the sum of all."""
     a, b = _pairs(counts)
     gram, total = _gram(counts, exact), float(a.data @ a.data - b.sum())
     if isinstance(gram, LinearOperator):
@@ -144,17 +144,17 @@ def _eigenvalues(counts: csr_array, k: int, exact: int) -> tuple[np.ndarray, flo
 
 
 def _directions(counts: csr_array, k: int, exact: int) -> np.ndarray:
-    """Give the k first eigenvectors of the estimate as columns, (v, k); any orthogonal ones keep the bound true."""
+    """Return the first k eigenvectors of the estimate as columns, (v, k); the bound holds for any orthogonal ones."""
     gram = _gram(counts, exact)
     if isinstance(gram, LinearOperator):
         values, vectors = eigsh(gram, k, which="LA", v0=np.ones(gram.shape[0]))
-        return np.ascontiguousarray(vectors[:, np.argsort(-values)])  # else each block of rows copies them
+        return np.ascontiguousarray(vectors[:, np.argsort(-values)])  # otherwise each block of rows would copy them
     vectors = eigh(gram.astype(np.float32), overwrite_a=True, check_finite=False)[1]
     return np.ascontiguousarray(vectors[:, ::-1], np.float64)
 
 
 def _lost(counts: csr_array, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Say what share of the squared length of the true rows is outside the first d directions, for each d.
+    """Return the share of the squared length of the true rows outside the first d directions, for each d.
 
     Returns
     -------

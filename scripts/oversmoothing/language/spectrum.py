@@ -1,4 +1,4 @@
-"""Singular values of an n-gram matrix, and what a head of d dimensions must lose of it: the W-error."""
+"""Singular values of an n-gram matrix, and its W-error: what a head of d dimensions must lose of it."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -17,9 +17,9 @@ class Spectrum(NamedTuple):
     Attributes
     ----------
     values : float64 array, shape (k,)
-        The largest k, largest first.
+        The k largest, in decreasing order.
     rest : float
-        Sum of the squares of those that are not among them.
+        Sum of the squares of the others.
     complete : bool
         Whether `values` are all.
     """
@@ -30,23 +30,23 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXACT) -> Spectrum:
-    """Find the singular values of a matrix W given in blocks of rows.
+    """Return the singular values of a matrix W given in blocks of rows.
 
     Parameters
     ----------
     blocks : iterable of csr_array, shape (rows, v)
-        As `ngrams.conditional_rows` yields them.
+        From `ngrams.conditional_rows`.
     v : int
-        Columns. Up to `exact` of them all v singular values come from the Gram matrix W^T W, to which each block adds
-        its part; above, only the largest ones, by Lanczos iterations on W, whose non-zeros are all in memory then.
+        Number of columns. Up to `exact`, all v singular values are found from the Gram matrix W^T W, accumulated over
+        the blocks; above, only the largest ones, by Lanczos iterations on W, whose non-zeros are then all in memory.
     largest : int
-        How many are found above `exact`; at most v - 1 are.
+        Number of singular values to find above `exact`, at most v - 1.
     exact : int
 
     Returns
     -------
     Spectrum
-        What of it is below the roundoff of W^T W is zero.
+        Values below the rounding error of W^T W are set to zero.
     """
     if v <= exact:
         gram = np.zeros((v, v))
@@ -55,19 +55,19 @@ def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXA
         return Spectrum(_roots(eigvalsh(gram, overwrite_a=True, check_finite=False)), 0.0, True)
     matrix = vstack(list(blocks), format="csr")
     gram_map = LinearOperator((v, v), matvec=lambda x: matrix.T @ (matrix @ x), dtype=np.float64)
-    # W has no negative entry, so that a start of ones is never orthogonal to the first singular vector.
+    # W is non-negative, so a start of ones is never orthogonal to the first singular vector.
     values = _roots(eigsh(gram_map, min(largest, v - 1), v0=np.ones(v), return_eigenvectors=False))
     rest = float(matrix.data @ matrix.data - values @ values)
     return Spectrum(values, max(rest, 0.0), False)
 
 
 def w_error(found: Spectrum) -> np.ndarray:
-    """Return ||sigma_{d+1:}||_2 / ||W||_F for d = 0, 1, ..., k: what no matrix of rank d can say of W.
+    """Return ||sigma_{d+1:}||_2 / ||W||_F for d = 0, 1, ..., k: the error of the best approximation to W of rank d.
 
     Returns
     -------
     float64 array, shape (k + 1,)
-        From 1 at d = 0, never rising; the last is 0 where the spectrum is complete.
+        1 at d = 0, non-increasing; the last is 0 if the spectrum is complete.
 
     References
     ----------
@@ -75,7 +75,7 @@ def w_error(found: Spectrum) -> np.ndarray:
     "The approximation of one matrix by another of lower rank", Psychometrika 1936.
     """
     squares = np.append(found.values**2, found.rest)
-    left = np.cumsum(squares[::-1])[::-1]  # from the smallest on, so that nothing small is lost in a difference
+    left = np.cumsum(squares[::-1])[::-1]  # summed from the smallest, to avoid cancellation
     return np.sqrt(left / left[0])
 
 

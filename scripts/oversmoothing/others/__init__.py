@@ -1,1 +1,1 @@
-"""Models of other people, revision by revision: spectrum of the head, anisotropy and loss (Godey et al. 2024)."""
+"""Published models, revision by revision: spectrum of the head, anisotropy and loss (Godey et al. 2024)."""

@@ -1,4 +1,4 @@
-"""From a text to the contexts in which a model of any tokenizer reads it; little of it is in memory at a time."""
+"""Contexts of a text for a model with any tokenizer, in bounded memory."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,27 +10,21 @@ SPACE = b" "
 
 
 def beginning(data: np.ndarray, most: int) -> np.ndarray:
-    """Take the first bytes of a text in UTF-8, at most `most`, and no part of a character.
-
-    Parameters
-    ----------
-    data : uint8 array, shape (bytes,)
-    most : int
-    """
+    """Return the first bytes of a UTF-8 text, uint8 (at most `most`,), without a partial character."""
     return data[: _whole(data, min(most, len(data)))]
 
 
 def prefix(tokenizer: Any) -> list[int]:
-    """Return what a tokenizer puts before every text: its beginning-of-sentence token, or nothing."""
+    """Return the tokens that a tokenizer puts before every text: its beginning-of-sentence token, or none."""
     marked = tokenizer("", add_special_tokens=True)["input_ids"]
     return marked[:1] if marked and marked[0] == tokenizer.bos_token_id else []
 
 
 def contexts(tokenizer: Any, data: np.ndarray, length: int) -> Iterator[list[int]]:
-    """Yield stretches of the text's tokens; each begins with the last token of the one before.
+    """Yield consecutive stretches of the text's tokens; each begins with the last token of the previous one.
 
-    So every token but the text's first is predicted exactly once. The text is tokenised in pieces that end before a
-    space, where byte-pair tokens end anyway.
+    Every token except the text's first is therefore predicted exactly once. The text is tokenised in pieces that end
+    before a space, where byte-pair tokens end anyway.
 
     Parameters
     ----------
@@ -38,7 +32,7 @@ def contexts(tokenizer: Any, data: np.ndarray, length: int) -> Iterator[list[int
     data : uint8 array, shape (bytes,)
         UTF-8.
     length : int
-        Tokens of each, at least 2; the last one may be shorter.
+        Tokens per stretch, at least 2; the last one may be shorter.
     """
     kept: list[int] = []
     for piece in _pieces(data):
@@ -51,19 +45,19 @@ def contexts(tokenizer: Any, data: np.ndarray, length: int) -> Iterator[list[int
 
 
 def first_token_bytes(tokenizer: Any, data: np.ndarray) -> int:
-    """Return the bytes that the first token of a text stands for: the only ones that nothing predicts."""
+    """Return the number of bytes in the first token of a text, which is never predicted."""
     text = next(_pieces(data))
     offsets: Sequence[tuple[int, int]] = _encode(tokenizer, text, return_offsets_mapping=True)["offset_mapping"]
     return len(text[: offsets[0][1]].encode())
 
 
 def _encode(tokenizer: Any, text: str, **options: bool) -> Any:
-    """Tokenise a text as such: no mark of its beginning, and no special token where the text spells one."""
+    """Tokenise a text without a beginning-of-sentence token, and without special tokens where the text spells one."""
     return tokenizer(text, add_special_tokens=False, split_special_tokens=True, verbose=False, **options)
 
 
 def _pieces(data: np.ndarray) -> Iterator[str]:
-    """Cut a text before spaces; where there is none, between characters."""
+    """Split a text before spaces, or between characters if there are none."""
     start = 0
     while start < len(data):
         end = min(start + PIECE, len(data))
@@ -75,7 +69,7 @@ def _pieces(data: np.ndarray) -> Iterator[str]:
 
 
 def _whole(data: np.ndarray, end: int) -> int:
-    """Move an end back to where a character ends."""
+    """Move an end back to a character boundary."""
     while 0 < end < len(data) and data[end] & 0xC0 == 0x80:
         end -= 1
     return end

@@ -1,4 +1,4 @@
-"""What one revision of a causal language model is like: its size, head, hidden states and loss on a text."""
+"""Measures of one revision of a causal language model: size, head, hidden states, and loss on a text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,31 +21,31 @@ from oversmoothing.ranks.spectrum import effective_rank, singular_values
 MEASURES = pa.schema(
     [
         ("measure", pa.string()),
-        ("layer", pa.int32()),  # from 1, the first block's output; null where a measure has none
+        ("layer", pa.int32()),  # from 1, the first block's output; null for other measures
         ("value", pa.float64()),
-        ("n", pa.int64()),  # what it is over: tokens or bytes; of the head, its singular values
+        ("n", pa.int64()),  # number of tokens or bytes; for the head, of singular values
     ]
 )
 SPECTRUM = pa.schema([("index", pa.int32()), ("singular_value", pa.float64())])
-TALL = 4  # times as many rows as columns, from which the Gram matrix is much quicker than the matrix
+TALL = 4  # ratio of rows to columns from which the Gram matrix is much faster than the matrix itself
 ROWS = 4096  # of the head in float64 at a time
-DAMAGED = "others.models: {}: its logits are not all finite numbers; its weights are damaged"
+DAMAGED = "others.models: {}: its logits are not all finite; its weights are damaged"
 
 
 @torch.inference_mode()
 def measure(
     model: LanguageModel, data: np.ndarray, context: int, batch: int, precision: str, name: str
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Measure a model, its hidden states and loss on a text; nothing is kept but sums.
+    """Measure a model: its size, its head, and its hidden states and loss on a text; only sums are kept.
 
     Parameters
     ----------
     model : LanguageModel
-        Its head may be tied to the embedding, or not.
+        Its head may be tied to the embedding.
     data : uint8 array, shape (bytes,)
         UTF-8.
     context : int
-        Tokens that the model reads at a time; each stretch of them is read without the ones before it.
+        Tokens per stretch; each stretch is read without the preceding ones.
     batch : int
         Stretches per forward pass.
     precision : {"bf16", "float32"}
@@ -56,18 +56,19 @@ def measure(
     Returns
     -------
     list of dict
-        Rows of `MEASURES`: ``parameters``, and ``parameters_without_embeddings`` and without the head; ``vocabulary``
-        and ``width`` of the head W, its ``singular_entropy`` (nats) and ``effective_rank``; ``loss`` (nats per token)
-        and ``loss_per_byte`` (the same nats over the bytes of all tokens predicted, so that tokenizers compare);
-        ``anisotropy`` after each block, as far as transformers gives it, and ``head_input_anisotropy``.
+        Rows of `MEASURES`: ``parameters``, and ``parameters_without_embeddings`` (also without the head);
+        ``vocabulary`` and ``width`` of the head W, its ``singular_entropy`` (nats) and ``effective_rank``; ``loss``
+        (nats per token) and ``loss_per_byte`` (the same nats divided by the bytes of all predicted tokens, comparable
+        between tokenizers); ``anisotropy`` after each block, as far as transformers provides it, and
+        ``head_input_anisotropy``.
     sigma : float64 array, shape (min(v, d),)
-        Singular values of the head, largest first.
+        Singular values of the head, in decreasing order.
 
     Raises
     ------
     UserError
-        If the text has fewer than two tokens, the model reads no such context, its tokenizer is another model's, or
-        its numbers are not finite.
+        If the text has fewer than two tokens, the context is too long for the model, the tokenizer belongs to another
+        model, or values are not finite.
     """
     head = model.model.get_output_embeddings()
     first = prefix(model.tokenizer)
@@ -78,7 +79,9 @@ def measure(
     with _watch(head) as inputs:
         for ids in _batches(contexts(model.tokenizer, data, context - len(first)), batch, first):
             if ids.max() >= len(head.weight):
-                raise UserError(f"others.models: {name}: its tokenizer has token {ids.max()}, but its head no such row")
+                raise UserError(
+                    f"others.models: {name}: its tokenizer has token {ids.max()}, but its head has no such row"
+                )
             ids = ids.to(model.model.device)
             with autocast(model.model.device, precision):
                 output = model.model(input_ids=ids, output_hidden_states=True, use_cache=False)
@@ -86,7 +89,7 @@ def measure(
             layers = layers or [Directions() for _ in states]
             for directions, state in zip([*layers, entered], [*states, inputs.pop()], strict=True):
                 directions.add(_predicting(state, len(first)))
-            for logits, row in zip(output.logits, ids, strict=True):  # of one text at a time: they are the largest
+            for logits, row in zip(output.logits, ids, strict=True):  # one text at a time, to bound memory
                 nats += float(
                     cross_entropy(logits[len(first) : -1].float(), row[len(first) + 1 :], reduction="none")
                     .double()
@@ -94,7 +97,7 @@ def measure(
                 )
             tokens += ids[:, len(first) + 1 :].numel()
     if not tokens:
-        raise UserError(f"others.bytes: {len(data)} bytes of text give {name} fewer than two tokens; raise it")
+        raise UserError(f"others.bytes: {len(data)} bytes of text are fewer than two tokens for {name}; raise it")
     if not np.isfinite(nats):
         raise UserError(DAMAGED.format(name))
     predicted = len(data) - first_token_bytes(model.tokenizer, data)
@@ -113,15 +116,11 @@ def measure(
 
 
 def head_spectrum(weight: Tensor) -> np.ndarray:
-    """Return the singular values of a head (v, d), float64 (min(v, d),), largest first.
+    """Return the singular values of a head (v, d), float64 (min(v, d),), in decreasing order.
 
-    A head has far more tokens than dimensions. Then they are the square roots of the eigenvalues of its Gram matrix
-    W^T W, (d, d), which loses those below 1e-8 of the largest in rounding: the rounding of the weights is coarser.
-
-    Raises
-    ------
-    UserError
-        If a weight is not finite.
+    A head with far more tokens than dimensions is decomposed by its Gram matrix W^T W, (d, d), whose eigenvalues are
+    the squares of the singular values. Singular values below 1e-8 of the largest are lost to rounding, which is less
+    than the rounding of the weights. A `UserError` is raised if a weight is not finite.
     """
     weight = weight.detach()
     if not weight.isfinite().all():
@@ -136,7 +135,7 @@ def head_spectrum(weight: Tensor) -> np.ndarray:
 
 
 def count_parameters(model: Any, embeddings: bool = True) -> int:
-    """Count weights, shared ones once; without `embeddings`, neither those of tokens or positions nor the head."""
+    """Return the number of weights, shared ones counted once; without `embeddings`, these and the head are excluded."""
     left_out: set[int] = set()
     if not embeddings:
         modules = [module for module in model.modules() if isinstance(module, nn.Embedding)]
@@ -145,23 +144,23 @@ def count_parameters(model: Any, embeddings: bool = True) -> int:
 
 
 def _check(model: LanguageModel, context: int, first: list[int], name: str) -> None:
-    """Refuse what cannot be measured, and a model that sees what it is to predict: the Auto classes load BERT too."""
+    """Reject models that cannot be measured, such as those that see future tokens: the Auto classes also load BERT."""
     if model.context is not None and context > model.context:
         raise UserError(f"others.context: {name} reads at most {model.context} tokens, not {context}; lower it")
     if context - len(first) < 2:
-        raise UserError(f"others.context: {name} begins each text with a token of its own; raise {context}")
+        raise UserError(f"others.context: {name} begins each text with its own token; raise {context}")
     if not model.tokenizer.is_fast:
-        raise UserError(f"others.models: {name}: it has no tokenizer.json, which alone says which bytes a token is of")
+        raise UserError(f"others.models: {name}: it has no tokenizer.json, which is needed to map tokens to bytes")
     ids = torch.tensor([[*first, 0, 1, 2], [*first, 0, 1, 3]], device=model.model.device)
     one, other = model.model(input_ids=ids, use_cache=False).logits[:, :-1]
     if not (one.isfinite().all() and other.isfinite().all()):
         raise UserError(DAMAGED.format(name))
     if not torch.allclose(one, other, rtol=1e-3, atol=1e-3 * float(one.abs().max())):
-        raise UserError(f"others.models: {name}: it reads tokens that come later, so it is no causal language model")
+        raise UserError(f"others.models: {name}: it attends to later tokens, so it is not a causal language model")
 
 
 def _batches(stretches: Iterator[list[int]], batch: int, first: list[int]) -> Iterator[Tensor]:
-    """Yield ids, int64 (at most `batch`, length), of stretches that are equally long, each behind `first`."""
+    """Yield ids, int64 (at most `batch`, length), of stretches of equal length, each preceded by `first`."""
     for _, alike in groupby(stretches, key=len):
         while rows := list(islice(alike, batch)):
             yield torch.tensor([first + row for row in rows])
@@ -169,7 +168,7 @@ def _batches(stretches: Iterator[list[int]], batch: int, first: list[int]) -> It
 
 @contextmanager
 def _watch(head: nn.Module) -> Iterator[list[Tensor]]:
-    """Give a list in which what enters the head appears with every pass."""
+    """Yield a list to which the head's input is appended at every pass."""
     inputs: list[Tensor] = []
     handle = head.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
     try:
@@ -179,16 +178,16 @@ def _watch(head: nn.Module) -> Iterator[list[Tensor]]:
 
 
 def _after_blocks(hidden: tuple[Tensor, ...], entered: Tensor) -> tuple[Tensor, ...]:
-    """Give what transformers has of the blocks' outputs.
+    """Return the outputs of the blocks as far as transformers provides them.
 
-    The first of its hidden states is the embedding. Of most models, GPT-NeoX among them, the last is not what leaves
-    the last block but what enters the head, after one more LayerNorm.
+    The first of its hidden states is the embedding. For most models, GPT-NeoX among them, the last one is not the
+    output of the last block but the head's input, after another LayerNorm.
     """
     return hidden[1:-1] if torch.equal(hidden[-1], entered) else hidden[1:]
 
 
 def _predicting(states: Tensor, before: int) -> np.ndarray:
-    """Take the hidden states that predict a token of the text, (n, d)."""
+    """Return the hidden states that predict a token of the text, (n, d)."""
     return states[:, before:-1].float().flatten(0, 1).cpu().numpy()
 
 

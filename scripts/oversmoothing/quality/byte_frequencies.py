@@ -1,4 +1,4 @@
-"""How often each byte occurs in a set of samples, beside a human set (thesis 5.2, Figure 5.1)."""
+"""Byte frequencies of a set of samples, compared with a human set (thesis 5.2, Figure 5.1)."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,13 @@ BYTES = 256
 
 
 def count_bytes(texts: Sequence[bytes]) -> np.ndarray:
-    """Count the bytes of each text.
-
-    Returns
-    -------
-    int64 array, shape (n, 256)
-    """
+    """Return the byte counts of each text, int64 (n, 256)."""
     counts = [np.bincount(np.frombuffer(text, np.uint8), minlength=BYTES) for text in texts]
     return np.array(counts, np.int64).reshape(len(texts), BYTES)
 
 
 def relative_frequencies(counts: np.ndarray) -> np.ndarray:
-    """Turn the counts of a set's texts into the relative frequency of each byte in the whole set (Figure 5.1).
+    """Return the relative frequency of each byte in a whole set, from the counts of its texts (Figure 5.1).
 
     Parameters
     ----------
@@ -33,23 +28,23 @@ def relative_frequencies(counts: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        If there is no byte.
+        If there are no bytes.
     """
     total = counts.sum(axis=0)
     if not total.sum():
-        raise ValueError("a set of texts without a byte has no byte frequencies")
+        raise ValueError("a set of empty texts has no byte frequencies")
     return total / total.sum()
 
 
 def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
     """Return the total variation between the byte frequencies of two sets: half the sum of abs(p - q).
 
-    The thesis's script counts both sets in one counter, and so prints half of this.
+    The thesis's script counts both sets in one counter, and so prints half of this value.
 
     Parameters
     ----------
     human, model : int arrays, shapes (n, 256) and (m, 256)
-        As `count_bytes` gives them.
+        From `count_bytes`.
 
     Returns
     -------
@@ -59,6 +54,6 @@ def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
     Raises
     ------
     ValueError
-        If one of the sets has no byte.
+        If one of the sets has no bytes.
     """
     return min(1.0, float(np.abs(relative_frequencies(human) - relative_frequencies(model)).sum() / 2))

@@ -1,4 +1,4 @@
-"""MAUVE: how close a set of samples is to a human set, in the features of a language model (thesis 5.2)."""
+"""MAUVE: similarity of a set of samples to a human set, in the features of a language model (thesis 5.2)."""
 
 import os
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ import numpy as np
 from mauve.compute_mauve import compute_mauve
 from threadpoolctl import threadpool_limits
 
-LEAST = 100  # samples; with fewer the score says next to nothing: 15 against 15 always score 1
+LEAST = 100  # samples; with fewer the score is nearly meaningless: 15 against 15 always score 1
 
 
 def why_not(human: np.ndarray, model: np.ndarray) -> str | None:
-    """Say why two sets of features cannot be compared by MAUVE; None if they can."""
+    """Return why two sets of features cannot be compared by MAUVE; None if they can."""
     fewest = min(len(human), len(model))
     if fewest < LEAST:
         return f"{fewest} samples; MAUVE needs at least {LEAST}"
@@ -21,14 +21,15 @@ def why_not(human: np.ndarray, model: np.ndarray) -> str | None:
 
 
 def mauve(human: np.ndarray, model: np.ndarray) -> float:
-    """Score two sets of features with the defaults of the package, as the thesis does.
+    """Return the MAUVE of two sets of features, with the defaults of the package, as in the thesis.
 
-    n/10 clusters, a PCA that keeps 90 % of the variance, scaling factor 5, 25 points on the curve, seed 25.
+    These are n/10 clusters, a PCA that keeps 90 % of the variance, scaling factor 5, 25 points on the curve, and seed
+    25.
 
     Parameters
     ----------
     human, model : float arrays, shapes (n, d) and (m, d)
-        As `perplexity.Readings` holds them.
+        As in `perplexity.Readings`.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
     """
     if reason := why_not(human, model):
         raise ValueError(reason)
-    # One thread: sums then do not depend on the machine's cores, and so few points need no more.
+    # One thread, so that sums do not depend on the number of cores; so few points need no more.
     with threadpool_limits(1), _silent():
         return round(
             float(compute_mauve(p_features=human, q_features=model).mauve), 9
@@ -56,7 +57,7 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep faiss's advice on cluster sizes, which C++ writes to the standard error on each call, off the screen."""
+    """Suppress faiss's advice on cluster sizes, which C++ writes to standard error on each call."""
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

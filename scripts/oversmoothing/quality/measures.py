@@ -1,11 +1,11 @@
-"""The metrics of sample quality: their units, and where better lies (thesis 5.2 and 6.2)."""
+"""Metrics of sample quality, with their units and directions (thesis 5.2 and 6.2)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A row of `MEASURES`.
+    """A metric of sample quality.
 
     Attributes
     ----------
@@ -13,16 +13,16 @@ class Measure:
         In tables.
     unit : str
     better : {"human", "higher", "lower"}
-        "human": the closer to the human value, the better; no direction is good by itself.
+        "human": the closer to the human value, the better; neither direction is better in itself.
     of_set : bool
-        Of a whole set of samples and not of each.
+        Whether it applies to a whole set of samples rather than to each sample.
     reads : bool
-        Depends on the language model.
+        Whether it depends on the language model.
     completed : bool
-        The thesis's script puts the partial word at the end of the prompt before the continuation; else this metric is
-        of the continuation alone.
+        Whether the thesis's script prepends the partial word at the end of the prompt to the continuation; other
+        metrics are of the continuation alone.
     published_factor : float
-        What the thesis prints is this times what its definition says.
+        Ratio of the value printed in the thesis to the value by definition.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Measure:
 MEASURES = {
     "perplexity": Measure("Perplexity", "perplexity per token", reads=True, completed=True),
     "bigram": Measure("Repetition", "share of word bigrams"),
-    "loop": Measure("Loops", "share of samples"),  # the definition that the thesis cites, but does not use
+    "loop": Measure("Loops", "share of samples"),  # the definition that the thesis cites but does not use
     "mauve": Measure("MAUVE", "score, 0 to 1", "higher", of_set=True, reads=True, completed=True),
     # The thesis's script counts both sets in one counter, which halves the distance.
     "byte_tv": Measure("Byte TV", "probability", "lower", of_set=True, published_factor=0.5),

@@ -1,4 +1,4 @@
-"""From samples to quality: one row per sample and metric, and for metrics of whole sets one per draw of windows."""
+"""Quality of samples: one row per sample and metric, and for metrics of whole sets one per draw of windows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ QUALITY = pa.schema(
     [
         ("decoding", NAME),  # for human text: which of the two sets
         ("metric", NAME),  # see measures.MEASURES
-        ("window", pa.int32()),  # null where a metric is of the whole set
-        ("resample", pa.int32()),  # of a set's metric: which draw of windows; null: the windows as they are
-        ("value", pa.float64()),  # null where there is none
-        ("note", NAME),  # why not
+        ("window", pa.int32()),  # null for metrics of the whole set
+        ("resample", pa.int32()),  # for metrics of a set, the draw of windows; null: no resampling
+        ("value", pa.float64()),  # null if undefined
+        ("note", NAME),  # why it is undefined
     ]
 )
 UNSCORED = "a sample of fewer than two tokens has no perplexity"
@@ -41,25 +41,19 @@ class Samples:
 
 
 def read_samples(path: str | Path, continuation: str = "continuation") -> Samples:
-    """Read samples, or windows, whose ``scored`` text is the human continuation.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or empty.
-    """
+    """Read samples, or windows, whose human continuation is the column ``scored``; a `UserError` if there are none."""
     table = read_table(path, ["window", "prompt", continuation]).sort_by("window")
     if not len(table):
-        raise UserError(f"{path}: it holds no sample; delete it and run again")
+        raise UserError(f"{path}: it contains no samples; delete it and run again")
     return Samples(table["window"].to_numpy(), table["prompt"].to_pylist(), table[continuation].to_pylist())
 
 
 def read_with(
     model: LanguageModel, samples: Samples, batch: int, completed: Collection[str], precision: str = "float32"
 ) -> Readings:
-    """Let a language model read the samples: for perplexity and for MAUVE each the text that `completed` says.
+    """Read the samples with a language model; `completed` selects the text for perplexity and for MAUVE.
 
-    Where both read the same text, it is read once.
+    If both use the same text, it is read once.
     """
     pairs = list(zip(samples.prompts, samples.continuations, strict=True))
     of_text = {
@@ -78,10 +72,10 @@ def quality(
     resamples: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Measure the quality of one set of samples (thesis 5.2 and Tables 5.3, 6.2, 6.3, H.1).
+    """Return the quality of one set of samples (thesis 5.2 and Tables 5.3, 6.2, 6.3, H.1).
 
-    Whole sets are drawn again window by window, with the same draws for the set and for the human texts, so that a
-    set of human texts stays as close to itself in every draw.
+    Whole sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts
+    match themselves equally well in every draw.
 
     Parameters
     ----------
@@ -93,7 +87,7 @@ def quality(
         The metrics that read the partial word at the end of the prompt before the continuation; the others read the
         continuation alone, as byte TV always does.
     resamples, seed : int
-        Draws of n windows with replacement.
+        Draws of n windows with replacement, and their seed.
 
     Returns
     -------
@@ -130,13 +124,7 @@ def quality(
 
 
 def quality_table(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pa.Table:
-    """Put the rows of several sets into one table with `QUALITY`.
-
-    Parameters
-    ----------
-    rows : mapping of str to sequence of dict
-        By decoding, as `quality` gives them.
-    """
+    """Return one table with schema `QUALITY` of the rows of several sets, by decoding."""
     whole = [{"decoding": decoding, **row} for decoding, own in rows.items() for row in own]
     columns = [pa.array([row[name] for row in whole]) for name in QUALITY.names]
     encoded = [

@@ -1,4 +1,4 @@
-"""Byte-pair tokens learned from a text, without PyTorch."""
+"""Byte-pair encoding learned from a text, without PyTorch."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,18 +12,11 @@ from oversmoothing.store.sums import check_sum, write_sum
 
 END = "<|endoftext|>"
 PIECE = 1 << 16  # characters tokenised at once
-PIECES = 64  # pieces in memory at a time: what the library holds of one is a hundred times its size
+PIECES = 64  # pieces in memory at a time: the library needs a hundred times the size of each
 
 
 def train_tokenizer(text: str, vocabulary: int) -> Tokenizer:
-    """Train byte-level byte-pair encoding, in which every text has tokens, at most one per byte.
-
-    Parameters
-    ----------
-    text : str
-    vocabulary : int
-        Tokens; at least 257, for all bytes and the end of a text.
-    """
+    """Train byte-level byte-pair encoding with `vocabulary` tokens: at least 257, all bytes and the end of a text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -38,20 +31,14 @@ def train_tokenizer(text: str, vocabulary: int) -> Tokenizer:
 
 
 def save_tokenizer(path: str | Path, tokenizer: Tokenizer) -> None:
-    """Write a tokenizer in the Hugging Face format, its checksum beside it."""
+    """Write a tokenizer in the Hugging Face format, with a checksum beside it."""
     with atomic_path(path) as temporary:
         temporary.write_text(tokenizer.to_str(), encoding="utf-8")
         write_sum(path, temporary)
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Read what `save_tokenizer` wrote.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged.
-    """
+    """Read a tokenizer written by `save_tokenizer`."""
     check_sum(path)
     try:
         return Tokenizer.from_file(str(path))
@@ -60,7 +47,7 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
 
 
 def tokenise(tokenizer: Tokenizer, text: str) -> np.ndarray:
-    """Turn a text into tokens, uint32 (tokens,)."""
+    """Convert a text to tokens, uint32 (tokens,)."""
     tokens = [np.zeros(0, np.uint32)]
     for start in range(0, len(text), PIECE * PIECES):
         pieces = list(_pieces(text[start : start + PIECE * PIECES]))

@@ -1,9 +1,8 @@
-"""What is said of a sample word by word (thesis 5.2): repetition, valid words, the length of words.
+"""Metrics of a sample's words (thesis 5.2): repetition, valid words, word length.
 
-Words are what `str.split` gives: they keep their punctuation. A prompt may end inside a word: `sample_text` can put
-that part before the continuation, so that the first word is whole. A text without a word repeats nothing, has no valid
-word and words of length 0, so that every sample counts; such a sample is as far from human as a long non-word, and is
-no reason for a hole.
+Words are split by `str.split` and keep their punctuation. A prompt may end inside a word; `sample_text` can prepend
+that part to the continuation, so that the first word is whole. A text without words has no repetition, no valid words
+and word length 0, so that every sample counts: such a sample is as far from human text as a long non-word.
 """
 
 from collections import Counter
@@ -14,19 +13,19 @@ from itertools import pairwise
 
 from english_words import get_english_words_set
 
-LOOP_PHRASE = 2  # words, the least that a phrase has
+LOOP_PHRASE = 2  # minimum number of words in a phrase
 LOOP_TIMES = 3
 
 
 def decode(data: bytes) -> str:
-    """Turn bytes into text; what is no UTF-8 is left out, as in the thesis's script."""
+    """Decode bytes as UTF-8, dropping invalid ones, as in the thesis's script."""
     return data.decode("utf-8", errors="ignore")
 
 
 def sample_text(prompt: bytes, continuation: bytes, completed: bool) -> str:
-    """Return a continuation as text, if `completed` with the word in which the prompt breaks off before it.
+    """Return a continuation as text, preceded, if `completed`, by the partial word at the end of the prompt.
 
-    Then prompt and continuation are decoded together, so that a character they share is kept.
+    Prompt and continuation are then decoded together, so that a character they share is kept.
     """
     if not completed:
         return decode(continuation)
@@ -36,9 +35,9 @@ def sample_text(prompt: bytes, continuation: bytes, completed: bool) -> str:
 
 
 def bigram_repetition(words: Sequence[str]) -> float:
-    """Measure repetition as published: the share of the pairs of neighbouring words that occur more than once.
+    """Return repetition as published: the share of the pairs of neighbouring words that occur more than once.
 
-    Each occurrence counts. (Human web text of 500 bytes then has the 0.049 of Table 5.3.)
+    Each occurrence counts. (For human web text of 500 bytes this gives the 0.049 of Table 5.3.)
 
     Returns
     -------
@@ -50,14 +49,14 @@ def bigram_repetition(words: Sequence[str]) -> float:
 
 
 def ends_in_loop(text: str) -> float:
-    """Say whether a text ends in a loop: a phrase of at least two words, three times in a row.
+    """Return whether a text ends in a loop: a phrase of at least two words, three times in a row.
 
-    The last word does not count unless white space follows it: the sample's length may have cut it.
+    The last word is ignored unless white space follows it, because the sample may have been cut there.
 
     Returns
     -------
     float
-        1.0 if it does, else 0.0; the mean over samples is the share of those that end in a loop.
+        1.0 if it does, else 0.0; the mean over samples is the share that end in a loop.
 
     References
     ----------
@@ -74,12 +73,12 @@ def ends_in_loop(text: str) -> float:
 
 
 def valid_words(words: Sequence[str], dictionary: AbstractSet[str]) -> float:
-    """Return the share of words, lowercased, that stand in `dictionary`: 0 to 1, 0 without a word."""
+    """Return the share of words, lowercased, that are in `dictionary`: 0 to 1; 0 without words."""
     return sum(word.lower() in dictionary for word in words) / len(words) if words else 0.0
 
 
 def word_length(words: Sequence[str]) -> float:
-    """Return the mean number of characters of a word, 0 without a word."""
+    """Return the mean number of characters per word; 0 without words."""
     return sum(map(len, words)) / len(words) if words else 0.0
 
 
@@ -98,12 +97,8 @@ WORD_METRICS: dict[str, Callable[[str], float]] = {
 
 
 def word_metrics(prompt: bytes, continuation: bytes, completed: Collection[str]) -> dict[str, float]:
-    """Return every metric of `WORD_METRICS` of one sample, of the text that each reads.
+    """Return every metric of `WORD_METRICS` for one sample.
 
-    Parameters
-    ----------
-    prompt, continuation : bytes
-    completed : collection of str
-        The metrics that read the partial word of the prompt too.
+    Metrics in `completed` also read the partial word at the end of the prompt.
     """
     return {name: of(sample_text(prompt, continuation, name in completed)) for name, of in WORD_METRICS.items()}

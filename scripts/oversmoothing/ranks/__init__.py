@@ -1,1 +1,1 @@
-"""What rank a model's representations really use: drawn rows, their singular values, Table 7.3."""
+"""Effective rank of a model's representations: sampled rows, their singular values, Table 7.3."""

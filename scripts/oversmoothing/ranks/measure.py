@@ -1,4 +1,4 @@
-"""The matrices of Table 7.3, from positions drawn over all windows and from the head, and measures of their rank."""
+"""The matrices of Table 7.3, from positions sampled over all windows and from the head, and measures of their rank."""
 
 import math
 from collections.abc import Mapping
@@ -29,18 +29,18 @@ SPECTRA = pa.schema(
         ("singular_value", pa.float64()),
     ]
 )
-PRECISION = float(np.finfo(np.float32).eps)  # of all that is stored
+PRECISION = float(np.finfo(np.float32).eps)  # of all stored arrays
 
 
 def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
-    """Read what a model makes of positions drawn over all windows; which ones depends on their number and the seed.
+    """Return a model's representations at positions sampled over all windows.
 
     Parameters
     ----------
     logits, hidden : path
-        Of one model. They are read one row group at a time, and only what is drawn is kept.
+        Files of one model, read one row group at a time; only the sampled rows are kept.
     count : int
-        Positions to draw; where there are fewer, all are taken.
+        Number of positions to sample; all if there are fewer. The choice depends only on their number and the seed.
     seed : int
 
     Returns
@@ -51,10 +51,10 @@ def representations(logits: str | Path, hidden: str | Path, count: int, seed: in
     Raises
     ------
     UserError
-        If a file is damaged or empty, the logits are not finite, or the two are not of the same windows.
+        If a file is damaged or empty, the logits are not finite, or the files are of different windows.
     """
     rows = draw_rows(logits, count, seed)
-    same = np.array_equal(rows, draw_rows(hidden, count, seed))  # as they are in files of one length
+    same = np.array_equal(rows, draw_rows(hidden, count, seed))  # the same rows if the files have the same length
     own = read_rows(logits, ["logits"], rows)
     inner = read_rows(hidden, ["post", "pre"], rows) if same else {}
     if not same or any(not np.array_equal(own[key], inner[key]) for key in KEYS):
@@ -67,10 +67,9 @@ def representations(logits: str | Path, hidden: str | Path, count: int, seed: in
 
 
 def heads(weights: str | Path) -> dict[str, np.ndarray]:
-    """Read a model's head W, ``head`` (v, r), and what its LayerNorm leaves of it, ``reachable_head`` (v, r).
+    """Return a model's head W, ``head`` (v, r), and its restriction by the LayerNorm, ``reachable_head`` (v, r).
 
-    The second is missing where a Linear stands between LayerNorm and head, so that any h can be reached. Errors are
-    those of `read_head` and `read_gain`.
+    The second is absent if a Linear layer lies between LayerNorm and head, because any h can then be reached.
     """
     head, gain = read_head(weights), read_gain(weights)
     return {"head": head} if gain is None else {"head": head, "reachable_head": behind_norm(head, gain)}
@@ -88,11 +87,12 @@ def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Ta
     Returns
     -------
     pyarrow.Table
-        Of schema `RANKS`. Measures: ``effective_rank``; ``above_threshold``, the singular values above that share;
-        ``numerical_rank``, those above eps / 2 sqrt(n + d + 1) of the largest, the roundoff to expect in float32
-        (Press et al. 2007). The usual max(n, d) eps is some fifty times that and swallows true directions.
+        With schema `RANKS`. Measures: ``effective_rank``; ``above_threshold``, the number of singular values above that
+        share; ``numerical_rank``, the number above eps / 2 sqrt(n + d + 1) times the largest, the rounding error to
+        expect in float32 (Press et al. 2007). The usual max(n, d) eps is some fifty times larger and would discard true
+        directions.
     pyarrow.Table
-        Of schema `SPECTRA`.
+        With schema `SPECTRA`.
 
     Raises
     ------

@@ -1,19 +1,21 @@
-"""Singular values of a matrix and what is read off them: effective rank, and counts above a threshold (thesis 2.4).
+"""Singular values of a matrix, its effective rank, and counts of singular values above a threshold (thesis 2.4).
 
-Apart from `spectra`, so that a change here samples and scores nothing again.
+Separate from `spectra`, so that a change here does not trigger sampling and scoring again.
 """
 
 import numpy as np
 
 
 def singular_values(matrix: np.ndarray) -> np.ndarray:
-    """Return the singular values of a matrix (n, d), float64 (min(n, d),), largest first; those given come back.
+    """Return the singular values of a matrix (n, d), float64 (min(n, d),), in decreasing order.
+
+    Given singular values (one dimension) are only sorted.
 
     Raises
     ------
     ValueError
-        If `matrix` is empty, has NaN or infinite values or neither one dimension nor two, or if singular values
-        given are negative.
+        If `matrix` is empty, has NaN or infinite values or other than one or two dimensions, or if given singular
+        values are negative.
     """
     matrix = np.asarray(matrix, np.float64)
     if not matrix.size or matrix.ndim not in (1, 2):
@@ -30,7 +32,7 @@ def singular_values(matrix: np.ndarray) -> np.ndarray:
 def effective_rank(matrix: np.ndarray) -> float:
     """Return exp(H(sigma / sum(sigma))), H in nats, over the singular values sigma (thesis 2.4, Table 7.3).
 
-    Nothing is centred: a common offset of all rows counts as a direction.
+    The matrix is not centred: a common offset of all rows counts as a direction.
 
     Parameters
     ----------
@@ -40,12 +42,12 @@ def effective_rank(matrix: np.ndarray) -> float:
     Returns
     -------
     float
-        From 1 (all rows are multiples of one) to min(n, d) (all singular values are equal); 0 for zeros.
+        From 1 (all rows are multiples of one row) to min(n, d) (all singular values are equal); 0 for a zero matrix.
 
     Raises
     ------
     ValueError
-        As `singular_values`.
+        As in `singular_values`.
 
     References
     ----------
@@ -54,14 +56,14 @@ def effective_rank(matrix: np.ndarray) -> float:
     sigma = singular_values(matrix)
     if not sigma[0]:
         return 0.0
-    shares = sigma[sigma > 0] / sigma[0]  # first by the largest, so that the sum cannot overflow
+    shares = sigma[sigma > 0] / sigma[0]  # divided by the largest first, so that the sum cannot overflow
     shares = shares / shares.sum()
     shares = shares[shares > 0]
     return float(np.exp(-(shares @ np.log(shares))))
 
 
 def count_above(matrix: np.ndarray, share: float) -> int:
-    """Count the singular values above a share of the largest: the other effective rank of thesis 2.4.
+    """Return the number of singular values above a share of the largest: the other effective rank of thesis 2.4.
 
     Parameters
     ----------
@@ -73,12 +75,12 @@ def count_above(matrix: np.ndarray, share: float) -> int:
     Returns
     -------
     int
-        0 for zeros.
+        0 for a zero matrix.
 
     Raises
     ------
     ValueError
-        If `share` lies outside [0, 1), or as `singular_values`.
+        If `share` lies outside [0, 1), or as in `singular_values`.
     """
     if not 0 <= share < 1:
         raise ValueError(f"a share of {share} lies outside [0, 1)")

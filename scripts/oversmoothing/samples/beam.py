@@ -1,4 +1,4 @@
-"""Beam search: the likeliest continuation that a search of limited width finds."""
+"""Beam search: the most probable continuation found by a search of limited width."""
 
 from collections.abc import Callable
 
@@ -19,10 +19,10 @@ def beam_search(
     precision: str = "float32",
     progress: Callable[[int], object] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Continue each prompt by the best of the `width` texts that are kept from token to token.
+    """Continue each prompt by beam search.
 
-    There is no token that ends a text, so all have one length and their log-probabilities compare as they are. Equal
-    ones are settled by rank of the text and then by token id, the lowest first; width 1 is greedy decoding.
+    No token ends a text, so all texts have the same length and their log-probabilities are comparable. Ties are broken
+    by the rank of the text and then by token id, lowest first; width 1 is greedy decoding.
 
     Parameters
     ----------
@@ -32,16 +32,17 @@ def beam_search(
     length : int
         Tokens to add, at least 1.
     width : int
+        Texts kept per prompt at each token.
     precision : {"bf16", "float32"}
         Of keys and values; see `Cache`.
     progress : callable, optional
-        Called after each step with the number of tokens that the n continuations grew by.
+        Called after each step with the number of tokens added to the n continuations.
 
     Returns
     -------
     texts : int64 tensor, shape (n, length)
     scores : float64 tensor, shape (n,)
-        Their log-probabilities given the prompt, in nats.
+        Log-probabilities of the texts given the prompt, in nats.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def beam_search(
     cache = remember(model, n * width, time + length - 1, precision)
     logits = cache.feed(prompts.repeat_interleave(width, dim=0))
     texts = prompts.new_empty((n, width, length))
-    # At first all texts of a beam are the same; only one of them may grow.
+    # Initially all texts of a beam are the same, so only one of them may grow.
     scores = torch.full((n, width), -torch.inf, dtype=torch.float64, device=prompts.device)
     scores[:, 0] = 0
     for j in range(length):

@@ -1,4 +1,4 @@
-"""A GPT that remembers the keys and values of what it has read, so that one more token costs one token's work."""
+"""Key-value cache of a GPT, so that each new token costs the work of one token."""
 
 import math
 from collections.abc import Iterable
@@ -15,30 +15,30 @@ NOT_FINITE = "the model's logits are not all finite numbers; its weights are dam
 
 
 def remember(model: Predictor, n: int, length: int, precision: str) -> Remembering:
-    """Begin n texts of up to `length` tokens (see `Cache`); a model that is no GPT brings its own memory."""
+    """Return a cache for n texts of up to `length` tokens (see `Cache`); models other than a GPT provide their own."""
     if isinstance(model, GPT):
         return Cache(model, n, length, precision)
     return cast(Foreign, model).cache(length)
 
 
 class Cache:
-    """The keys and values of n texts that grow together, in buffers laid out once.
+    """The keys and values of n texts that grow together, in preallocated buffers.
 
     Parameters
     ----------
     model : GPT
         In evaluation mode, on its device.
     n : int
-        Texts; all are equally long at any time.
+        Number of texts; all have the same length at any time.
     length : int
-        Tokens that one text may grow to, at most the model's block.
+        Maximum length of a text in tokens, at most the model's block.
     precision : {"bf16", "float32"}
         Of keys and values, the same as that of the blocks (`oversmoothing.device.autocast`).
 
     Raises
     ------
     ValueError
-        If `length` is more than the model's block.
+        If `length` exceeds the model's block.
     """
 
     def __init__(self, model: GPT, n: int, length: int, precision: str = "float32") -> None:
@@ -52,27 +52,15 @@ class Cache:
         self.buffers = torch.empty(shape, dtype=dtype, device=model.head.weight.device)
 
     def feed(self, tokens: Tensor) -> Tensor:
-        """Read the next tokens of every text and predict the one after them.
+        """Read the next tokens of every text, int64 (n, time); return logits of the following one, float32 (n, v).
 
-        Parameters
-        ----------
-        tokens : int64 tensor, shape (n, time)
-            The prompts at first, then one token a call.
-
-        Returns
-        -------
-        float32 tensor, shape (n, v)
-            Logits of the token that follows, as `GPT.forward` gives them at the last position.
-
-        Raises
-        ------
-        ValueError
-            If more than one token is fed to texts that have begun, or the buffers are full.
+        The first call takes the prompts, later ones one token each. A `ValueError` is raised if more than one token is
+        fed to texts that have begun, or the buffers are full.
         """
         model, time = self.model, tokens.shape[1]
         start, end = self.filled, self.filled + time
         if start and time != 1:
-            raise ValueError(f"{time} tokens for texts that have begun; feed one at a time")
+            raise ValueError(f"{time} tokens for texts that have already begun; feed one at a time")
         if end > self.buffers.shape[4]:
             raise ValueError(f"no room for token {end} in a cache of {self.buffers.shape[4]}")
         x = model.embedding(tokens)
@@ -97,13 +85,7 @@ class Cache:
         return model.logits(model.bottleneck(model.norm(last)) if before else model.norm(model.bottleneck(last)))
 
     def reorder(self, rows: Tensor, start: int) -> None:
-        """Let text i go on from what text `rows[i]` has read from position `start` on; before, they are the same.
-
-        Parameters
-        ----------
-        rows : int64 tensor, shape (n,)
-        start : int
-        """
+        """Make text i continue text `rows[i]` from position `start` on; before it, the texts are identical."""
         for layer in self.buffers:
             read = layer[:, :, :, start : self.filled]
             read.copy_(read.index_select(1, rows))
@@ -120,9 +102,9 @@ def _project(attention: Attention, x: Tensor, rotary: Tensor | None) -> tuple[Te
 
 
 def _attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Attend from one position to all in the cache; on a CPU two batched products outrun the fused kernel by a third.
+    """Attend from one position to all in the cache; on a CPU two products are a third faster than the fused kernel.
 
-    query (n, heads, 1, size); keys and values (n, heads, time, size), read where they lie.
+    query (n, heads, 1, size); keys and values (n, heads, time, size), read in place.
     """
     n, heads, _, size = query.shape
     query = (query / math.sqrt(size)).reshape(n * heads, 1, size)

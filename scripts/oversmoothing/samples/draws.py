@@ -1,4 +1,4 @@
-"""The uniform numbers behind every sample, and how one of them chooses a token."""
+"""The uniform random numbers behind every sample, and the choice of a token by one of them."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from torch import Tensor
 
 
 def uniforms(seed: int, windows: Sequence[int], length: int) -> np.ndarray:
-    """Draw the number behind byte j of each window: a function of (seed, window, j) and of nothing else.
+    """Return the random number of byte j of each window: a function of (seed, window, j) only.
 
-    So every model and every decoding is sampled with common random numbers, whatever the batch and the device. The
-    generator is Philox4x64-10 with the key (seed, window); its counter stands for j.
+    Every model and every decoding is thus sampled with common random numbers, independent of batch and device. The
+    generator is Philox4x64-10 with the key (seed, window) and counter j.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def uniforms(seed: int, windows: Sequence[int], length: int) -> np.ndarray:
     windows : sequence of int
         Identities of the windows, at least 0.
     length : int
-        Bytes to draw for; fewer are a prefix of more.
+        Bytes per window; a shorter length gives a prefix of a longer one.
 
     Returns
     -------
@@ -39,10 +39,10 @@ def uniforms(seed: int, windows: Sequence[int], length: int) -> np.ndarray:
 
 
 def choose(p: Tensor, u: Tensor) -> Tensor:
-    """Choose one token from each distribution: the first at which the cumulative mass exceeds u of the total.
+    """Choose one token from each distribution: the first at which the cumulative mass exceeds u times the total.
 
-    Tokens stand in the order of their ids and the mass is summed in float64. A token without mass is never chosen,
-    whatever u and however the sum is rounded.
+    Tokens are in order of their ids and the mass is summed in float64. A token without mass is never chosen, whatever u
+    and the rounding of the sum.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def choose(p: Tensor, u: Tensor) -> Tensor:
     -------
     int64 tensor, shape (n,)
     """
-    # Masked, because a GPU sums in parallel: the sum may then rise, by rounding, at a token that has no mass.
+    # Masked, because a GPU sums in parallel: by rounding, the sum may then rise at a token without mass.
     mass = p.double().cumsum(dim=1) * (p > 0)
     return (mass > u[:, None] * mass.amax(dim=1, keepdim=True)).byte().argmax(dim=1)
 
 
 def draws_for(seed: int, windows: Sequence[int], length: int, device: torch.device) -> Tensor:
-    """Return `uniforms` as a tensor (length, windows) on a device: one row for each step of a generation."""
+    """Return `uniforms` as a tensor (length, windows) on a device: one row per step of a generation."""
     return torch.from_numpy(np.ascontiguousarray(uniforms(seed, windows, length).T)).to(device)

@@ -27,13 +27,13 @@ SAMPLES = pa.schema(
     ]
 )
 
-# How the next token of each text is chosen: from the model's distributions (n, v), one uniform number for each text
-# (n,), and what the same step returned before (None at first), to token ids (n,) and what it wants to see next.
+# A choice of the next token of each text: from the model's distributions (n, v), one uniform number per text (n,), and
+# the state returned by the previous step (None at first), to token ids (n,) and the next state.
 Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
 Progress = Callable[[int], object]
 
-# On a CPU, texts whose keys and values together outgrow its cache wait for memory at each byte: a quarter of the time
-# at two layers of width 288. Fewer at a time are faster, down to where the weights are read for too few of them.
+# On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at
+# two layers of width 288. Smaller batches are faster, until the weights are read for too few texts.
 CACHE_BYTES = 72 * 2**20
 FEWEST = 25
 
@@ -56,30 +56,30 @@ def generate(
     model : Predictor
         Over bytes, in evaluation mode, on its device.
     windows : sequence of int
-        The identity of each prompt, on which its random numbers depend (`draws.uniforms`).
+        Identity of each prompt, which determines its random numbers (`draws.uniforms`).
     prompts : sequence of bytes
-        Of any lengths; only neighbours of one length share a batch.
+        Of any lengths; only neighbours of the same length share a batch.
     length : int
     decoding : mapping
         An entry of the config's lists, such as ``{name: top-p, p: 0.9}`` or ``{name: beam, width: 4}``.
     seed : int
     batch : int
-        Texts that the model runs over at a time, at most; beam search spends `width` of them on a prompt.
+        Maximum number of texts in a forward pass; beam search uses `width` of them per prompt.
     precision : {"bf16", "float32"}
         Of the blocks; the head is always float32.
     progress : callable, optional
-        Called, as the work goes on, with the number of new bytes.
+        Called repeatedly with the number of new bytes.
 
     Yields
     ------
     pyarrow.RecordBatch
-        With the schema `SAMPLES`; rows in the order of the prompts.
+        With schema `SAMPLES`; rows in the order of the prompts.
 
     Raises
     ------
     UserError
-        If a prompt is empty or does not fit into the model's block together with `length` bytes, the decoding is
-        unknown or out of range, or the model's logits are not finite.
+        If a prompt is empty or exceeds the model's block together with `length` bytes, the decoding is unknown or out
+        of range, or the model's logits are not finite.
     """
     _check(prompts, length, model.config.block)
     device = model.head.weight.device
@@ -88,7 +88,7 @@ def generate(
     for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // (beams or 1)):
         tokens = np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts[start:end]]).astype(np.int64)
         inputs = torch.from_numpy(tokens).to(device)
-        # Around the whole loop and not each step, so that weights are cast once.
+        # Around the whole loop rather than each step, so that weights are cast once.
         with autocast(device, precision):
             if step is None:
                 grown, _ = beam_search(model, inputs, length, beams or 1, precision, progress)
@@ -151,13 +151,7 @@ def sample(
 
 
 def stepper(decoding: Mapping[str, Any], model: Predictor) -> Step:
-    """Build the step of a decoding.
-
-    Raises
-    ------
-    UserError
-        If the decoding is unknown or out of range.
-    """
+    """Return the step of a decoding; a `UserError` if the decoding is unknown or out of range."""
     if decoding.get("name") == "mirostat":
         return Mirostat.from_settings(decoding)
     if decoding.get("name") == "bat":
@@ -166,7 +160,7 @@ def stepper(decoding: Mapping[str, Any], model: Predictor) -> Step:
 
 
 def drawn_from(decode: Decoder) -> Step:
-    """Turn a map between distributions into a step: draw from what it makes of the model's; there is no state."""
+    """Return the stateless step that samples from a map's output."""
 
     def step(p: Tensor, u: Tensor, state: None) -> tuple[Tensor, None]:
         return choose(decode(p), u), state
@@ -188,7 +182,7 @@ def _check(prompts: Sequence[bytes], length: int, block: int) -> None:
 
 
 def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of prompts of one length; each run of them in as few, equal ranges as `at_a_time` allows."""
+    """Yield ranges of prompts of equal length, each run split into as few, equal ranges as `at_a_time` allows."""
     start = 0
     for time, group in groupby(map(len, prompts)):
         n = len(list(group))
@@ -198,14 +192,14 @@ def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Itera
 
 
 def _at_a_time(model: Predictor, batch: int, length: int) -> int:
-    """Return how many texts of `length` to run over at a time."""
+    """Return how many texts of `length` to run in one forward pass."""
     if model.head.weight.device.type != "cpu":
         return batch
     return min(batch, max(FEWEST, CACHE_BYTES // (8 * model.config.layers * model.config.width * length)))
 
 
 def _bat(decoding: Mapping[str, Any], head: np.ndarray) -> Decoder:
-    """Build the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
-    from oversmoothing.bat.decoding import bat_decoder  # compiles; a second that others need not spend
+    """Return the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
+    from oversmoothing.bat.decoding import bat_decoder  # imported here because it compiles, which takes a second
 
     return bat_decoder(head, *parameters(decoding))

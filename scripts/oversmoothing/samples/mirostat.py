@@ -1,4 +1,4 @@
-"""Mirostat: sampling that holds the surprise of a text at a target."""
+"""Mirostat: sampling that keeps the surprise of a text at a target."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from oversmoothing.samples.draws import choose
 
 @dataclass(frozen=True)
 class Mirostat:
-    """A step of sampling under Mirostat 2.0, which needs no estimate of the distribution's exponent.
+    """A sampling step under Mirostat 2.0, which needs no estimate of the distribution's exponent.
 
-    Tokens more surprising than a bound mu are cut, and one of the others is drawn. Its surprise, -log2 of what the
-    model itself gave it, then moves the bound: mu <- mu - rate (surprise - tau). mu starts at 2 tau.
+    Tokens more surprising than a bound mu are removed, and one of the others is drawn. Its surprise, -log2 of the
+    model's own probability of it, then updates the bound: mu <- mu - rate (surprise - tau). mu starts at 2 tau.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Mirostat:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "Mirostat":
-        """Build from ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names a key or value at fault."""
+        """Return the step for ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names an invalid key or value."""
         tau, rate = parameters(settings)
         return cls(float(tau), float(rate))
 

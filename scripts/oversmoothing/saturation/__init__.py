@@ -1,1 +1,1 @@
-"""Saturation: a law of losses fitted to training histories, and where each model leaves it (Godey et al. 2024)."""
+"""Saturation: a law of losses fitted to training histories, and where models depart from it (Godey et al. 2024)."""

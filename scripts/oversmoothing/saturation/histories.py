@@ -1,4 +1,4 @@
-"""Training histories: how large a model is, what it has seen, and its loss there; of ours and of anybody's."""
+"""Training histories, of this study or provided by the user: model size, text seen, and loss."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.store.seal import check
 
 UNITS = ("bytes", "tokens")
-BLOCKS = "blocks."  # how the names of a GPT's weights begin that are neither embedding, bottleneck nor head
+BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class History:
     parameters : int
         N, the number of weights.
     seen : float array, shape (n,)
-        T, the text seen in training so far; above 0, and rising.
+        T, the amount of text seen so far; positive and increasing.
     losses : float array, shape (n,)
-        In nats per byte or per token, as `unit` says; above 0.
+        Nats per byte or per token, according to `unit`; positive.
     unit : {"bytes", "tokens"}
-        Of `seen`.
+        Unit of `seen`.
     """
 
     name: str
@@ -41,14 +41,9 @@ class History:
 
 
 def study_history(name: str, history: str | Path, weights: str | Path) -> History:
-    """Read the validation losses of a model that was trained here, in nats per byte, against the bytes it had seen.
+    """Read the validation losses of a model trained here, in nats per byte, against the bytes it had seen.
 
     The evaluation before the first step is left out.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged.
     """
     table = read_table(history, ["bytes", "validation_loss"])
     seen = table["bytes"].to_numpy().astype(np.float64)
@@ -57,15 +52,10 @@ def study_history(name: str, history: str | Path, weights: str | Path) -> Histor
 
 
 def count_parameters(weights: str | Path) -> int:
-    """Count the weights of a GPT's blocks, from the header of its file.
+    """Return the number of weights in a GPT's blocks, from the header of its file.
 
-    Embedding, bottleneck and head are left out, as in Kaplan et al. (2020): so members of a family, which differ in
-    the rank of the head, are of one size.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or holds no blocks.
+    Embedding, bottleneck and head are left out, as in Kaplan et al. (2020), so that members of a family, which differ
+    in the rank of the head, have the same size.
     """
     check(weights)
     try:
@@ -81,22 +71,23 @@ def count_parameters(weights: str | Path) -> int:
 
 
 def read_history(name: str, path: str | Path, parameters: int) -> History:
-    """Read a history that the user brings.
+    """Read a history that the user provides.
 
     Parameters
     ----------
     name : str
     path : path
-        CSV or Parquet with the columns ``bytes`` or ``tokens``, and ``loss``. A row with 0 of them is left out.
+        CSV or Parquet with a column ``bytes`` or ``tokens``, and a column ``loss``. Rows where the first is 0 are left
+        out.
     parameters : int
         N.
 
     Raises
     ------
     UserError
-        If the file is missing, is neither CSV nor Parquet, lacks a column or has both kinds of text; if a value is
-        missing or no number, a loss is not above 0, an amount of text is negative or stands twice; if fewer than two
-        rows are left. The message names the file, and the row where there is one.
+        If the file is missing, is neither CSV nor Parquet, lacks a column or has both ``bytes`` and ``tokens``; if a
+        value is missing or not a number, a loss is not positive, an amount of text is negative or repeated; if fewer
+        than two rows remain. The message names the file and, where applicable, the row.
     """
     table = _read(Path(path))
     units = [unit for unit in UNITS if unit in table.column_names]
@@ -111,26 +102,20 @@ def read_history(name: str, path: str | Path, parameters: int) -> History:
     order = np.argsort(seen[seen > 0], kind="stable")
     seen, losses = seen[seen > 0][order], losses[seen > 0][order]
     if np.any(twice := np.diff(seen) == 0):
-        raise UserError(f"{path}: {units[0]} {seen[1:][twice][0]:g} stands twice; keep one loss for each")
+        raise UserError(f"{path}: {units[0]} {seen[1:][twice][0]:g} occurs twice; keep one loss for each")
     if len(seen) < 2:
         raise UserError(f"{path}: has {len(seen)} loss with {units[0]} above 0; a history needs at least two")
     return History(name, parameters, seen, losses, units[0])
 
 
 def one_unit(histories: list[History]) -> str:
-    """Return the unit of text that all histories share.
-
-    Raises
-    ------
-    UserError
-        If they do not share one: losses per byte and per token do not follow one law.
-    """
+    """Return the unit of text shared by all histories; a `UserError` if they differ and are thus incomparable."""
     for history in histories:
         if history.unit != histories[0].unit:
             raise UserError(
                 f"saturation.histories: {history.name} counts {history.unit}, {histories[0].name} "
-                f"{histories[0].unit}; losses per byte and per token make no one fit. Give all the same column; what "
-                "is trained here counts bytes, and saturation.study: false leaves it out"
+                f"{histories[0].unit}; losses per byte and per token cannot be fitted together. Use the same column in "
+                "all; models trained here count bytes, and saturation.study: false leaves them out"
             )
     return histories[0].unit
 
@@ -139,7 +124,7 @@ def _read(path: Path) -> pa.Table:
     if path.suffix == ".parquet":
         return read_table(path)
     if path.suffix != ".csv":
-        raise UserError(f"{path}: a history is .csv or .parquet")
+        raise UserError(f"{path}: a history must be .csv or .parquet")
     try:
         return pyarrow.csv.read_csv(path)
     except FileNotFoundError:

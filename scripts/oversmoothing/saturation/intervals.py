@@ -1,9 +1,9 @@
-"""How sure a fit of the law is: a bootstrap of moving blocks of residuals within each history.
+"""Uncertainty of a fit of the law: a bootstrap of moving blocks of residuals within each history.
 
-Losses one evaluation apart are not independent, so residuals are drawn in runs, as long as the cube root of the
-history (Kunsch 1989; Davison and Hinkley 1997, 8.2.3), and added to the fitted curve; each draw is fitted again.
-What another training with another seed would give is not in it: each history is one training. And where losses are
-few the intervals are too narrow: in simulations they hold the truth in 65 to 90 % of cases, not in 95 %.
+Losses of neighbouring evaluations are dependent, so residuals are drawn in blocks, as long as the cube root of the
+history's length (Kunsch 1989; Davison and Hinkley 1997, 8.2.3), and added to the fitted curve; the law is then fitted
+again. The intervals do not cover the variation between training seeds, since each history is one training. With few
+losses they are too narrow: in simulations they contain the true value in 65 to 90 % of cases, not in 95 %.
 """
 
 from collections.abc import Sequence
@@ -23,23 +23,24 @@ def resample(
     Parameters
     ----------
     parameters, seen, log_losses : float arrays, shape (n,)
-        Points, of all histories one after the other, each in the order of T.
+        Points of all histories concatenated, each in order of T.
     lengths : sequence of int
-        Points of each history.
+        Number of points of each history.
     resamples, seed : int
-        Draws, and their seed. Where two sizes of model leave alpha open, each draw takes another one.
+        Number of draws, and their seed. With two sizes of model, which leave alpha undetermined, each draw takes
+        another alpha.
 
     Returns
     -------
     law : Law
     draws : list of Law
     residuals : float array, shape (n,)
-        Of log L, made larger for the numbers that were fitted: sqrt(n / (n - k)) times.
+        Of log L, inflated by sqrt(n / (n - k)) for the k fitted coefficients.
 
     Raises
     ------
     ValueError
-        If there are no more points than numbers to fit.
+        If there are no more points than coefficients.
     """
     free = estimable(parameters)
     if len(log_losses) <= len(free):
@@ -56,9 +57,9 @@ def resample(
 
 
 def moving_blocks(residuals: np.ndarray, lengths: Sequence[int], random: np.random.Generator) -> np.ndarray:
-    """Draw residuals anew, for each history from its own, in runs as long as the cube root of their number.
+    """Resample residuals within each history, in circular blocks as long as the cube root of their number.
 
-    A run that reaches the end goes on at the beginning, so that all residuals are drawn equally often.
+    A block that reaches the end continues at the beginning, so that all residuals are drawn equally often.
     """
     drawn = []
     for own in np.split(residuals, np.cumsum(lengths)[:-1]):
@@ -79,7 +80,7 @@ def interval_of_values(draws: Sequence[Law], name: str) -> tuple[float, float]:
 def band(
     draws: Sequence[Law], residuals: np.ndarray, parameters: float, seen: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where 95 % of the losses of a model of size N would lie that follows the law.
+    """Return the 95 % band of the losses of a model of size N that follows the law.
 
     Parameters
     ----------

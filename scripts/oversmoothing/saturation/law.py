@@ -1,11 +1,12 @@
 """The law of losses, L(N, T) = A / N^alpha + B / T^beta + E, and its fit (Hoffmann et al. 2022, 3.3 and D.2).
 
-As there, the fit is of log L, in the logarithms of A, B and E, with a Huber loss and from a grid of starts. Their
-delta is 0.001; here it is 0.01, because validation losses of one training lie within about 1 % of such a curve: below
-that they count by their squares, which wastes less of few points, and a spike above it counts by its size.
+As there, the fit is of log L, in the logarithms of A, B and E, with a Huber loss and from a grid of starting points.
+Their delta is 0.001; here it is 0.01, because the validation losses of one training lie within about 1 % of such a
+curve: below that they count by their squares, which makes better use of few points, and a spike above it counts
+linearly.
 
-How much of the law can be told depends on how many sizes of model there are. With one, A / N^alpha and E are one
-number. With two, any alpha fits them equally well, with an A and an E of its own.
+How much of the law is determined depends on the number of model sizes. With one, A / N^alpha and E cannot be separated.
+With two, every alpha fits equally well, with its own A and E.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,10 @@ import numpy as np
 from scipy.optimize import least_squares
 
 DELTA = 0.01  # of log L
-EXPONENTS = (0.01, 3.0)  # where alpha and beta are looked for
+EXPONENTS = (0.01, 3.0)  # bounds of alpha and beta
 ALPHA = 0.34  # Hoffmann et al. (2022), equation 10
-ALPHAS = (0.1, 1.0)  # what alpha may be where two sizes cannot tell
-ONE_SIZE = 1.1  # sizes that differ by less are one
+ALPHAS = (0.1, 1.0)  # range of alpha where two sizes leave it undetermined
+ONE_SIZE = 1.1  # sizes whose ratio is below this count as one
 STARTS = (0.1, 0.3, 1.0)  # exponents
 ORDER = ("A", "alpha", "B", "beta", "E")
 FREE = {1: ("B", "beta", "E"), 2: ("A", "B", "beta", "E"), 3: ORDER}
@@ -27,11 +28,11 @@ FREE = {1: ("B", "beta", "E"), 2: ("A", "B", "beta", "E"), 3: ORDER}
 
 @dataclass(frozen=True)
 class Law:
-    """L(N, T) = A / N^alpha + B / T^beta + E, by the logarithms of its coefficients.
+    """L(N, T) = A / N^alpha + B / T^beta + E, parametrised by the logarithms of its coefficients.
 
-    They are given at the geometric means of the points that were fitted, where the terms can be compared:
-    ``size`` = log(A / N0^alpha), ``text`` = log(B / T0^beta), ``floor`` = log E. With one size of model, ``size`` is
-    -inf and ``floor`` stands for A / N^alpha + E.
+    They are given at the geometric means N0 and T0 of the fitted points, where the terms can be compared: ``size`` =
+    log(A / N0^alpha), ``text`` = log(B / T0^beta), ``floor`` = log E. With one size of model, ``size`` is -inf and
+    ``floor`` represents A / N^alpha + E.
     """
 
     size: float
@@ -57,7 +58,7 @@ class Law:
 
     @property
     def values(self) -> dict[str, float]:
-        """A, alpha, B, beta and E as they stand in the law."""
+        """A, alpha, B, beta and E as they appear in the law."""
         return {
             "A": float(np.exp(self.size + self.alpha * self.centre[0])),
             "alpha": self.alpha,
@@ -68,7 +69,7 @@ class Law:
 
 
 def sizes(parameters: np.ndarray) -> int:
-    """Count the sizes of model among values of N, shape (n,); those within 10 % of a smaller one are the same."""
+    """Return the number of distinct sizes in N, shape (n,); sizes within 10 % of a smaller one count as the same."""
     found: list[float] = []
     for size in np.unique(parameters):
         if not found or size > ONE_SIZE * found[-1]:
@@ -77,7 +78,7 @@ def sizes(parameters: np.ndarray) -> int:
 
 
 def estimable(parameters: np.ndarray) -> tuple[str, ...]:
-    """Name what of the law can be fitted to models of these sizes N, shape (n,)."""
+    """Return which coefficients of the law can be fitted to models of these sizes N, shape (n,)."""
     return FREE[min(sizes(parameters), 3)]
 
 
@@ -88,30 +89,30 @@ def fit(
     alpha: float = ALPHA,
     start: Law | None = None,
 ) -> Law:
-    """Fit the law.
+    """Fit the law to losses.
 
     Parameters
     ----------
     parameters, seen, log_losses : float arrays, shape (n,)
-        N, T and log L of the points, of all histories one after the other.
+        N, T and log L of the points of all histories concatenated.
     alpha : float
-        What it is taken to be where there are two sizes.
+        The alpha assumed if there are two sizes.
     start : Law, optional
-        Begin from this one alone; by default from a grid.
+        The only starting point; by default a grid.
 
     Returns
     -------
     Law
-        The best of all starts.
+        The best fit over all starts.
 
     Raises
     ------
     ValueError
-        If there are fewer points than numbers to fit.
+        If there are fewer points than coefficients.
     """
     free = estimable(parameters)
     if len(log_losses) < len(free):
-        raise ValueError(f"{len(log_losses)} points cannot tell {len(free)} numbers")
+        raise ValueError(f"{len(log_losses)} points cannot determine {len(free)} coefficients")
     n, t = np.log(parameters), np.log(seen)
     centre = (float(n.mean()), float(t.mean()))
     low, high = _bounds(log_losses, free)
@@ -138,14 +139,14 @@ def fit(
 
 
 def _bounds(log_losses: np.ndarray, free: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Let each term lie between nothing, a millionth of the lowest loss, and a little above the highest."""
+    """Bound each term between a millionth of the lowest loss and a little above the highest."""
     term = (float(log_losses.min()) - 14, float(log_losses.max()) + 1)
     pairs = [EXPONENTS if name in ("alpha", "beta") else term for name in free]
     return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
 
 
 def _starts(log_losses: np.ndarray, free: Sequence[str]) -> list[np.ndarray]:
-    """Begin with three equal terms, or two, and with each pair of exponents."""
+    """Return starting points with three (or two) equal terms and each pair of exponents."""
     level = float(log_losses.mean()) - np.log(2 + ("A" in free))
     exponents = [name for name in free if name in ("alpha", "beta")]
     return [

@@ -1,4 +1,4 @@
-"""From training histories to a fitted law, and to every loss beside what the law says of it."""
+"""The fitted law of training histories, and every loss beside the law's prediction."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from oversmoothing.saturation.intervals import band, interval_of_values, resampl
 from oversmoothing.saturation.law import EXPONENTS, ORDER, Law, estimable, sizes
 
 SPARE = 2  # points beyond the numbers to fit
-NOTHING = 1e-4  # of the lowest loss: a term below is none
+NOTHING = 1e-4  # of the lowest loss: a smaller term counts as 0
 LAW = pa.schema(
     [
         ("parameter", pa.string()),  # A, alpha, B, beta, E
-        ("value", pa.float64()),  # null where it cannot be told
+        ("value", pa.float64()),  # null where it is not determined
         ("low", pa.float64()),  # 95 % interval
         ("high", pa.float64()),
         ("note", pa.string()),
@@ -31,7 +31,7 @@ POINTS = pa.schema(
         ("fitted", pa.bool_()),  # whether the law is fitted to this model
         ("compared", pa.bool_()),  # whether the point is late enough for the law
         ("extrapolated", pa.float64()),  # null where nothing is fitted, or the point is too early
-        ("low", pa.float64()),  # where 95 % of such losses would lie
+        ("low", pa.float64()),  # 95 % band of such losses
         ("high", pa.float64()),
     ]
 )
@@ -42,25 +42,25 @@ TWO = "not told by two sizes N: any alpha fits them"
 def measure(
     histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Fit the law to some of the histories and set it beside all of them.
+    """Fit the law to some of the histories and compare all of them with it.
 
     Parameters
     ----------
     histories : sequence of History
         At least one.
     fitted : collection of str
-        Names of those that the law is fitted to.
+        Names of the histories that the law is fitted to.
     skip : float
-        The first share of each training that is left out: a warm-up follows no power law.
+        Initial share of each training to leave out, because a warm-up follows no power law.
     resamples, seed : int
         Of the bootstrap.
 
     Returns
     -------
     law : pyarrow.Table
-        Of schema `LAW`. Without enough points there is no value in it, and the note says so.
+        With schema `LAW`. If there are too few points it has no values, and the note says so.
     points : pyarrow.Table
-        Of schema `POINTS`.
+        With schema `POINTS`.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def measure(
 
 
 def _too_few(parameters: np.ndarray) -> str | None:
-    """Say why there is no fit, if there is none."""
+    """Return why there is no fit; None if there is one."""
     if not len(parameters):
         return "no fit: none of the models is to be fitted; name some in saturation.fitted"
     wanted = len(estimable(parameters)) + SPARE
@@ -107,7 +107,7 @@ def _too_few(parameters: np.ndarray) -> str | None:
 
 
 def _told(name: str, parameters: np.ndarray) -> tuple[bool, str]:
-    """Say whether a number of the law can be told by models of these sizes, and what to know of it."""
+    """Return whether models of these sizes determine a coefficient of the law, and a note on it."""
     count = sizes(parameters)
     if count == 1 and name in ("A", "alpha"):
         return False, "not told by one size N: it is in E"
@@ -119,7 +119,7 @@ def _told(name: str, parameters: np.ndarray) -> tuple[bool, str]:
 
 
 def _edge(law: Law, name: str, lowest: float) -> str:
-    """Say so where a number of the law is at the edge of what was looked at."""
+    """Return a note if a coefficient lies at the edge of its range."""
     value = law.values[name]
     if name in ("alpha", "beta"):
         outside = not EXPONENTS[0] * 1.01 < value < EXPONENTS[1] * 0.99

@@ -1,4 +1,4 @@
-"""Atomic writes: a reader sees the old file or the new one, never half of one."""
+"""Atomic writes: a reader sees the old file or the new one, never a partial one."""
 
 import glob
 import json
@@ -13,28 +13,15 @@ from oversmoothing.jobs import UserError
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; rename it to `path` once the block ends well.
+    """Yield a temporary path beside `path`, renamed to `path` once the block succeeds.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file to write. Its folder is made if it is missing.
-
-    Yields
-    ------
-    Path
-        A path in the same folder, so that the final rename is atomic. If the block raises, what it
-        wrote there is removed and `path` stays as it was.
-
-    Raises
-    ------
-    UserError
-        If the disk is full; the message names `path`.
+    The folder of `path` is created if missing. If the block raises, the temporary file is removed and `path` is
+    unchanged; if the disk is full, a `UserError` names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a kill in the middle of a write
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
         if not _lives(abandoned.suffixes[-2][1:]):
             abandoned.unlink(missing_ok=True)
     try:
@@ -42,7 +29,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         _flush_to_disk(temporary)
         temporary.replace(path)
     except Exception as error:
-        if "No space left on device" in str(error):  # an OSError of Python or Arrow, or a SafetensorError
+        if "No space left on device" in str(error):  # raised as OSError by Python and Arrow, and as SafetensorError
             raise UserError(f"{path}: no space left on the disk; free some and run again") from error
         raise
     finally:
@@ -50,13 +37,13 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as JSON with sorted keys, so that equal values give equal files."""
+    """Write `value` as JSON with sorted keys, so that equal values give identical files."""
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _lives(process: str) -> bool:
-    """Whether a process of this machine may still be writing: an orphan of a run that was shot, or another run."""
+    """Return whether another process of this machine may still be writing, as opposed to having been killed."""
     if not process.isdecimal():
         return False
     try:
@@ -69,7 +56,7 @@ def _lives(process: str) -> bool:
 
 
 def _flush_to_disk(path: Path) -> None:
-    """Force a file's bytes to the disk before it is renamed: a power cut then cannot leave it empty."""
+    """Flush a file to disk before it is renamed, so that a power failure cannot leave it empty."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

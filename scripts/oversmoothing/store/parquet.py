@@ -1,4 +1,4 @@
-"""Parquet that streams: atomic writers with provenance, and readers that name what they miss."""
+"""Streaming Parquet files: atomic writers that record provenance, and readers with clear errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ from oversmoothing.store.seal import BLANK, KEY, check, seal
 def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
-    Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary: their
-    mantissas compress badly, their exponents well. Everything is zstd, and the file is sealed.
+    Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary, because their
+    mantissas compress badly and their exponents well. All columns are compressed with zstd, and the file is sealed.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
 
 
 def write_table(path: str | Path, table: pa.Table, provenance: Mapping[str, str]) -> None:
-    """Write a small table in one row group (see `open_writer`)."""
+    """Write a small table as one row group (see `open_writer`)."""
     with open_writer(path, table.schema, provenance) as writer:
         writer.write_table(table)
 
@@ -58,21 +58,15 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     Raises
     ------
     UserError
-        If the file is missing, truncated, not as it was sealed or lacks a column, or was made with other settings than
-        the job asks for; the message names the file and the column or the setting.
+        If the file is missing, truncated, changed since it was sealed, lacks a column, or was made with settings other
+        than those the job asks for; the message names the file and the column or setting.
     """
     with open_reader(path, columns or ()) as reader:
         return reader.read(columns=columns)
 
 
 def read_groups(path: str | Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield `columns` one row group at a time, so that memory does not grow with the file.
-
-    Raises
-    ------
-    UserError
-        As `read_table`.
-    """
+    """Yield `columns` one row group at a time, in bounded memory; errors as in `read_table`."""
     with open_reader(path, columns) as reader:
         for group in range(reader.num_row_groups):
             yield _contiguous(reader.read_row_group(group, columns=list(columns)))
@@ -80,13 +74,7 @@ def read_groups(path: str | Path, columns: Sequence[str]) -> Iterator[pa.RecordB
 
 @contextmanager
 def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file that has `columns`.
-
-    Raises
-    ------
-    UserError
-        As `read_table`; damage found later, while reading inside the block, is named in the same way.
-    """
+    """Open a Parquet file that has `columns`; errors, also of reads inside the block, as in `read_table`."""
     check(path)
     try:
         with pq.ParquetFile(path) as reader:
@@ -111,7 +99,7 @@ def vectors(column: pa.Array) -> np.ndarray:
 
 
 def vector_array(values: np.ndarray) -> pa.FixedSizeListArray:
-    """Turn an (n, d) float array into a ``fixed_size_list<float32>[d]`` array."""
+    """Convert an (n, d) float array to a ``fixed_size_list<float32>[d]`` array."""
     flat = np.ascontiguousarray(values, dtype=np.float32).reshape(-1)
     return pa.FixedSizeListArray.from_arrays(pa.array(flat), values.shape[1])
 

@@ -1,4 +1,4 @@
-"""What made a file: the model, a digest of the settings, the versions of what computed it."""
+"""Provenance of a file: the model, a digest of the settings, and the versions of the packages that computed it."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ PACKAGES = ("numpy", "pyarrow", "torch", "safetensors")
 
 
 def provenance(settings: Any, **facts: Any) -> dict[str, str]:
-    """Describe how a file was made, as the string pairs that file metadata can hold.
+    """Return how a file was made, as string pairs for its metadata.
 
     Parameters
     ----------
     settings : JSON value
         The part of the config that the file depends on.
     **facts
-        More to record, such as ``model="bn4-s1337"`` or ``precision="bf16"``.
+        Further entries, such as ``model="bn4-s1337"`` or ``precision="bf16"``.
 
     Returns
     -------
@@ -36,5 +36,5 @@ def provenance(settings: Any, **facts: Any) -> dict[str, str]:
 
 
 def digest(settings: Any) -> str:
-    """Return the SHA-256 of a JSON value, whatever the order of its keys."""
+    """Return the SHA-256 of a JSON value, independent of the order of its keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""A checksum inside a file: who reads it back knows that no bit of it has changed since it was written.
+"""A checksum inside a file, which reveals any change since the file was written.
 
-A disk, a cable or a memory that flips a bit of a float leaves a file that every library reads without a word. The
-checksum is CRC-32 over the whole file: it finds every burst of up to 32 bits and all but one in four thousand million
-other changes, which is all that accidents ask for, and no hash of the standard library is faster.
+A bit flipped by a disk, a cable or memory leaves a float that every library reads without complaint. The checksum is a
+CRC-32 over the whole file: it detects every burst of up to 32 bits and all but one in four thousand million other
+changes, which is enough against accidents, and no hash in the standard library is faster.
 """
 
 import zlib
@@ -11,18 +11,18 @@ from typing import BinaryIO
 
 from oversmoothing.jobs import UserError
 
-KEY = "seal"  # in the file's own metadata
+KEY = "seal"  # in the file's metadata
 _MARK = b"oversmoothing-crc32:"
 _DIGITS = 8
 BLANK = _MARK.decode() + "0" * _DIGITS  # the value that a writer leaves for `seal` to fill in
-_BLOCK = 1 << 20  # bytes read at once, so that a large file takes no more memory than a small one
-_REACH = 1 << 20  # bytes from either end in which it stands: metadata are the head of safetensors, the foot of Parquet
+_BLOCK = 1 << 20  # bytes read at a time
+_REACH = 1 << 20  # bytes searched at either end: metadata come first in safetensors and last in Parquet
 
 
 def seal(path: str | Path) -> None:
-    """Write a file's checksum into it, where its metadata hold `BLANK`; do it last, before the file is renamed.
+    """Write a file's checksum into it, in place of the `BLANK` in its metadata; call this last, before it is renamed.
 
-    The checksum is that of the file with `BLANK` in it, so that equal contents stay equal files.
+    The checksum is that of the file with `BLANK` in it, so that equal contents give identical files.
     """
     with Path(path).open("r+b") as file:
         place = _find(file)
@@ -32,14 +32,9 @@ def seal(path: str | Path) -> None:
 
 
 def check(path: str | Path) -> None:
-    """Refuse a file whose bytes are not those that were sealed.
+    """Raise a `UserError` if the bytes of a file are not those that were sealed.
 
-    A file without a seal is another program's, and passes; what else may be wrong with a file its reader says.
-
-    Raises
-    ------
-    UserError
-        If the checksum is not that of the file.
+    Files without a seal come from other programs and pass; other faults are reported by the file's reader.
     """
     path = Path(path)
     if not path.is_file():
@@ -55,7 +50,7 @@ def check(path: str | Path) -> None:
 
 
 def _find(file: BinaryIO) -> int:
-    """Return where the checksum's digits stand; -1 without a seal."""
+    """Return the position of the checksum's digits; -1 if there is no seal."""
     tail = max(0, file.seek(0, 2) - _REACH)
     file.seek(tail)
     found = file.read(_REACH).rfind(_MARK)
@@ -67,7 +62,7 @@ def _find(file: BinaryIO) -> int:
 
 
 def _checksum(file: BinaryIO, place: int) -> bytes:
-    """Return the checksum of the file with zeros for the digits at `place`."""
+    """Return the checksum of the file with zeros in place of the digits at `place`."""
     file.seek(0)
     value, left = 0, place
     while block := file.read(min(_BLOCK, left)):

@@ -1,7 +1,6 @@
-"""Checksums beside files whose format has no room for one: tables in CSV, a tokenizer, a model's folder.
+"""Checksums beside files whose format cannot contain one: tables in CSV, a tokenizer, a model's folder.
 
-They stand in a hidden file of their own, or in one ``SHA256SUMS`` for a folder, as ``sha256sum`` writes and checks
-them.
+They are kept in a hidden file beside each file, or in one ``SHA256SUMS`` per folder, in the format of ``sha256sum``.
 """
 
 import hashlib
@@ -14,46 +13,34 @@ FOLDER = "SHA256SUMS"
 
 
 def write_sum(path: str | Path, content: str | Path) -> None:
-    """Put the checksum of the file `content`, which is about to become `path`, beside `path`."""
+    """Write the checksum of the file `content`, which is about to become `path`, beside `path`."""
     path = Path(path)
     with atomic_path(_beside(path)) as temporary:
         temporary.write_text(_line(path.name, Path(content)), encoding="utf-8")
 
 
 def write_folder_sums(folder: str | Path) -> None:
-    """Put the checksums of all files of a folder into it."""
+    """Write the checksums of all files of a folder into it."""
     files = sorted(path for path in Path(folder).iterdir() if path.is_file() and path.name != FOLDER)
     with atomic_path(Path(folder, FOLDER)) as temporary:
         temporary.write_text("".join(_line(path.name, path) for path in files), encoding="utf-8")
 
 
 def check_sum(path: str | Path) -> None:
-    """Refuse a file that is not the one whose checksum stands beside it; without a checksum it passes.
-
-    Raises
-    ------
-    UserError
-        If the file has changed, or is missing.
-    """
+    """Raise a `UserError` if a file is missing or differs from the checksum beside it; without a checksum it passes."""
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     for sums in (_beside(path), path.with_name(FOLDER)):
         if sums.is_file() and _known(sums).get(path.name, own := _sha256(path)) != own:
             raise UserError(
-                f"{path}: not the file whose checksum stands in {sums.name}; make or fetch it again, or, where you "
-                "changed it yourself, write its sha256sum there"
+                f"{path}: does not match its checksum in {sums.name}; make or fetch it again or, if you changed it "
+                "yourself, write its sha256sum there"
             )
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse a folder one of whose files is not the one that its ``SHA256SUMS`` names; without it the folder passes.
-
-    Raises
-    ------
-    UserError
-        As `check_sum`.
-    """
+    """Raise a `UserError` if a file of a folder differs from its entry in ``SHA256SUMS``; without it, all pass."""
     sums = Path(folder, FOLDER)
     for name in _known(sums) if sums.is_file() else ():
         check_sum(Path(folder, name))
