@@ -101,4 +101,4 @@ def test_results_of_other_windows_are_outdated(copy):
 def test_it_needs_no_text(copy):
     (copy.folder / "text.jsonl").unlink()
     _, rows = so_far(copy)
-    assert rows["bn4-s1337"]["training"].startswith("done")
+    assert rows["bn4-s1337"]["training"] == "to be done again"
