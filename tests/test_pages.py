@@ -1,12 +1,14 @@
 """Pages show markup in names and texts as it is written, and run none of it."""
 
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from oversmoothing.layout import markdown_text, write_page
+from oversmoothing import page as pages
+from oversmoothing.page import Page, Section, Value, literal
 from oversmoothing.samples.page import card, html, write_samples_html, write_samples_markdown
 from oversmoothing.web_page import write_web_page
 
@@ -44,20 +46,34 @@ def test_the_title_of_a_page_is_text(tmp_path):
 
 
 @pytest.mark.parametrize("markup", [SCRIPT, IMAGE])
-@pytest.mark.parametrize("place", ["title", "heading", "cell", "column", "legend"])
+@pytest.mark.parametrize("place", ["title", "heading", "cell", "column", "note", "legend"])
 def test_no_markup_of_a_table_runs(tmp_path, markup, place):
-    words = dict.fromkeys(("title", "heading", "cell", "column", "legend"), "word") | {place: markup}
-    cells = pd.DataFrame({words["column"]: [words["cell"]]})
-    write_page([tmp_path / "a.html"], words["title"], [(words["heading"], cells)], words["legend"])
-    page = parsed((tmp_path / "a.html").read_text())
-    assert not page.tags & {"script", "img"}
-    assert "alert(1)" in "".join(page.text.values())
+    words = dict.fromkeys(("title", "heading", "cell", "column", "note", "legend"), "word") | {place: markup}
+    cells = {words["column"]: words["cell"], "value": Value(1.0, note=words["note"])}
+    page = Page(words["title"], [Section(words["heading"], [cells])], [words["legend"]])
+    pages.write_table(SimpleNamespace(html=tmp_path / "a.html"), pd.DataFrame(), page)
+    found = parsed((tmp_path / "a.html").read_text())
+    assert not found.tags & {"script", "img"}
+    assert "alert(1)" in "".join(found.text.values())
 
 
-def test_escaped_words_are_shown_as_they_are(tmp_path):
-    word = r"a*b*_c_ [d](e) `f` | <g> \\ & #"
-    write_page([tmp_path / "a.html"], "t", [("", pd.DataFrame({"x": [markdown_text(word)]}))], "l")
-    assert parsed((tmp_path / "a.html").read_text()).text["td"].strip() == word
+def test_words_are_shown_as_they_are():
+    word = r"a*b*_c_ [d](e) [f]: http://g `h` | <i> \\ & &amp; # $x$ ~~y~~"
+    page = Page(literal(word), [Section(literal(word), [{"x": literal(word)}])], [literal(word)])
+    found = parsed(pages.html(page)).text
+    for tag in ("h1", "h2", "td", "p"):
+        assert found[tag].strip().rstrip(".") == word
+    latex = pages.latex(page)
+    assert "`" not in latex
+    assert latex.count(r"\textasciigrave{}h\textasciigrave{}") == 4
+    assert latex.count(r"\&amp;") == 4
+
+
+def test_code_stands_between_backticks():
+    page = Page("T", [Section("Of `a_b`", [{"x": "see `c.d`"}])], ["Set `e: f`"])
+    text = pages.html(page)
+    assert all(f"<code>{code}</code>" in text for code in ("a_b", "c.d", "e: f"))
+    assert "Of a\\_b. Set e: f." in pages.latex(page)
 
 
 def test_a_heading_of_a_card_and_a_sample_are_text():

@@ -11,6 +11,7 @@ import pandas as pd
 from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import number, read_csv
+from oversmoothing.page import Cell, Section, Value, literal, markdown_table
 from oversmoothing.store.parquet import open_reader
 
 KEYS = (
@@ -107,7 +108,7 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_differences(a: str | Path, b: str | Path) -> list[str]:
-    """Say which settings the results of two folders were made with otherwise.
+    """The settings in which the results of two folders differ.
 
     A folder holds no config, but each Parquet file holds the settings it was made with, and the corpus a manifest.
     Files that stand in both folders under one name are compared, key by key.
@@ -120,7 +121,7 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
     lines: dict[str, None] = {}
     for path in sorted(Path(a).rglob("*.parquet")):
         place = path.relative_to(a)
-        if (Path(b) / place).is_file() and "so_far" not in place.parts:
+        if (Path(b) / place).is_file():
             step = "/".join(place.parts[: 2 if place.parts[0] in ("scores", "models") else 1])
             for line in _differences(_settings(path), _settings(Path(b) / place)):
                 lines[f"{step}: {line}"] = None
@@ -134,7 +135,7 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
 
 
 def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: str | Path, b: str | Path) -> str:
-    """Set a comparison to be read in a terminal: a section per table, then what stands in one folder alone."""
+    """A comparison as it is read in a terminal: a section per table, then what stands in one folder alone."""
     lines = [f"# a: {a} · b: {b}", ""]
     lines += ["Settings that differ:", "", *(f"- {line}" for line in settings), ""] if settings else []
     if not settings:
@@ -143,7 +144,7 @@ def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: s
         lines += [f"## {name}", ""]
         both = table[table.only_in.isna()]
         if len(both):
-            lines += [_cells(both).to_markdown(index=False, disable_numparse=True), ""]
+            lines += [markdown_table(Section("", _rows(both))), ""]
         for side, folder in (("a", a), ("b", b)):
             alone = table[table.only_in == side]
             if len(alone):
@@ -174,23 +175,18 @@ def _names(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple]:
     return list(table[list(keys)].itertuples(index=False, name=None))
 
 
-def _cells(table: pd.DataFrame) -> pd.DataFrame:
-    keys = [key for key in KEYS if key in table]
-    cells = table[[key for key in keys if table[key].ne("").any()]].copy()
-    for side in "ab":
-        columns = table[[side, f"low_{side}", f"high_{side}"]].itertuples(index=False, name=None)
-        cells[side] = [_mean(*row) for row in columns]
-    cells["difference"] = [f"{'+' if value > 0 else ''}{_number(value)}" for value in table.difference]
-    cells["overlap"] = ["-" if pd.isna(value) else "yes" if value else "no" for value in table.overlap]
-    return cells
-
-
-def _mean(mean: float, low: float, high: float) -> str:
-    return _number(mean) if pd.isna(low) else f"{_number(mean)} [{number(low)}, {number(high)}]"
-
-
-def _number(value: float) -> str:
-    return "-" if pd.isna(value) else number(value)
+def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    keys = [key for key in KEYS if key in table and table[key].ne("").any()]
+    rows = []
+    for row in table.to_dict("records"):
+        cells: dict[str, Cell] = {key: literal(row[key]) for key in keys}
+        cells |= {side: Value(row[side], None, row[f"low_{side}"], row[f"high_{side}"]) for side in "ab"}
+        difference = row["difference"]
+        sign = "+" if difference > 0 else ""
+        cells["difference"] = None if pd.isna(difference) else f"{sign}{number(difference)}"
+        cells["overlap"] = None if pd.isna(row["overlap"]) else "yes" if row["overlap"] else "no"
+        rows.append(cells)
+    return rows
 
 
 def _settings(path: Path) -> Any:

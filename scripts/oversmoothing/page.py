@@ -144,8 +144,16 @@ def markdown(page: Page) -> str:
     lines = [f"# {_markdown_prose(page.title)}", ""]
     for section in page.sections:
         lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
-        lines += [_markdown_table(section), ""]
+        lines += [markdown_table(section), ""]
     return "\n".join([*lines, _markdown_prose(_legend(page, page.sections, page.intervals)), ""])
+
+
+def markdown_table(section: Section) -> str:
+    """The rows of a section as a table in Markdown."""
+    columns = section.columns
+    cells = [[_markdown_cell(row.get(name)) for name in columns] for row in section.rows]
+    table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
+    return table.to_markdown(index=False, disable_numparse=True)
 
 
 def html(page: Page) -> str:
@@ -206,13 +214,6 @@ def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:
 def _markdown_prose(text: str) -> str:
     parts = CODE.split(text)
     return "".join(f"`{part}`" if i % 2 else markdown_text(part.replace(r"\`", "`")) for i, part in enumerate(parts))
-
-
-def _markdown_table(section: Section) -> str:
-    columns = section.columns
-    cells = [[_markdown_cell(row.get(name)) for name in columns] for row in section.rows]
-    table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
-    return table.to_markdown(index=False, disable_numparse=True)
 
 
 def _markdown_cell(cell: Cell) -> str:
