@@ -55,7 +55,7 @@ class Layer:
 
 
 def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
-    """List what a byte passes on its way to the logits, from the first.
+    """Return the layers that a byte passes on its way to the logits, from the first.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
 
 
 def parameters(shape: Shape, rank: int | None) -> int:
-    """Count the parameters of a model: matrices and LayerNorms, which have no biases."""
+    """Return the number of parameters of a model: matrices and LayerNorms, which have no biases."""
     width = shape["width"]
     out = rank or width
     embedding = (VOCABULARY + (shape["block"] if shape["positions"] == "learned" else 0)) * width

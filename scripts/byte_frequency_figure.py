@@ -36,7 +36,7 @@ def main(job: "Snakemake") -> None:
 def byte_frequencies(
     windows: str | Path, samples: Sequence[str | Path], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Count the bytes that humans and models go on with after the same prompts.
+    """Return the shares of the bytes that humans and models go on with after the same prompts.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def main(job: "Snakemake") -> None:
 
 
 def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
-    """Rank models by their mean NSMD against a truth over all positions, the highest first.
+    """Return the mean NSMD of each model against a truth over all positions, highest first.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import KINDS, Look, handles, legend, rank_axis, style, write_figure
+from oversmoothing.catalogue import AGAINST_TRUTHS
+from oversmoothing.figures.style import KINDS, Look, handles, legend, metric_name, rank_axis, style, write_figure
 from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
 from oversmoothing.jobs import run
 from oversmoothing.layout import ARROWS, read_csv
@@ -20,6 +21,7 @@ LABELS = {
     "retrained": "head W = A B retrained, rest frozen",
     "normed": "head with LayerNorm retrained, rest frozen",
 }
+COLUMNS = 3
 FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
@@ -44,10 +46,10 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     own = against(table, truth)
     full = int(own["rank"][own.way == WAYS["family"]].max())
     with style():
-        figure = Figure(figsize=(10, 6.4))
-        for axes, (measure, (name, _, better)) in zip(
-            figure.subplots(2, 3, sharex=True).flat, MEASURES.items(), strict=True
-        ):
+        rows = -(-len(MEASURES) // COLUMNS)
+        figure = Figure(figsize=(10, 0.8 + 2.8 * rows))
+        panels = list(figure.subplots(rows, COLUMNS, sharex=True).flat)
+        for axes, (measure, (name, _, better)) in zip(panels, MEASURES.items(), strict=False):
             part = own[own.measure == measure]
             unlimited = part[(part.way == WAYS["family"]) & (part["rank"] == full)]["mean"].mean()
             axes.axhline(unlimited, **FULL)
@@ -56,10 +58,17 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
             axes.set_title(f"{name} {ARROWS[better]}")
             axes.grid(axis="y")
             rank_axis(axes, sorted(own["rank"].unique()), "rank of the head")
+        for axes in panels[len(MEASURES) :]:
+            axes.remove()
+        for axes in panels[len(MEASURES) - COLUMNS : len(MEASURES)]:
+            axes.set_xlabel("rank of the head")
+            axes.tick_params(labelbottom=True)
         drawn = {LABELS[kind]: look for kind, look in KINDS.items() if (own.way == WAYS[kind]).any()}
         entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
-        legend(figure, entries, columns=3)
-        figure.suptitle(f"Oversmoothing (TTO to KL) against {truth}, pure decoding", x=0.01, ha="left", size="medium")
+        legend(figure, entries, columns=COLUMNS)
+        first, last = metric_name(AGAINST_TRUTHS[0]), metric_name(AGAINST_TRUTHS[-1])
+        title = f"Oversmoothing ({first} to {last}) against {truth}, pure decoding"
+        figure.suptitle(title, x=0.01, ha="left", size="medium")
     return figure
 
 

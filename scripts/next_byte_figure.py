@@ -95,7 +95,7 @@ def draw(
 
 
 def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
-    """Choose the bytes that have a bar of their own, the most probable under the truth first.
+    """Return the bytes that have a bar of their own, the most probable under the truth first.
 
     The one that follows, then the `OF_EACH` most probable ones of each model and truth, then all others; among
     equals those to which some model gives most, until there are `NAMED`.

@@ -39,7 +39,7 @@ def main(job: "Snakemake") -> None:
 
 
 def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
-    """Name the model that oversmooths most and the one that does least, by mean TTO over all windows and truths.
+    """Return the model that oversmooths most and the one that does least, by mean TTO over all windows and truths.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ Looks = Mapping[str, Look]  # by what the legend calls it
 
 MARKERS = "osD^vP*Xp<>h"
 DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
-RANK_MARKERS = "pv>Xo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
+RANK_MARKERS = "pX>vo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
 PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
 TRUTHS: list[dict[str, Any]] = [  # under the lines of models, which they may hide
     {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
