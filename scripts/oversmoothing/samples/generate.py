@@ -197,7 +197,7 @@ def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Itera
 
 
 def _at_a_time(model: Predictor, batch: int, length: int) -> int:
-    """Return how many texts of `length` to run over at a time."""
+    """Count of texts of `length` to run over at a time."""
     if model.head.weight.device.type != "cpu":
         return batch
     return min(batch, max(FEWEST, CACHE_BYTES // (8 * model.config.layers * model.config.width * length)))
