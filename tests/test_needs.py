@@ -1,28 +1,22 @@
-"""What a study needs: against the model itself, and by hand."""
+"""What a study needs, by hand."""
 
 import re
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 from snakemake.utils import update_config
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 import plan
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.gpt_shape import flops_per_byte, matrices
 from oversmoothing.needs import (
     disk_bytes,
-    flops_per_byte,
-    gpu_bytes,
     report,
     retraining_flops,
-    stored,
     summary,
     trained_bytes,
     training_flops,
-    weights,
+    training_gpu_bytes,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,31 +42,11 @@ STUDY = {
 }
 
 
-@pytest.mark.parametrize("rank", [None, 4, 16])
-def test_weights_are_those_of_the_model(rank):
-    shape = {**SHAPE, "rank": rank}
-    model = GPT(GPTConfig(**shape))
-    matrices = {name: weight.numel() for name, weight in model.named_parameters() if weight.ndim == 2}
-    assert stored(shape) == sum(matrices.values())
-    embeddings = (256 + shape["block"]) * shape["width"]
-    assert weights(shape) == sum(matrices.values()) - embeddings
-
-
-def test_operations_are_those_that_torch_counts():
-    """Torch's own counter, forward and back, over matrix products; attention counts in full, as in the formula."""
-    model = GPT(GPTConfig(**SHAPE))
-    bytes_read = torch.randint(0, 256, (3, SHAPE["block"]))
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:  # it counts no fused attention
-        model(bytes_read).sum().backward()
-    counted = counter.get_total_flops() / bytes_read.numel()
-    assert counted == pytest.approx(flops_per_byte(SHAPE), rel=0.01)
-
-
 def test_a_training_by_hand():
     assert trained_bytes(MODEL["settings"]) == 10 * 4 * 2 * 32
     evaluated = 3 * 3 * 4 * 32  # at steps 0, 5 and 10
     assert training_flops(MODEL["settings"]) == flops_per_byte(SHAPE) * (2560 + evaluated // 3)
-    assert gpu_bytes(MODEL["settings"]) == 16 * stored(SHAPE) + 34 * 4 * 32 * 2 * 16
+    assert training_gpu_bytes(MODEL["settings"]) == 16 * matrices(SHAPE) + 34 * 4 * 32 * 2 * 16
 
 
 HEAD = {"rank": 2, "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
@@ -90,7 +64,7 @@ def test_a_retrained_head_by_hand():
 
 def test_disk_by_hand():
     disk = disk_bytes(STUDY)
-    assert disk["weights"] == 4 * stored(SHAPE)
+    assert disk["weights"] == 4 * matrices(SHAPE)
     assert disk["snapshots along training"] == 5 * disk["weights"]  # steps 0, 1, 2, 4, 8
     assert disk["logits and hidden states"] == 4 * 10 * (2 * 256 + 16 + 4)
     assert disk["scores"] == 4 * 5 * 10 * 2 * 5

@@ -1,40 +1,21 @@
-"""What a study needs before it starts: floating-point operations, GPU hours, disk and memory, from its config alone.
-
-A training reads each byte once forward and once back. Per byte of text that costs about ``6 N + 12 L d T`` operations
-(Kaplan et al. 2020; Chowdhery et al. 2022, appendix B): N weights that are multiplied with, L layers of width d, and
-attention over a context of T bytes. A pass forward alone costs a third of it.
-"""
+"""Floating-point operations, GPU hours, disk and memory that a study needs, from its config alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-TFLOPS = (20, 50, 100, 200)  # that a GPU may achieve in training: a small share of what its maker promises
-VOCABULARY = 256
-# Of activations kept for the pass back, per byte, layer and unit of width, in bf16 and without attention matrices
-# (Korthikanti et al. 2022, equation 1).
-ACTIVATION_BYTES = 34
+from oversmoothing.gpt_shape import FLOAT32, VOCABULARY, flops_per_byte, gpu_bytes, matrices
 
-
-def weights(shape: Mapping[str, Any]) -> int:
-    """Count the weights of a GPT that are multiplied with: blocks, bottleneck and head, no embeddings."""
-    rank = shape.get("rank")
-    head = VOCABULARY * shape["width"] if rank is None else rank * (shape["width"] + VOCABULARY)
-    return 12 * shape["layers"] * shape["width"] ** 2 + head
-
-
-def flops_per_byte(shape: Mapping[str, Any]) -> int:
-    """Return the operations that training spends on one byte of text, forward and back."""
-    return 6 * weights(shape) + 12 * shape["layers"] * shape["width"] * shape["block"]
+TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 
 
 def trained_bytes(settings: Mapping[str, Any]) -> int:
-    """Return the bytes that a training reads if it goes on to its limit of steps."""
+    """Bytes that a training reads if it runs to its limit of steps."""
     training = settings["training"]
     return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
 
 
 def training_flops(settings: Mapping[str, Any]) -> int:
-    """Return the operations of a training with its evaluations, if it goes on to its limit of steps."""
+    """Operations of a training and its evaluations, if it runs to its limit of steps."""
     training = settings["training"]
     evaluations = training["max_steps"] // training["evaluation_interval"] + 1
     evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
@@ -42,9 +23,9 @@ def training_flops(settings: Mapping[str, Any]) -> int:
 
 
 def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> int:
-    """Return the operations of retraining a head on a frozen model, with its evaluations.
+    """Operations of retraining a head on a frozen model, evaluations included.
 
-    The model runs forward only; forward and back, a head W = A B costs 6 for each of its weights.
+    The model runs forward only. A head W = A B costs 6 operations per weight, forward and backward.
     """
     shape = settings["model"]
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
@@ -53,22 +34,15 @@ def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> in
     return steps * head["batch"] * shape["block"] * (flops_per_byte(shape) // 3 + own)
 
 
-def gpu_bytes(settings: Mapping[str, Any]) -> int:
-    """Estimate the GPU memory of a training: weights, gradients, two moments in float32, activations in bf16."""
-    shape = settings["model"]
-    activations = ACTIVATION_BYTES * settings["training"]["batch"] * shape["block"] * shape["layers"] * shape["width"]
-    return 16 * stored(shape) + activations
-
-
-def stored(shape: Mapping[str, Any]) -> int:
-    """Count all weights of a GPT, embeddings included."""
-    return weights(shape) + (VOCABULARY + shape["block"]) * shape["width"]
+def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
+    """GPU memory of a training in bytes."""
+    return gpu_bytes(settings["model"], settings["training"]["batch"])
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Estimate the disk that a study takes, by what takes it, in bytes and before compression."""
+    """Disk space that a study takes, in bytes before compression, by what takes it."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
-    sizes = [4 * stored(settings["model"]) for settings in trained]
+    sizes = [FLOAT32 * matrices(settings["model"]) for settings in trained]
     kept = [1 + settings["training"]["max_steps"].bit_length() for settings in trained]
     snapshots = [
         size * count
@@ -89,14 +63,14 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
 
 
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
-    """Say the same in one row, as the README has it (see `report`)."""
+    """Needs of a study in one row by column name, as the README shows them (study as in `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     total = sum(training_flops(settings) for settings in trained) + _retraining(study)
     return {
         "trainings": str(len(trained)),
         "operations": f"{total:.1e}",
         **{f"GPU hours at {rate} TFLOP/s": _hours(total / rate / 3.6e15) for rate in (TFLOPS[1], TFLOPS[-1])},
-        "GPU memory": f"{max((gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
+        "GPU memory": f"{max((training_gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
         "job memory": f"{study['memory'] / 1000:.0f} GB",
         "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
         "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
@@ -104,7 +78,7 @@ def summary(study: Mapping[str, Any]) -> dict[str, str]:
 
 
 def report(study: Mapping[str, Any]) -> str:
-    """Say in Markdown what a study needs.
+    """Needs of a study, in Markdown.
 
     Parameters
     ----------
@@ -119,7 +93,7 @@ def report(study: Mapping[str, Any]) -> str:
     costs = [
         [
             model["name"],
-            f"{stored(model['settings']['model']) / 1e6:.1f}",
+            f"{matrices(model['settings']['model']) / 1e6:.1f}",
             f"{flops_per_byte(model['settings']['model']):.1e}",
             f"{trained_bytes(model['settings']) / 1e9:.3g}",
             f"{training_flops(model['settings']):.1e}",
@@ -144,10 +118,10 @@ def report(study: Mapping[str, Any]) -> str:
             "GPU hours of training, by what the GPU achieves:",
             _table(["TFLOP/s", f"bytes/s of {trained[0]['name']}", "GPU hours at most"], rates),
         ]
-        largest = max(trained, key=lambda model: gpu_bytes(model["settings"]))
+        largest = max(trained, key=lambda model: training_gpu_bytes(model["settings"]))
         parts.append(
             f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
-            f"{gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
+            f"{training_gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
             "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
         )
     parts += [

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from certificates import proves
 
 from oversmoothing.bat.basis import prepare
-from oversmoothing.bat.certificates import proves
 from oversmoothing.bat.reject import DELTA, Certificates, RejectSet, reject_set
 from oversmoothing.metrics import softmax
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from certificates import proves
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from oversmoothing.bat.basis import prepare
-from oversmoothing.bat.certificates import proves
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, reject_set
 from oversmoothing.decoding import greedy, pure, temperature, top_k, top_p

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from oversmoothing.corpus.documents import Document
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
-from oversmoothing.corpus.splits import SPLITS, build_splits, split_bounds, split_of
+from oversmoothing.corpus.splits import SPLITS, _split_of, build_splits, split_bounds
 from oversmoothing.jobs import UserError
 
 SHARES = {"train": 0.5, "validation": 0.25, "evaluation": 0.25}
@@ -45,6 +45,10 @@ def build(folder: Path, texts: Sequence[str], **options: Any) -> dict[str, Any]:
 
 def documents(folder: Path, split: str, separator: str = BORDER) -> list[str]:
     return (folder / f"{split}.bin").read_bytes().decode().split(separator)
+
+
+def split_of(text: str, shares: dict[str, float]) -> str:
+    return _split_of(hashlib.blake2b(text.encode(), digest_size=16).digest(), split_bounds(shares))
 
 
 def text_in(split: str, text: str = "Text") -> str:

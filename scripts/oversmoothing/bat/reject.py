@@ -52,7 +52,7 @@ class RejectSet:
 
 @dataclass(frozen=True)
 class Certificates:
-    """The basis that decided each token, from which `certificates.check` proves the decision in exact arithmetic.
+    """Basis that decided each token, from which tests/bat/certificates.py proves the decision in exact arithmetic.
 
     Attributes
     ----------

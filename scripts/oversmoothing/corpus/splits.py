@@ -140,11 +140,6 @@ def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
     return {split: float(end) for split, end in zip(SPLITS, ends, strict=True)}
 
 
-def split_of(text: str, shares: Mapping[str, float]) -> str:
-    """Return the split that a document with this text belongs to."""
-    return _split_of(hashlib.blake2b(text.encode(), digest_size=16).digest(), split_bounds(shares))
-
-
 def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
     place = int.from_bytes(digest[:8], "big") / 2**64
     return next((split for split, end in bounds.items() if place < end), SPLITS[-1])

@@ -1,4 +1,4 @@
-"""How fast a training runs: bytes a second, and the share of the device's arithmetic that it uses."""
+"""Speed of a training: bytes per second, and the share of the device's peak arithmetic."""
 
 import time
 from dataclasses import dataclass
@@ -29,10 +29,11 @@ PEAKS = {
 
 
 def flops_per_byte(model: GPT) -> int:
-    """Return the floating-point operations that training on one byte takes: 6 N + 12 L d T.
+    """Floating-point operations of training on one byte: 6 N + 12 L d T.
 
-    N counts the weights that take part in matrix products: not the embeddings, which are looked up. The second term
-    is attention's, over a full block of T bytes (Chowdhery et al. 2022, appendix B).
+    N counts the weights of the model that take part in matrix products; embeddings are looked up. The second term is
+    attention over a full block of T bytes (Chowdhery et al. 2022, appendix B). It equals `gpt_shape.flops_per_byte`,
+    which training does not import, because an edit to what it imports retrains every model.
     """
     config = model.config
     weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() >= 2 and "embedding" not in name)
@@ -40,7 +41,7 @@ def flops_per_byte(model: GPT) -> int:
 
 
 def peak_flops(name: str, precision: str) -> float | None:
-    """Return the FLOP/s that a GPU of this name can reach in bf16, or in float32 through TF32; None if unknown."""
+    """Peak FLOP/s of a GPU of this name in bf16, or in float32 through TF32; None if unknown."""
     for part, peak in PEAKS.items():
         if part in name:
             return peak if precision == "bf16" else peak / 2
@@ -65,13 +66,13 @@ class Throughput:
 
     @classmethod
     def of(cls, model: GPT, precision: str, devices: int) -> "Throughput":
-        """Make the clock of a training on so many devices like the model's."""
+        """Clock of a training on `devices` devices like the model's."""
         device = model.head.weight.device
         peak = peak_flops(torch.cuda.get_device_name(device), precision) if device.type == "cuda" else None
         return cls(flops_per_byte(model), peak and peak * devices)
 
     def add(self, count: int) -> None:
-        """Count the bytes of a step just taken. The first after a pause starts the clock: it may have compiled."""
+        """Count the bytes of a finished step. The first after a pause only starts the clock: it may have compiled."""
         if self._since is None:
             self._since, self._bytes = time.perf_counter(), 0
         else:
@@ -87,7 +88,7 @@ class Throughput:
         return self._since is not None and self._bytes > 0
 
     def __str__(self) -> str:
-        """Say the speed since the last pause. On a GPU the caller waits for the steps first."""
+        """Speed since the last pause, in words. On a GPU the caller waits for the steps first."""
         if self._since is None:
             raise ValueError("no step since the last pause")
         speed = self._bytes / (time.perf_counter() - self._since)
