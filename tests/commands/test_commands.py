@@ -46,9 +46,7 @@ def test_mistakes_are_one_line(name, tmp_path, monkeypatch, capsys):
 def test_snakemake_is_called_with_the_configs(monkeypatch):
     monkeypatch.chdir(ROOT)
     called = []
-    monkeypatch.setattr(
-        calls.subprocess, "run", lambda command: called.append(command) or type("", (), {"returncode": 3})
-    )
+    monkeypatch.setattr(calls.subprocess, "run", lambda command: called.append(command) or CompletedProcess(command, 3))
     assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
     assert called[0][1:4] == ["-m", "snakemake", "--cores"]
     assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
