@@ -26,8 +26,8 @@ smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
 	@echo && cat results/smoke/tables/oversmoothing.md
 
-so-far: $(VENV)/.installed ## beside a run under way: how far it is, and tables of what is finished (CONFIG=config/thesis.yaml)
-	@$(BIN)/snakemake -s workflow/so_far.smk --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
+so-far: $(VENV)/.installed ## beside a run under way: how far each model is (CONFIG=config/thesis.yaml)
+	@$(BIN)/snakemake so_far --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(VENV)/.installed-dev ## the tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-import contents as module
-from contents import KEPT, contents
+from tracking import contents as module
+from tracking.contents import KEPT, contents
 
 
 @pytest.fixture

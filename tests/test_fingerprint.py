@@ -1,9 +1,7 @@
 """The digest of a rule's code changes with behaviour and with nothing else."""
 
 import ast
-import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +36,6 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/throughput.py",
     "oversmoothing/weights.py",
 }
-RULE = re.MULTILINE | re.DOTALL
 
 
 @pytest.fixture
@@ -277,26 +274,3 @@ def test_packages_that_count_are_locked():
 def test_missing_script():
     with pytest.raises(FileNotFoundError):
         fingerprint("nothing.py")
-
-
-def test_every_rule_carries_the_fingerprint_of_its_own_script():
-    scripts = {"assets": ""}  # it names what `fetch` makes, and runs nothing
-    rules = [
-        found
-        for path in sorted(Path(SCRIPTS.parent, "workflow", "rules").glob("*.smk"))
-        for found in re.findall(r"^(rule|use rule) (\w+.*?):\n(.*?)(?=^\S|\Z)", path.read_text(), RULE)
-    ]
-    for kind, name, body in sorted(rules):  # those that others are derived from come first
-        if name in scripts:
-            continue
-        if kind == "use rule":
-            base, name = re.match(r"(\w+) as (\w+) with", name).groups()
-            scripts[name] = scripts[base]
-        else:
-            scripts[name] = body.split('"../../scripts/')[1].split('"')[0]
-            assert "conda:" in body, name
-            assert "log:" in body, name
-        compared = "code=" if not scripts[name].startswith("fetch") else "code=lambda wildcards, output: "
-        has_own = kind == "rule" or "params:" in body  # else those of the rule that it is derived from
-        assert not has_own or f'{compared}fingerprint("{scripts[name]}")' in body, name
-    assert len(scripts) > 60

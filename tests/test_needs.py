@@ -118,8 +118,8 @@ def test_the_readme_says_what_the_configs_need(name):
     config["corpus"]["paths"] = []  # whatever lies in data/ here
     config["device"] = "cuda"  # whatever this machine has
     readme = (ROOT / "README.md").read_text()
-    row = " | ".join([f"| `{name}.yaml`", *summary(plan.study(config)).values()]) + " |"
+    row = " | ".join([f"| `{name}.yaml`", *summary(plan.needs.study(config)).values()]) + " |"
     assert row in readme
     if name == "thesis":
-        without_gpu = summary(plan.study({**config, "device": "cpu"}))["job memory"]
+        without_gpu = summary(plan.needs.study({**config, "device": "cpu"}))["job memory"]
         assert f"Without one EvaByte is read in float32, and its jobs take {without_gpu}." in readme

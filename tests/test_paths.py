@@ -8,7 +8,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from paths import check_paths, check_sources, check_text, missing_text
+from checks.paths import check_paths, check_sources, check_text, missing_text
 from plan import ConfigError
 
 DEFAULT = yaml.safe_load((Path(__file__).resolve().parent.parent / "config/config.yaml").read_text())

@@ -9,10 +9,9 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
-from check import DECODINGS, check, check_device
-from oversmoothing.decoding import PARAMETERS, decoder
-from oversmoothing.metrics import METRICS
-from paths import check_paths
+from checks.config import check, check_device
+from checks.paths import check_paths
+from oversmoothing.catalogue import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -29,7 +28,7 @@ def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
     check(config)
     assert config["results"] != DEFAULT["results"]
-    assert plan.checkpoints(config, "m")["folder"] == f"{config['results']}/checkpoints/m"
+    assert plan.models.checkpoints(config, "m")["folder"] == f"{config['results']}/checkpoints/m"
 
 
 def test_the_default_shows_the_whole_range():
@@ -42,32 +41,32 @@ def test_the_default_shows_the_whole_range():
 
 def test_thesis_scale():
     config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
-    models = plan.models(config)
+    models = plan.models.by_name(config)
     assert [m.rank for m in models.values() if m.kind == "family"] == [4, 8, 12, 16, 32, 128, 512]
     shape = models["bn512-s1337"].settings["model"]
     assert (shape["layers"], shape["heads"], shape["width"], shape["block"]) == (16, 16, 512, 1024)
     assert (shape["positions"], shape["dropout"]) == ("learned", 0.1)
     training = models["bn512-s1337"].settings["training"]
     assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
-    assert all(not row["differs"] for row in plan.table_rows(config, "family"))
+    assert all(not row["differs"] for row in plan.thesis.rows(config, "family", METRICS))
 
 
 def test_truths_from_the_hub_are_assets():
     config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
-    assert plan.assets(config) == {
+    assert plan.assets.by_name(config) == {
         "EvaByte--EvaByte@main": {"repository": "EvaByte/EvaByte", "revision": "main"},
         "openai-community--gpt2-large@main": {"repository": "openai-community/gpt2-large", "revision": "main"},
     }
-    evabyte = plan.models(config)["evabyte"]
+    evabyte = plan.models.by_name(config)["evabyte"]
     assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", None, None)
     wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "bos": True, "batch": 16, "precision": "bf16"}
     assert evabyte.hub == wanted
-    assert plan.sampling_settings(config, [], evabyte)["batch"] == 16
-    assert plan.sampling_settings(config, [])["batch"] == 100
-    rows = {row["model"]: row["differs"] for row in plan.table_rows(config, "truth")}
-    assert rows["evabyte"] == rows["gpt-300m"] == plan.pooled_truths(config)["differs"] == []
+    assert plan.samples.sampling_settings(config, [], evabyte)["batch"] == 16
+    assert plan.samples.sampling_settings(config, [])["batch"] == 100
+    rows = {row["model"]: row["differs"] for row in plan.thesis.rows(config, "truth")}
+    assert rows["evabyte"] == rows["gpt-300m"] == plan.thesis.all_truths(config)["differs"] == []
     config["corpus"]["fineweb"]["repository"] = "HuggingFaceFW/fineweb-edu"
-    assert plan.pooled_truths(config)["differs"] == ["data"]
+    assert plan.thesis.all_truths(config)["differs"] == ["data"]
 
 
 PYTHIA = {"name": "pythia", "hub": "EleutherAI/pythia-70m", "revisions": ["step0", "step512", "step143000"]}
@@ -76,7 +75,7 @@ PYTHIA = {"name": "pythia", "hub": "EleutherAI/pythia-70m", "revisions": ["step0
 def test_other_models_are_assets_revision_by_revision():
     config = default(others={"models": [{**PYTHIA, "main_is": "step143000", "batch": 2}, {"name": "o", "hub": "a/b"}]})
     check(config)
-    others = plan.others(config)
+    others = plan.others.revisions(config)
     assert [(place, one.step) for place, one in others.items()] == [
         ("pythia/step0", 0),
         ("pythia/step512", 512),
@@ -84,7 +83,7 @@ def test_other_models_are_assets_revision_by_revision():
         ("o/main", None),
     ]
     name = "EleutherAI/pythia-70m"
-    assert plan.assets(config) == {
+    assert plan.assets.by_name(config) == {
         "EleutherAI--pythia-70m@step0": {"repository": name, "revision": "step0"},
         "EleutherAI--pythia-70m@step512": {"repository": name, "revision": "step512"},
         "EleutherAI--pythia-70m@step143000-or-main": {
@@ -95,9 +94,9 @@ def test_other_models_are_assets_revision_by_revision():
         "a--b@main": {"repository": "a/b", "revision": "main"},
     }
     assert [one.settings["batch"] for one in others.values()] == [2, 2, 2, DEFAULT["others"]["batch"]]
-    assert len(plan.study(config)["fetched"]) == 4
+    assert len(plan.needs.study(config)["fetched"]) == 4
     main = default(others={"models": [{**PYTHIA, "revisions": ["step0", "main"], "main_is": "step143000"}]})
-    assert [one.step for one in plan.others(main).values()] == [0, 143_000]
+    assert [one.step for one in plan.others.revisions(main).values()] == [0, 143_000]
 
 
 def test_a_folder_of_revisions(tmp_path):
@@ -106,12 +105,12 @@ def test_a_folder_of_revisions(tmp_path):
     entry = {"name": "own", "hub": str(tmp_path), "revisions": ["step0", "step8"], "main_is": "step8"}
     config = default(others={"models": [entry]})
     check_paths(config)
-    assert [one.source for one in plan.others(config).values()] == [
+    assert [one.source for one in plan.others.revisions(config).values()] == [
         {"folder": f"{tmp_path}/step0"},
         {"folder": f"{tmp_path}/main", "instead_of": "step8", "revision": "main"},
     ]
     del entry["revisions"]
-    assert plan.others(default(others={"models": [entry]}))["own/main"].source == {"folder": str(tmp_path)}
+    assert plan.others.revisions(default(others={"models": [entry]}))["own/main"].source == {"folder": str(tmp_path)}
     entry["revisions"] = ["step0", "step4"]
     with pytest.raises(plan.ConfigError, match=r"others\.models: revision step4 of own: no folder .*step4"):
         check_paths(default(others={"models": [entry]}))
@@ -130,54 +129,54 @@ def test_a_folder_of_revisions(tmp_path):
     ],
 )
 def test_steps_in_the_names_of_revisions(name, step):
-    assert plan.step(name) == step
+    assert plan.others.step(name) == step
 
 
 def test_the_memory_for_another_model_follows_its_files(tmp_path):
-    one = plan.others(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
+    one = plan.others.revisions(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
     manifest = tmp_path / "m.json"
-    assert plan.other_memory(one, str(manifest)) == 16_000
+    assert plan.others.memory(one, str(manifest)) == 16_000
     files = {"model.safetensors": {"size": 10**10}, "tokenizer.json": {"size": 10**6}}
     manifest.write_text(json.dumps({"files": files}))
-    assert 33_000 < plan.other_memory(one, str(manifest)) < 36_000
-    assert plan.other_memory(one, str(manifest), attempt=2) == plan.other_memory(one, str(manifest)) * 3 // 2
+    assert 33_000 < plan.others.memory(one, str(manifest)) < 36_000
+    assert plan.others.memory(one, str(manifest), attempt=2) == plan.others.memory(one, str(manifest)) * 3 // 2
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"files": {"model.safetensors": {}}}'])
 def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
-    one = plan.others(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
+    one = plan.others.revisions(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
     (tmp_path / "m.json").write_text(text)
-    assert plan.other_memory(one, str(tmp_path / "m.json")) == 16_000
+    assert plan.others.memory(one, str(tmp_path / "m.json")) == 16_000
 
 
 @pytest.mark.parametrize(("given", "bos"), [({}, True), ({"bos": True}, True), ({"bos": False}, False)])
 def test_evabyte_with_and_without_a_beginning(given, bos):
     config = default(truths=[{"name": "e", "hub": "EvaByte/EvaByte", "layout": "evabyte", **given}])
     check(config)
-    assert plan.models(config)["e"].hub["bos"] is bos
+    assert plan.models.by_name(config)["e"].hub["bos"] is bos
 
 
 def test_another_truth_in_evabytes_place_differs(tmp_path):
     other = {"name": "other", "published_as": "EvaByte", "hub": "o/n", "layout": "causal_lm", "byte_offset": 3}
     config = default(truths=[other], quality={"language_model": "gpt2@v1"})
     check(config)
-    assert plan.table_rows(config, "truth")[0]["differs"] == ["data", "truth"]
-    assert plan.models(config)["other"].hub == {
+    assert plan.thesis.rows(config, "truth")[0]["differs"] == ["data", "truth"]
+    assert plan.models.by_name(config)["other"].hub == {
         "asset": "o--n@main",
         "layout": "causal_lm",
         "byte_offset": 3,
         "bos": None,
     }
-    assert plan.assets(config)["gpt2@v1"] == {"repository": "gpt2", "revision": "v1"}
+    assert plan.assets.by_name(config)["gpt2@v1"] == {"repository": "gpt2", "revision": "v1"}
     folder = default(truths=[{**other, "hub": str(tmp_path)}])
-    (asset,) = plan.assets(folder).values()
+    (asset,) = plan.assets.by_name(folder).values()
     assert asset == {"folder": str(tmp_path)}
     with pytest.raises(plan.ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
         check_paths(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
 
 
 def test_models_by_name():
-    models = plan.models(default(seeds=[1, 2], svd_ranks=[4]))
+    models = plan.models.by_name(default(seeds=[1, 2], svd_ranks=[4]))
     assert "bn4-s1" in models
     assert "bn4-s2" in models
     assert models["svd4-s2"].source == "bn288-s2"
@@ -190,17 +189,20 @@ def test_models_by_name():
 def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models():
     config = default(seeds=[1, 2], svd_ranks=[4], retrained={"ranks": [8, 256]}, family=[{"rank": 4}, {"rank": 32}])
     check(config)
-    heads = plan.retrained(config)
+    heads = plan.models.retrained_heads(config)
     assert list(heads) == ["ab8-s1", "ln8-s1", "ab8-s2", "ln8-s2"]  # above rank 32 nothing would be imposed
     assert {heads[name].source for name in ("ab8-s2", "ln8-s2")} == {"bn32-s2"}
-    assert not set(heads) & set(plan.models(config))
-    assert plan.retraining(config, heads["ab8-s1"])["rank"] == 8
-    assert [plan.retraining(config, heads[name])["norm"] for name in ("ab8-s1", "ln8-s1")] == ["none", "after"]
-    ways = [(row["kind"], row["rank"]) for row in plan.imposed(config) if row["seed"] == 2]
+    assert not set(heads) & set(plan.models.by_name(config))
+    assert plan.imposed_rank.head_settings(config, heads["ab8-s1"])["rank"] == 8
+    assert [plan.imposed_rank.head_settings(config, heads[name])["norm"] for name in ("ab8-s1", "ln8-s1")] == [
+        "none",
+        "after",
+    ]
+    ways = [(row["kind"], row["rank"]) for row in plan.imposed_rank.rows(config) if row["seed"] == 2]
     assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8), ("normed", 8)]
     none = default(svd_ranks=[], retrained={"ranks": []}, family=[{"name": "mine", "path": "w.safetensors"}])
     check(none)
-    assert plan.imposed(none) == []
+    assert plan.imposed_rank.rows(none) == []
 
 
 def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
@@ -208,80 +210,86 @@ def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_no
     for norm, short in (("none", "ab"), ("after", "ln")):
         config = default(svd_ranks=[4], retrained={"norm": [norm]})
         check(config)
-        heads = plan.retrained(config)
+        heads = plan.models.retrained_heads(config)
         assert list(heads) == [f"{short}{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
         for name, head in heads.items():
-            assert plan.retraining(config, head) == plan.retraining(both, plan.retrained(both)[name])
+            assert plan.imposed_rank.head_settings(config, head) == plan.imposed_rank.head_settings(
+                both, plan.models.retrained_heads(both)[name]
+            )
 
 
 def test_claims_compare_heads_without_a_layer_norm_alone():
-    rows = plan.compared_models(default())
+    rows = plan.claims.rows(default())
     compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
     assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
 
 
 def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
     family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
-    shown = plan.showcased(default(seeds=[2, 1], svd_ranks=[4], family=family))
-    assert plan.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
-    assert plan.names(plan.truncations(shown), "truth", "svd", "family") == ["truth", "svd4-s2", "bn8-s2"]
+    shown = plan.showcase.of_first_seed(default(seeds=[2, 1], svd_ranks=[4], family=family))
+    assert plan.models.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
+    assert plan.models.names(plan.models.with_truncated_heads(shown), "truth", "svd", "family") == [
+        "truth",
+        "svd4-s2",
+        "bn8-s2",
+    ]
     described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
-    assert plan.described(plan.truncations(shown), "family") == [described]
+    assert plan.models.rows(plan.models.with_truncated_heads(shown), "family") == [described]
 
 
 def test_what_a_prompt_is_called_is_not_in_its_windows():
     renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
-    assert plan.showcase_settings(default(showcase=renamed)) == plan.showcase_settings(DEFAULT)
+    assert plan.showcase.window_settings(default(showcase=renamed)) == plan.showcase.window_settings(DEFAULT)
 
 
 def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
     check(config)
-    mine = plan.models(config)["mine"]
+    mine = plan.models.by_name(config)["mine"]
     assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", None, None)
 
 
 def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():
     config = default(family=[{"width": 64, "heads": 2}, {"width": 32, "heads": 1}], svd_ranks=[8])
     check(config)
-    models = plan.models(config)
+    models = plan.models.by_name(config)
     wide = models["w64-s1337"]
     assert (wide.kind, wide.rank, wide.published_as) == ("family", 64, None)
     shape = wide.settings["model"]
     assert (shape["width"], shape["heads"], shape["rank"]) == (64, 2, None)
     assert models["svd8-s1337"].source == "w64-s1337"
-    assert plan.ranks(config) == [32, 64]
+    assert plan.models.family_ranks(config) == [32, 64]
 
 
 def test_the_widths_study_extrapolates_to_models_smaller_than_all_that_the_law_is_fitted_to():
     config = default(**yaml.safe_load((ROOT / "config/widths.yaml").read_text()))
-    models = plan.models(config)
-    shapes = {model.name: model.settings["model"] for model in plan.with_histories(config, models)}
+    models = plan.models.by_name(config)
+    shapes = {model.name: model.settings["model"] for model in plan.saturation.trained_models(config, models)}
     sizes = {name: shape["layers"] * shape["width"] ** 2 for name, shape in shapes.items()}
-    fitted = plan.fitted(config, models)
+    fitted = plan.saturation.fitted_names(config, models)
     assert len({sizes[name] for name in fitted}) >= 3  # else alpha cannot be told
     assert {"w16-s1337", "w32-s1337"} <= {name for name in sizes if sizes[name] < min(sizes[name] for name in fitted)}
 
 
 def test_settings_do_not_depend_on_the_order_of_keys():
     shuffled = dict(reversed(list(DEFAULT["model"].items())))
-    one, other = plan.models(DEFAULT)["bn4-s1337"], plan.models({**DEFAULT, "model": shuffled})["bn4-s1337"]
+    one, other = (
+        plan.models.by_name(DEFAULT)["bn4-s1337"],
+        plan.models.by_name({**DEFAULT, "model": shuffled})["bn4-s1337"],
+    )
     assert str(one.settings) == str(other.settings)
 
 
 def test_where_a_row_is_not_like_the_published_one():
-    rows = {row["model"]: row for row in plan.table_rows(DEFAULT, "family")}
+    rows = {row["model"]: row for row in plan.thesis.rows(DEFAULT, "family", METRICS)}
     assert rows["bn4-s1337"]["differs"] == ["data", "scale"]
-    other = plan.table_rows(default(metrics={"tau": 0.5}), "family")
-    assert other[0]["differs"] == ["data", "scale", "tau"]
-    assert plan.table_rows(default(metrics={"tau": 0.5}), "family", plan.OF_SCORES) == list(rows.values())
+    other = default(metrics={"tau": 0.5, "tbat": {"delta": 0.1, "condition": "tangent"}})
+    assert plan.thesis.rows(other, "family") == list(rows.values())
+    for metric, differs in (("tto", ["tau"]), ("tv", []), ("tbat", ["delta", "condition"])):
+        assert plan.thesis.rows(other, "family", [metric])[0]["differs"] == ["data", "scale", *differs]
     assert rows["bn288-s1337"]["differs"] == ["data", "scale", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
-    assert plan.table_rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]
-
-
-def test_metrics_are_those_of_the_library():
-    assert tuple(METRICS) == plan.METRICS
+    assert plan.thesis.rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]
 
 
 @pytest.mark.parametrize(
@@ -403,24 +411,18 @@ def test_mistakes_name_their_key(changes, message):
         check(default(**changes))
 
 
-def test_decodings_are_those_of_the_library():
-    assert DECODINGS == PARAMETERS
-    for name, keys in DECODINGS.items():
-        decoder({"name": name, **dict.fromkeys(keys, 1)})
-
-
 def test_the_corpus_depends_on_the_versions_it_is_harvested_from(monkeypatch):
-    before = plan.corpus_settings(DEFAULT)
+    before = plan.corpus.corpus_settings(DEFAULT)
     assert before["packages"]["torch"].count(".") == 2
-    monkeypatch.setattr(plan, "version", lambda package: "99.0")
-    assert plan.corpus_settings(DEFAULT) != before
-    assert "packages" not in plan.corpus_settings(default(corpus={"source": "files", "paths": ["x"]}))
+    monkeypatch.setattr(plan.corpus, "version", lambda package: "99.0")
+    assert plan.corpus.corpus_settings(DEFAULT) != before
+    assert "packages" not in plan.corpus.corpus_settings(default(corpus={"source": "files", "paths": ["x"]}))
 
 
 def test_memory_grows_with_the_model():
-    models = plan.models(default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text())))
-    assert plan.training_memory(models["bn4-s1337"]) < 6000
-    assert 10_000 < plan.training_memory(models["gpt-300m"]) < 20_000
+    models = plan.models.by_name(default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text())))
+    assert plan.resources.training_memory(models["bn4-s1337"]) < 6000
+    assert 10_000 < plan.resources.training_memory(models["gpt-300m"]) < 20_000
 
 
 def test_a_missing_key():
@@ -432,31 +434,34 @@ def test_a_missing_key():
 
 def test_a_training_asks_for_what_its_size_needs():
     config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
-    models = plan.models({**config, "device": "cuda"})
+    models = plan.models.by_name({**config, "device": "cuda"})
     small, large = models["bn4-s1337"], models["gpt-300m"]
-    assert plan.training_memory(large) > 2 * plan.training_memory(small) > 8000
-    seconds = [int(plan.stop_signal(model).partition("@")[2]) for model in (small, large)]
+    assert plan.resources.training_memory(large) > 2 * plan.resources.training_memory(small) > 8000
+    seconds = [int(plan.resources.stop_signal(model).partition("@")[2]) for model in (small, large)]
     assert 120 < seconds[0] < seconds[1]
     saved = 12 * 300e6 / 1e9  # GB
     assert seconds[1] >= 120 + 50 * saved
-    assert plan.training_time({**config, "device": "cuda"}, large) == 24 * 60
+    assert plan.resources.training_time({**config, "device": "cuda"}, large) == 24 * 60
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_short_training_asks_for_little_time(device):
     config = default(device=device)
-    for model in plan.models(config).values():
+    for model in plan.models.by_name(config).values():
         if model.settings:
-            assert 30 <= plan.training_time(config, model) < 120
-            assert plan.training_time(config, model) > 4 * int(plan.stop_signal(model).partition("@")[2]) / 60
+            assert 30 <= plan.resources.training_time(config, model) < 120
+            assert (
+                plan.resources.training_time(config, model)
+                > 4 * int(plan.resources.stop_signal(model).partition("@")[2]) / 60
+            )
 
 
 def test_a_retry_asks_for_half_as_much_again():
-    assert [plan.grown(2000, attempt) for attempt in (1, 2, 3)] == [2000, 3000, 4000]
-    assert [plan.growing(60)(None, attempt) for attempt in (1, 2)] == [60, 90]
-    model = plan.models(DEFAULT)["bn4-s1337"]
-    assert plan.training_memory(model, 3) == 2 * plan.training_memory(model)
-    assert plan.sampling_memory(DEFAULT, model, 3) == 2 * plan.sampling_memory(DEFAULT, model)
+    assert [plan.resources.scaled(2000, attempt) for attempt in (1, 2, 3)] == [2000, 3000, 4000]
+    assert [plan.resources.per_attempt(runtime=60)["runtime"](None, attempt) for attempt in (1, 2)] == [60, 90]
+    model = plan.models.by_name(DEFAULT)["bn4-s1337"]
+    assert plan.resources.training_memory(model, 3) == 2 * plan.resources.training_memory(model)
+    assert plan.resources.sampling_memory(DEFAULT, model, 3) == 2 * plan.resources.sampling_memory(DEFAULT, model)
 
 
 def test_jobs_elsewhere_must_be_told_the_device():
@@ -466,7 +471,7 @@ def test_jobs_elsewhere_must_be_told_the_device():
 
 
 def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
-    rows = {row["model"]: row for row in plan.compared_models(default(seeds=[1337, 2]))}
+    rows = {row["model"]: row for row in plan.claims.rows(default(seeds=[1337, 2]))}
     assert rows["bn288-s2"] == {
         "model": "bn288-s2",
         "kind": "family",
@@ -483,5 +488,5 @@ def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
     for name in ("a.txt", "b.jsonl.gz", "c.parquet"):
         with (tmp_path / name).open("wb") as file:
             file.truncate(10**9)
-    assert plan.corpus_memory(config) == 4000 + 4 * (1000 + 4000 + 1500)
-    assert plan.corpus_memory(DEFAULT) == 4000
+    assert plan.corpus.memory(config) == 4000 + 4 * (1000 + 4000 + 1500)
+    assert plan.corpus.memory(DEFAULT) == 4000

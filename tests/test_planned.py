@@ -2,9 +2,9 @@
 
 import pytest
 
-import planned
 from oversmoothing.fingerprint import fingerprint
 from plan import ConfigError
+from tracking import planned
 
 
 @pytest.fixture(autouse=True)

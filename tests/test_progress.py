@@ -1,4 +1,4 @@
-"""How far a study has come: Snakemake's summary, checkpoints, and what a table lacks."""
+"""How far a study has come: Snakemake's summary, and checkpoints."""
 
 import json
 
@@ -17,7 +17,6 @@ from oversmoothing.progress import (
     read_summary,
     training_state,
 )
-from oversmoothing.so_far import missing_line, part_of
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest
 
@@ -94,33 +93,3 @@ def test_the_overview_counts_files_by_stage(states):
     assert table.logits.tolist() == ["done", "waiting, 1 outdated"]
     assert table.scores.tolist() == ["waiting, 1 outdated", "waiting"]
     assert table.samples.tolist() == ["-", "-"]
-
-
-def test_a_table_takes_what_is_finished_and_names_the_rest(states):
-    files = [f"results/scores/tto/{name}.parquet" for name in ("a", "b", "c")]
-    states |= {files[2]: FINISHED, "results/human.parquet": ABSENT}
-    inputs = {"scores": files, "published": ["resources/t.csv"], "human": "results/human.parquet"}
-    part = part_of(inputs, ["a", "b", "c"], states, "results")
-    assert part.inputs["scores"] == files[2:]
-    assert part.missing == {"scores": files[:2]}
-    assert part.inputs["published"] == ["resources/t.csv"]
-    assert part.lacking == ["results/human.parquet"]
-    assert not part.empty
-    trainings = {
-        "a": "done, validation loss 1.0",
-        "b": "step 3 of 9, validation loss 2.0",
-        "c": "done",
-        "truth": "waiting",
-    }
-    line = missing_line(part, ["truth"], trainings, states, "results")
-    assert line == (
-        "Missing: a (scores/tto/a.parquet is to be made again), "
-        "b (training: step 3 of 9, validation loss 2.0), truth (training: waiting)."
-    )
-
-
-def test_a_table_with_nothing_missing_says_nothing():
-    part = part_of({"logits": ["results/logits/a.parquet"]}, ["a"], {"results/logits/a.parquet": FINISHED}, "results")
-    assert missing_line(part, ["truth"], {"a": "done"}, {}, "results") == ""
-    nothing = part_of({"logits": ["results/logits/a.parquet"]}, ["a"], {"results/logits/a.parquet": ABSENT}, "results")
-    assert nothing.empty

@@ -2,8 +2,8 @@
 
 import pytest
 
+from checks.repeated_keys import check_keys
 from plan import ConfigError
-from repeated_keys import check_keys
 
 
 @pytest.mark.parametrize(

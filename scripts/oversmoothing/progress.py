@@ -68,7 +68,7 @@ def training_state(
     Parameters
     ----------
     model : mapping
-        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `watched` in the workflow's plan).
+        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `plan.progress`).
     states : mapping
         As `read_summary` gives it.
     results : path

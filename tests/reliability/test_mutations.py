@@ -117,10 +117,10 @@ MUTATIONS = {
     "HTML in Markdown is markup": (f"{LIBRARY}/layout.py", '{"html": False}', '{"html": True}', "test_pages.py"),
     "imports in handlers do not count": (f"{LIBRARY}/fingerprint.py", ', "handlers"', "", "test_fingerprint.py"),
     "a rule has no fingerprint": (
-        "workflow/rules/quality.smk",
-        '        code=fingerprint("quality.py"),\n',
-        "",
-        "test_fingerprint.py::test_every_rule_carries_the_fingerprint_of_its_own_script",
+        "workflow/tracking/complete.py",
+        "rule.set_params(code=fingerprint(Path(rule.script).name))",
+        "pass",
+        "test_complete.py",
     ),
     "a damaged file is not noticed": (
         f"{LIBRARY}/store/seal.py",

@@ -7,26 +7,22 @@ and checksums.
 The files are no outputs, so that what has arrived outlives a failed job, and another shard costs only itself.
 """
 
-ASSETS = plan.assets(config)
-ASSET_FOLDER = config["assets"].rstrip("/")
-MANIFEST_OF = f"{ASSET_FOLDER}/{{asset}}.json"
+ASSETS = plan.assets.by_name(config)
 
 
 rule fetch:
     input:
-        lambda wildcards: plan.asset_files(ASSETS[wildcards.asset]),
+        lambda wildcards: plan.hub.files_in_folder(ASSETS[wildcards.asset]),
     output:
         MANIFEST_OF,
-    log:
-        f"{RESULTS}/logs/fetch/{{asset}}.log",
     wildcard_constraints:
-        asset="|".join(map(re.escape, ASSETS)) or "(?!)",
+        asset=one_of(ASSETS),
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
-        files=lambda wildcards: contents(plan.asset_files(ASSETS[wildcards.asset])),
+        files=lambda wildcards: contents(
+            plan.hub.files_in_folder(ASSETS[wildcards.asset])
+        ),
         # Of `output`, and so not compared: what has been fetched is as good after a change of this code.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:
@@ -35,16 +31,12 @@ rule fetch:
 
 rule fetch_corpus:
     output:
-        plan.fetched_corpus(config),
-    log:
-        f"{RESULTS}/logs/fetch_corpus.log",
+        FETCHED_CORPUS,
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        settings=plan.fetch_settings(config),
-        files=lambda wildcards: contents(local_shards(config)),
-        folder=lambda wildcards, output: plan.corpus_folder(config),
+        settings=plan.corpus.fetch_settings(config),
+        files=lambda wildcards: contents(plan.corpus.local_shards(config)),
+        folder=lambda wildcards, output: plan.corpus.fetched_folder(config),
         code=lambda wildcards, output: fingerprint("fetch_corpus.py"),
     script:
         "../../scripts/fetch_corpus.py"
@@ -53,5 +45,5 @@ rule fetch_corpus:
 rule assets:
     input:
         expand(MANIFEST_OF, asset=ASSETS),
-        plan.fetched_corpus(config) if config["corpus"]["source"] == "fineweb" else [],
+        FETCHED_CORPUS if plan.corpus.is_fetched(config) else [],
     localrule: True

@@ -5,45 +5,30 @@ Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}; figures/byte_overs
 figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
 """
 
-BY_BYTE = [
-    {
-        "model": model.name,
-        "kind": model.kind,
-        "rank": model.rank,
-        "seed": model.seed,
-    }
-    for kind in ("truth", "family")
-    for model in MODELS.values()
-    if model.kind == kind
-]
+BY_BYTE = rows(MODELS, "truth", "family")
 
 
 rule bytes:
     input:
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
+        logits=LOGITS,
         nsmd=f"{RESULTS}/scores/nsmd/{{model}}.parquet",
     output:
         f"{RESULTS}/bytes/{{model}}.parquet",
     log:
         f"{RESULTS}/logs/bytes/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind == "family"),
-    conda:
-        ENVIRONMENT
+        model=one_of(FAMILY),
     resources:
-        mem_mb=plan.growing(1000),
-        runtime=plan.growing(30),
-    params:
-        code=fingerprint("bytes.py"),
+        **per_attempt(mem_mb=1000, runtime=30),
     script:
         "../../scripts/bytes.py"
 
 
 use rule bytes as bytes_truth with:
     input:
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
+        logits=LOGITS,
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind == "truth"),
+        model=one_of(TRUTHS),
 
 
 rule bytes_table:
@@ -53,23 +38,13 @@ rule bytes_table:
             model=[row["model"] for row in BY_BYTE],
         ),
     output:
-        csv=f"{RESULTS}/tables/bytes.csv",
-        markdown=f"{RESULTS}/tables/bytes.md",
-        html=report(
-            f"{RESULTS}/tables/bytes.html",
-            caption="../report/bytes.rst",
+        **table(
+            "bytes",
             category="4 Oversmoothing",
-            labels={"result": "Beside Figures 4.2, 4.3: byte by byte"},
+            label="Beside Figures 4.2, 4.3: byte by byte",
         ),
-        latex=f"{RESULTS}/tables/bytes.tex",
-    log:
-        f"{RESULTS}/logs/bytes_table.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
-        code=fingerprint("bytes_table.py"),
     script:
         "../../scripts/bytes_table.py"
 
@@ -78,21 +53,13 @@ rule byte_oversmoothing_figure:
     input:
         f"{RESULTS}/tables/bytes.csv",
     output:
-        f"{RESULTS}/figures/byte_oversmoothing.png",
-        report(
-            f"{RESULTS}/figures/byte_oversmoothing.svg",
-            caption="../report/byte_oversmoothing.rst",
+        **figure(
+            "byte_oversmoothing",
             category="4 Oversmoothing",
-            labels={"result": "Figure 4.2: oversmoothing by byte"},
+            label="Figure 4.2: oversmoothing by byte",
         ),
-    log:
-        f"{RESULTS}/logs/byte_oversmoothing_figure.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(models=BY_BYTE, truth=TRUTHS[0]),
-        code=fingerprint("byte_oversmoothing_figure.py"),
     script:
         "../../scripts/byte_oversmoothing_figure.py"
 
@@ -101,21 +68,13 @@ rule argmax_frequency_figure:
     input:
         f"{RESULTS}/tables/bytes.csv",
     output:
-        f"{RESULTS}/figures/argmax_frequency.png",
-        report(
-            f"{RESULTS}/figures/argmax_frequency.svg",
-            caption="../report/argmax_frequency.rst",
+        **figure(
+            "argmax_frequency",
             category="4 Oversmoothing",
-            labels={"result": "Figure 4.3: argmaxes by byte"},
+            label="Figure 4.3: argmaxes by byte",
         ),
-    log:
-        f"{RESULTS}/logs/argmax_frequency_figure.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(models=BY_BYTE),
-        code=fingerprint("argmax_frequency_figure.py"),
     script:
         "../../scripts/argmax_frequency_figure.py"
 
@@ -125,19 +84,6 @@ rule utf8_bytes_figure:
         training=ancient(CORPUS["train"]),
         manifest=MANIFEST,
     output:
-        f"{RESULTS}/figures/utf8_bytes.png",
-        report(
-            f"{RESULTS}/figures/utf8_bytes.svg",
-            caption="../report/utf8_bytes.rst",
-            category="3 Models",
-            labels={"result": "Figure A.1: bytes in UTF-8"},
-        ),
-    log:
-        f"{RESULTS}/logs/utf8_bytes_figure.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        code=fingerprint("utf8_bytes_figure.py"),
+        **figure("utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"),
     script:
         "../../scripts/utf8_bytes_figure.py"

@@ -1,8 +1,11 @@
-"""The config, checked, and what every rule asks of it. No pandas and no torch: each cluster job parses this.
+"""The config, checked, and what several chapters share. No pandas and no torch: each cluster job parses this.
 
 In `params`, what decides a result is a plain value, which Snakemake compares between runs. What decides only where
 it is computed (the device, the folder of checkpoints) is a function of `output`, which Snakemake does not compare.
 No output is marked `update()`: after a failed job Snakemake would put the old file back, but take it for the new one.
+
+Chapters do not state what is the same everywhere (see `tracking/complete.py`): the fingerprint of the code, the
+environment, the log, and, for tables and figures, that they are made where Snakemake runs.
 """
 
 import os
@@ -12,20 +15,17 @@ import sys
 sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
 
 import plan
-from asked import hold_inputs
-from check import check, check_device
-from contents import contents
-from paths import (
-    check_paths,
-    check_sources,
-    check_text,
-    local_shards,
-    missing_text,
-)
-from plan import METRICS, one_of, settings
-from planned import begin, fingerprint
-from repeated_keys import check_keys
+from checks.config import check, check_device
+from checks.paths import check_paths, check_sources, check_text, missing_text
+from checks.repeated_keys import check_keys
+from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from plan import settings
+from plan.models import names, rows
+from plan.resources import per_attempt
 from snakemake.logging import logger
+from tracking.complete import complete
+from tracking.contents import contents
+from tracking.planned import begin, fingerprint
 
 check_keys(workflow.configfiles)
 check(config)
@@ -37,14 +37,81 @@ for message in missing_text(config):
     )
 
 RESULTS = config["results"].rstrip("/")
-MODELS = plan.models(config)
-RETRAINED = plan.retrained(config)
-TRUTHS = [truth["name"] for truth in config["truths"]]
-ENVIRONMENT = "../../envs/environment.yaml"
-GPUS = plan.gpus(config)
-SAMPLED = plan.samplings(config)
-OWN = [model for model in MODELS.values() if model.kind != "svd" and not model.hub]
-FOREIGN = [model for model in MODELS.values() if model.hub]
+PUBLISHED = os.path.relpath(f"{workflow.basedir}/../resources/published")
+CORPUS = {
+    split: f"{RESULTS}/corpus/{split}.bin"
+    for split in ("train", "validation", "evaluation")
+}
+MANIFEST = f"{RESULTS}/corpus/manifest.json"
+WINDOWS = f"{RESULTS}/windows.parquet"
+WEIGHTS = f"{RESULTS}/models/{{model}}/weights.safetensors"
+HISTORY = f"{RESULTS}/models/{{model}}/history.parquet"
+LOGITS = f"{RESULTS}/logits/{{model}}.parquet"
+HIDDEN = f"{RESULTS}/hidden/{{model}}.parquet"
+SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
+FETCHED_CORPUS = (
+    f"{RESULTS}/fetched/corpus.json"  # the shards themselves are shared by the configs
+)
+MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
+
+MODELS = plan.models.by_name(config)
+RETRAINED = plan.models.retrained_heads(config)
+PREDICTORS = [model for model in MODELS.values() if model.kind != "svd"]
+OWN = [model.name for model in PREDICTORS if not model.hub]
+TRAINED = [model for model in PREDICTORS if model.settings]
+SNAPSHOTS = plan.models.with_snapshots(MODELS)
+FROM_HUB = [model.name for model in MODELS.values() if model.hub]
+FAMILY = names(MODELS, "family")
+TRUTHS = names(MODELS, "truth")
+COMPARED_WITH_LAW = plan.saturation.rows(config, MODELS)
+DECODED = [entry["name"] for entry in config["decodings"]]
+JUDGED = plan.samples.judged_decodings(config)
+
+GPUS = plan.resources.gpus(config)
+ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
+DEVICE = lambda wildcards, output: config["device"]
+
+TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
+
+
+def one_of(names):
+    """Wildcard constraint that matches these names only, and nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def scores(metrics, models):
+    """Files of the scores of models."""
+    path = f"{RESULTS}/scores/{{metric}}/{{model}}.parquet"
+    return expand(path, metric=metrics, model=models)
+
+
+def published(*tables):
+    """Files of the thesis's tables, by their numbers."""
+    return [f"{PUBLISHED}/table_{table}.csv" for table in tables]
+
+
+def table(name, category, label, latex=True):
+    """Outputs of the rule of a table; its caption is report/tables/NAME.rst."""
+    path = f"{RESULTS}/tables/{name}"
+    TABLES_AND_FIGURES.append(f"{path}.csv")
+    caption = f"../report/tables/{name}.rst"
+    shown = report(
+        f"{path}.html", caption=caption, category=category, labels={"result": label}
+    )
+    return {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": shown} | (
+        {"latex": f"{path}.tex"} if latex else {}
+    )
+
+
+def figure(name, category, label, **wildcards):
+    """Outputs of the rule of a figure; its caption is report/figures/NAME.rst, where NAME has no wildcards."""
+    path = f"{RESULTS}/figures/{name}"
+    TABLES_AND_FIGURES.extend(expand(f"{path}.png", **wildcards))
+    caption = f"../report/figures/{name.partition('_{')[0]}.rst"
+    shown = report(
+        f"{path}.svg", caption=caption, category=category, labels={"result": label}
+    )
+    return {"png": f"{path}.png", "svg": shown}
 
 
 resource_scopes:
@@ -52,5 +119,5 @@ resource_scopes:
 
 
 wildcard_constraints:
-    metric="|".join(METRICS),
-    model="|".join(map(re.escape, [*MODELS, *RETRAINED])),
+    metric=one_of(OF_DISTRIBUTIONS),
+    model=one_of([*MODELS, *RETRAINED]),

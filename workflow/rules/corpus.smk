@@ -4,34 +4,24 @@ Needs: nothing, or the files that `corpus.paths` names.
 Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, windows.parquet.
 """
 
-CORPUS = {
-    split: f"{RESULTS}/corpus/{split}.bin"
-    for split in ("train", "validation", "evaluation")
-}
-MANIFEST = f"{RESULTS}/corpus/manifest.json"
-TEXT = plan.corpus_files(config) if config["corpus"]["source"] == "files" else []
+TEXT = plan.corpus.user_files(config)
 
 
 rule build_corpus:
     input:
         # Text of the user is known by what it holds, not by its time.
-        files=ancient(TEXT) or plan.corpus_files(config),
+        files=FETCHED_CORPUS if plan.corpus.is_fetched(config) else ancient(TEXT),
     output:
         **CORPUS,
         manifest=MANIFEST,
-    log:
-        f"{RESULTS}/logs/build_corpus.log",
-    conda:
-        ENVIRONMENT
     threads: 2
     resources:
-        mem_mb=lambda wildcards, attempt: plan.corpus_memory(config, attempt),
-        runtime=plan.growing(120),
+        **per_attempt(runtime=120),
+        mem_mb=lambda wildcards, attempt: plan.corpus.memory(config, attempt),
     params:
-        settings=plan.corpus_settings(config),
+        settings=plan.corpus.corpus_settings(config),
         files=lambda wildcards: contents(TEXT),
-        at_least=lambda wildcards, output: plan.bytes_needed(config),
-        code=fingerprint("build_corpus.py"),
+        at_least=lambda wildcards, output: plan.corpus.bytes_needed(config),
     script:
         "../../scripts/build_corpus.py"
 
@@ -41,16 +31,10 @@ rule draw_windows:
         evaluation=ancient(CORPUS["evaluation"]),
         manifest=MANIFEST,
     output:
-        f"{RESULTS}/windows.parquet",
-    log:
-        f"{RESULTS}/logs/draw_windows.log",
-    conda:
-        ENVIRONMENT
+        WINDOWS,
     resources:
-        mem_mb=plan.growing(1000),
-        runtime=plan.growing(10),
+        **per_attempt(mem_mb=1000, runtime=10),
     params:
         settings=settings(**config["windows"]),
-        code=fingerprint("draw_windows.py"),
     script:
         "../../scripts/draw_windows.py"

@@ -8,57 +8,43 @@ samples/{model}/{decoding}.parquet.
 
 rule hub_logits:
     input:
-        windows=f"{RESULTS}/windows.parquet",
+        windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
-        hidden=f"{RESULTS}/hidden/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/hub_logits/{{model}}.log",
+        logits=LOGITS,
+        hidden=HIDDEN,
     wildcard_constraints:
-        model=one_of(FOREIGN),
-    conda:
-        ENVIRONMENT
+        model=one_of(FROM_HUB),
     threads: config["inference"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=plan.growing(plan.foreign_memory(config)),
-        runtime=plan.growing(240),
+        **ON_GPU,
+        **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=240),
     params:
         settings=lambda wildcards: settings(
             **config["inference"] | MODELS[wildcards.model].hub
         ),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_logits.py"),
+        device=DEVICE,
     script:
         "../../scripts/hub_logits.py"
 
 
 rule hub_sample:
     input:
-        windows=f"{RESULTS}/windows.parquet",
+        windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
         [SAMPLES.replace("{decoding}", entry["name"]) for entry in config["decodings"]],
-    log:
-        f"{RESULTS}/logs/hub_sample/{{model}}.log",
     wildcard_constraints:
-        model=one_of(FOREIGN),
-    conda:
-        ENVIRONMENT
+        model=one_of(FROM_HUB),
     threads: config["inference"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=plan.growing(plan.foreign_memory(config)),
-        runtime=plan.growing(720),
+        **ON_GPU,
+        **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=720),
     params:
-        settings=lambda wildcards: plan.sampling_settings(
+        settings=lambda wildcards: plan.samples.sampling_settings(
             config, config["decodings"], MODELS[wildcards.model]
         ),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_sample.py"),
+        device=DEVICE,
     script:
         "../../scripts/hub_sample.py"
 
@@ -66,14 +52,11 @@ rule hub_sample:
 use rule hub_sample as hub_sample_extra with:
     output:
         SAMPLES,
-    log:
-        f"{RESULTS}/logs/hub_sample_extra/{{model}}-{{decoding}}.log",
     wildcard_constraints:
-        model=one_of(FOREIGN),
-        decoding="|".join(EXTRA) or "(?!)",
+        model=one_of(FROM_HUB),
+        decoding=one_of(EXTRA),
     params:
-        settings=lambda wildcards: plan.sampling_settings(
+        settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_sample.py"),
+        device=DEVICE,

@@ -19,19 +19,13 @@ rule train_tokenizer:
         manifest=MANIFEST,
     output:
         f"{RESULTS}/language/tokenizer.json",
-    log:
-        f"{RESULTS}/logs/train_tokenizer.log",
-    conda:
-        ENVIRONMENT
     resources:
-        mem_mb=plan.growing(4000),
-        runtime=plan.growing(30),
+        **per_attempt(mem_mb=4000, runtime=30),
     params:
         settings=settings(
             bytes=config["language"]["bytes"],
             vocabulary=config["language"]["vocabulary"],
         ),
-        code=fingerprint("train_tokenizer.py"),
     script:
         "../../scripts/train_tokenizer.py"
 
@@ -47,15 +41,11 @@ rule language:
     log:
         f"{RESULTS}/logs/language/{{text}}.log",
     wildcard_constraints:
-        text="|".join(SPLITS_READ),
-    conda:
-        ENVIRONMENT
+        text=one_of(SPLITS_READ),
     resources:
-        mem_mb=plan.growing(4000),
-        runtime=plan.growing(60),
+        **per_attempt(mem_mb=4000, runtime=60),
     params:
-        settings=plan.language_settings(config),
-        code=fingerprint("language.py"),
+        settings=plan.language.spectrum_settings(config),
     script:
         "../../scripts/language.py"
 
@@ -63,19 +53,18 @@ rule language:
 use rule language as language_of_files with:
     input:
         text=lambda wildcards: ancient(
-            plan.matching_files(CORPORA[wildcards.text]["paths"])
+            plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])
         ),
         tokenizer=TOKENIZER,
     wildcard_constraints:
-        text="|".join(map(re.escape, CORPORA)) or "(?!)",
+        text=one_of(CORPORA),
     params:
-        settings=lambda wildcards: plan.language_settings(
+        settings=lambda wildcards: plan.language.spectrum_settings(
             config, CORPORA[wildcards.text]
         ),
         files=lambda wildcards: contents(
-            plan.matching_files(CORPORA[wildcards.text]["paths"])
+            plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])
         ),
-        code=fingerprint("language.py"),
 
 
 rule language_dimensionality_table:
@@ -83,25 +72,17 @@ rule language_dimensionality_table:
         sizes=expand(f"{RESULTS}/language/sizes/{{text}}.parquet", text=TEXTS),
         spectra=expand(f"{RESULTS}/language/spectra/{{text}}.parquet", text=TEXTS),
     output:
-        csv=f"{RESULTS}/tables/language_dimensionality.csv",
-        markdown=f"{RESULTS}/tables/language_dimensionality.md",
-        html=report(
-            f"{RESULTS}/tables/language_dimensionality.html",
-            caption="../report/language_dimensionality.rst",
+        **table(
+            "language_dimensionality",
             category="8 Saturation",
-            labels={"result": "Beyond the thesis: dimensions of the language"},
+            label="Beyond the thesis: dimensions of the language",
         ),
-        latex=f"{RESULTS}/tables/language_dimensionality.tex",
-    log:
-        f"{RESULTS}/logs/language_dimensionality_table.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(
-            texts=TEXTS, ranks=plan.ranks(config), seen=config["language"]["seen"]
+            texts=TEXTS,
+            ranks=plan.models.family_ranks(config),
+            seen=config["language"]["seen"],
         ),
-        code=fingerprint("language_dimensionality_table.py"),
     script:
         "../../scripts/language_dimensionality_table.py"
 
@@ -110,20 +91,12 @@ rule language_spectrum_figure:
     input:
         expand(f"{RESULTS}/language/spectra/{{text}}.parquet", text=TEXTS),
     output:
-        f"{RESULTS}/figures/language_spectrum.png",
-        report(
-            f"{RESULTS}/figures/language_spectrum.svg",
-            caption="../report/language_spectrum.rst",
+        **figure(
+            "language_spectrum",
             category="8 Saturation",
-            labels={"result": "Beyond the thesis: W-error against dimensions"},
+            label="Beyond the thesis: W-error against dimensions",
         ),
-    log:
-        f"{RESULTS}/logs/language_spectrum_figure.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        settings=settings(texts=TEXTS, ranks=plan.ranks(config)),
-        code=fingerprint("language_spectrum_figure.py"),
+        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),
     script:
         "../../scripts/language_spectrum_figure.py"

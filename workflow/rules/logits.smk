@@ -8,49 +8,36 @@ Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads on
 
 rule logits:
     input:
-        windows=f"{RESULTS}/windows.parquet",
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+        windows=WINDOWS,
+        weights=WEIGHTS,
     output:
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
-        hidden=f"{RESULTS}/hidden/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/logits/{{model}}.log",
+        logits=LOGITS,
+        hidden=HIDDEN,
     wildcard_constraints:
         model=one_of(OWN),
-    conda:
-        ENVIRONMENT
     threads: config["inference"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=plan.growing(4000),
-        runtime=plan.growing(60),
+        **ON_GPU,
+        **per_attempt(mem_mb=4000, runtime=60),
     params:
         settings=settings(**config["inference"]),
-        shape=lambda wildcards: plan.shape(MODELS[wildcards.model]),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("logits.py"),
+        shape=lambda wildcards: MODELS[wildcards.model].shape,
+        device=DEVICE,
     script:
         "../../scripts/logits.py"
 
 
 rule svd_logits:
     input:
-        hidden=lambda wildcards: f"{RESULTS}/hidden/{MODELS[wildcards.model].source}.parquet",
-        weights=lambda wildcards: f"{RESULTS}/models/{MODELS[wildcards.model].source}/weights.safetensors",
+        hidden=lambda wildcards: HIDDEN.format(model=MODELS[wildcards.model].source),
+        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
-        f"{RESULTS}/logits/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/svd_logits/{{model}}.log",
+        LOGITS,
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind == "svd"),
-    conda:
-        ENVIRONMENT
+        model=one_of(names(MODELS, "svd")),
     resources:
-        mem_mb=plan.growing(2000),
-        runtime=plan.growing(30),
+        **per_attempt(mem_mb=2000, runtime=30),
     params:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
-        code=fingerprint("head_logits.py"),
     script:
         "../../scripts/head_logits.py"

@@ -4,59 +4,31 @@ Needs: the histories of what was trained here, and logits; the thesis's Table 3.
 Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg} (Figure 3.1).
 """
 
-PREDICTORS = [model for model in MODELS.values() if model.kind != "svd"]
-TRAINED = [model for model in PREDICTORS if model.settings]
-
 
 rule losses_table:
     input:
-        histories=[
-            f"{RESULTS}/models/{model.name}/history.parquet" for model in TRAINED
-        ],
-        logits=[f"{RESULTS}/logits/{model.name}.parquet" for model in PREDICTORS],
-        published=f"{PUBLISHED}/table_3_1.csv",
+        histories=[HISTORY.format(model=model.name) for model in TRAINED],
+        logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
+        published=published("3_1")[0],
     output:
-        csv=f"{RESULTS}/tables/losses.csv",
-        markdown=f"{RESULTS}/tables/losses.md",
-        html=report(
-            f"{RESULTS}/tables/losses.html",
-            caption="../report/losses_table.rst",
-            category="3 Models",
-            labels={"result": "Table 3.1: losses and accuracies"},
-        ),
-        latex=f"{RESULTS}/tables/losses.tex",
-    log:
-        f"{RESULTS}/logs/losses_table.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
+        **table("losses", category="3 Models", label="Table 3.1: losses and accuracies"),
     params:
         settings=settings(
             **config["statistics"],
-            models=plan.table_rows(config, "family", plan.OF_SCORES)
-            + plan.table_rows(config, "truth", plan.OF_SCORES),
+            models=plan.thesis.rows(config, "family")
+            + plan.thesis.rows(config, "truth"),
         ),
-        code=fingerprint("losses_table.py"),
     script:
         "../../scripts/losses_table.py"
 
 
 rule losses_figure:
     input:
-        [f"{RESULTS}/models/{model.name}/history.parquet" for model in TRAINED],
+        [HISTORY.format(model=model.name) for model in TRAINED],
     output:
-        f"{RESULTS}/figures/losses.png",
-        report(
-            f"{RESULTS}/figures/losses.svg",
-            caption="../report/losses_figure.rst",
-            category="3 Models",
-            labels={"result": "Figure 3.1: losses along training"},
+        **figure(
+            "losses", category="3 Models", label="Figure 3.1: losses along training"
         ),
-    log:
-        f"{RESULTS}/logs/losses_figure.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(
             models=[
@@ -64,6 +36,5 @@ rule losses_figure:
                 for model in TRAINED
             ]
         ),
-        code=fingerprint("losses_figure.py"),
     script:
         "../../scripts/losses_figure.py"

@@ -6,13 +6,8 @@ Makes: nothing; it prints.
 
 
 rule needs:
-    log:
-        f"{RESULTS}/logs/needs.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        study=plan.study(config),
-        code=fingerprint("needs.py"),
+        study=plan.needs.study(config),
     script:
         "../../scripts/needs.py"

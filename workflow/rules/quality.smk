@@ -1,16 +1,19 @@
 """How the samples read: perplexity, repetition, MAUVE, byte TV, valid words, word length.
 
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
-`quality.language_model` names, or else one trained here; the thesis's tables (PUBLISHED, from tables.smk).
+`quality.language_model` names, or else one trained here; the thesis's tables.
 Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_quality.parquet,
-tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1).
+tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/byte_frequency.{png,svg} (Figure 5.1).
 """
 
 LANGUAGE_MODEL = (
-    MANIFEST_OF.format(asset=plan.asset(*plan.language_model(config)))
+    MANIFEST_OF.format(asset=plan.hub.asset_name(*plan.assets.language_model(config)))
     if config["quality"]["language_model"]
     else f"{RESULTS}/language_model"
 )
+MEASURED = {
+    key: config["quality"][key] for key in config["quality"] if key != "language_model"
+}
 
 
 rule train_language_model:
@@ -19,20 +22,13 @@ rule train_language_model:
         manifest=MANIFEST,
     output:
         directory(f"{RESULTS}/language_model"),
-    log:
-        f"{RESULTS}/logs/train_language_model.log",
-    conda:
-        ENVIRONMENT
     threads: config["language_model"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=plan.growing(4000),
-        runtime=plan.growing(60),
+        **ON_GPU,
+        **per_attempt(mem_mb=4000, runtime=60),
     params:
         settings=settings(**config["language_model"]),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("train_language_model.py"),
+        device=DEVICE,
     script:
         "../../scripts/train_language_model.py"
 
@@ -43,116 +39,96 @@ rule draw_second_windows:
         manifest=MANIFEST,
     output:
         f"{RESULTS}/second_windows.parquet",
-    log:
-        f"{RESULTS}/logs/draw_second_windows.log",
-    conda:
-        ENVIRONMENT
     resources:
-        mem_mb=plan.growing(1000),
-        runtime=plan.growing(10),
+        **per_attempt(mem_mb=1000, runtime=10),
     params:
         settings=settings(**config["windows"]),
-        code=fingerprint("draw_second_windows.py"),
     script:
         "../../scripts/draw_second_windows.py"
 
 
 rule quality:
     input:
-        windows=f"{RESULTS}/windows.parquet",
+        windows=WINDOWS,
         samples=lambda wildcards: expand(
-            f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet",
-            model=wildcards.model,
-            decoding=SAMPLED[wildcards.model],
+            SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]
         ),
         language_model=LANGUAGE_MODEL,
     output:
         f"{RESULTS}/quality/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/quality/{{model}}.log",
-    conda:
-        ENVIRONMENT
     threads: config["quality"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=plan.growing(8000 if config["quality"]["language_model"] else 2000),
-        runtime=plan.growing(240),
+        **ON_GPU,
+        **per_attempt(
+            mem_mb=8000 if config["quality"]["language_model"] else 2000, runtime=240
+        ),
     params:
         settings=lambda wildcards: settings(
-            **{
-                key: value
-                for key, value in config["quality"].items()
-                if key != "language_model"
-            },
-            sets=SAMPLED[wildcards.model],
+            **MEASURED,
+            sets=JUDGED[wildcards.model],
             column="continuation",
         ),
         language_model=config["quality"]["language_model"],
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("quality.py"),
+        device=DEVICE,
     script:
         "../../scripts/quality.py"
 
 
 use rule quality as human_quality with:
     input:
-        windows=f"{RESULTS}/windows.parquet",
-        samples=[f"{RESULTS}/windows.parquet", f"{RESULTS}/second_windows.parquet"],
+        windows=WINDOWS,
+        samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
         language_model=LANGUAGE_MODEL,
     output:
         f"{RESULTS}/human_quality.parquet",
-    log:
-        f"{RESULTS}/logs/human_quality.log",
     params:
         settings=settings(
-            **{
-                key: value
-                for key, value in config["quality"].items()
-                if key != "language_model"
-            },
+            **MEASURED,
             sets=["first", "second"],
             column="scored",
         ),
         language_model=config["quality"]["language_model"],
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("quality.py"),
+        device=DEVICE,
 
 
 rule quality_table:
     input:
-        quality=expand(f"{RESULTS}/quality/{{model}}.parquet", model=SAMPLED),
+        quality=expand(f"{RESULTS}/quality/{{model}}.parquet", model=JUDGED),
         human=f"{RESULTS}/human_quality.parquet",
-        published=[
-            f"{PUBLISHED}/table_5_3.csv",
-            f"{PUBLISHED}/table_6_2.csv",
-            f"{PUBLISHED}/table_6_3.csv",
-        ],
-        published_svd=f"{PUBLISHED}/table_h_1.csv",
+        published=published("5_3", "6_2", "6_3"),
+        published_svd=published("h_1")[0],
     output:
-        csv=f"{RESULTS}/tables/sample_quality.csv",
-        markdown=f"{RESULTS}/tables/sample_quality.md",
-        html=report(
-            f"{RESULTS}/tables/sample_quality.html",
-            caption="../report/sample_quality.rst",
+        **table(
+            "sample_quality",
             category="5 Samples",
-            labels={"result": "Tables 5.3, 6.2, 6.3, H.1: sample quality"},
+            label="Tables 5.3, 6.2, 6.3, H.1: sample quality",
         ),
-        latex=f"{RESULTS}/tables/sample_quality.tex",
-    log:
-        f"{RESULTS}/logs/quality_table.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(
             **config["statistics"],
             completed=config["quality"]["completed"],
             windows=config["windows"],
-            family=plan.table_rows(config, "family", plan.OF_SCORES),
-            truths=plan.table_rows(config, "truth", plan.OF_SCORES),
-            svd=plan.table_rows(config, "svd", plan.OF_SCORES),
+            family=plan.thesis.rows(config, "family"),
+            truths=plan.thesis.rows(config, "truth"),
+            svd=plan.thesis.rows(config, "svd"),
         ),
-        code=fingerprint("quality_table.py"),
     script:
         "../../scripts/quality_table.py"
+
+
+rule byte_frequency_figure:
+    input:
+        windows=WINDOWS,
+        samples=expand(f"{RESULTS}/samples/{{model}}/pure.parquet", model=FAMILY),
+    output:
+        **figure(
+            "byte_frequency",
+            category="5 Samples",
+            label="Figure 5.1: bytes in samples",
+        ),
+    params:
+        settings=settings(
+            models=[{"model": name, "rank": MODELS[name].rank} for name in FAMILY]
+        ),
+    script:
+        "../../scripts/byte_frequency_figure.py"

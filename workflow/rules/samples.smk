@@ -1,41 +1,37 @@
 """What the models write: each continues the prompt of every window, under each decoding.
 
 Needs: windows.parquet and the weights; for a truncated head those of its source.
-Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled from as they are, under `pure` alone (Table H.1).
+Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled from as they are, under `pure` alone (Table H.1);
+tables/samples.{csv,md,html} (Tables 5.1, 5.2 and G.1 to G.9), as people read them, beside the human text.
 
 One job writes all decodings of a model, because starting Python takes longer than sampling in the quick default. The
 extra decodings of `samples.decodings` have a job each: adding one leaves the others' samples as they are.
 """
 
-SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
 EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
 
 
 rule sample:
     input:
-        windows=f"{RESULTS}/windows.parquet",
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+        windows=WINDOWS,
+        weights=WEIGHTS,
     output:
         [SAMPLES.replace("{decoding}", entry["name"]) for entry in config["decodings"]],
     log:
         f"{RESULTS}/logs/sample/{{model}}.log",
     wildcard_constraints:
         model=one_of(OWN),
-    conda:
-        ENVIRONMENT
     threads: config["inference"]["threads"]
     resources:
-        gpu=GPUS,
-        gpu_job=GPUS,
-        mem_mb=lambda wildcards, attempt: plan.sampling_memory(
+        **ON_GPU,
+        **per_attempt(runtime=240),
+        mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(
             config, MODELS[wildcards.model], attempt
         ),
-        runtime=plan.growing(240),
     params:
-        settings=plan.sampling_settings(config, config["decodings"]),
+        settings=plan.samples.sampling_settings(config, config["decodings"]),
         rank=None,
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("sample.py"),
+        device=DEVICE,
     script:
         "../../scripts/sample.py"
 
@@ -47,26 +43,53 @@ use rule sample as sample_extra with:
         f"{RESULTS}/logs/sample_extra/{{model}}-{{decoding}}.log",
     wildcard_constraints:
         model=one_of(OWN),
-        decoding="|".join(EXTRA) or "(?!)",
+        decoding=one_of(EXTRA),
     params:
-        settings=lambda wildcards: plan.sampling_settings(
+        settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]]
         ),
         rank=None,
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("sample.py"),
+        device=DEVICE,
 
 
 use rule sample as sample_svd with:
     input:
-        windows=f"{RESULTS}/windows.parquet",
-        weights=lambda wildcards: f"{RESULTS}/models/{MODELS[wildcards.model].source}/weights.safetensors",
+        windows=WINDOWS,
+        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
         SAMPLES.replace("{decoding}", "pure"),
     wildcard_constraints:
-        model=one_of(model for model in MODELS.values() if model.kind == "svd"),
+        model=one_of(names(MODELS, "svd")),
     params:
-        settings=plan.sampling_settings(config, [{"name": "pure"}]),
+        settings=plan.samples.sampling_settings(config, [{"name": "pure"}]),
         rank=lambda wildcards: MODELS[wildcards.model].rank,
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("sample.py"),
+        device=DEVICE,
+
+
+rule samples_table:
+    input:
+        windows=WINDOWS,
+        samples=[
+            f"{RESULTS}/samples/{model}/{decoding}.parquet"
+            for model, decodings in JUDGED.items()
+            for decoding in decodings
+        ],
+    output:
+        **table(
+            "samples",
+            category="5 Samples",
+            label="Tables 5.1, 5.2, G.1 to G.9: samples",
+            latex=False,
+        ),
+    params:
+        settings=settings(
+            title="Samples by rank of what enters the LM head, and by decoding (Tables 5.1, 5.2 and G.1 to G.9)",
+            show=config["samples"]["show"],
+            models=[
+                row
+                for model in MODELS.values()
+                for row in rows({model.name: model}, model.kind)
+            ],
+        ),
+    script:
+        "../../scripts/samples_table.py"

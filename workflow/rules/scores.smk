@@ -11,49 +11,37 @@ TBAT = config["metrics"]["tbat"]
 
 rule score:
     input:
-        model=f"{RESULTS}/logits/{{model}}.parquet",
-        truths=expand(f"{RESULTS}/logits/{{truth}}.parquet", truth=TRUTHS),
+        model=LOGITS,
+        truths=expand(LOGITS, model=TRUTHS),
     output:
-        **{metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet" for metric in METRICS},
-    log:
-        f"{RESULTS}/logs/score/{{model}}.log",
-    conda:
-        ENVIRONMENT
+        **{
+            metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet"
+            for metric in OF_DISTRIBUTIONS
+        },
     resources:
-        mem_mb=plan.growing(2000),
-        runtime=plan.growing(60),
+        **per_attempt(mem_mb=2000, runtime=60),
     params:
         settings=settings(
             tau=config["metrics"]["tau"],
             decodings=config["decodings"],
             truths=TRUTHS,
         ),
-        code=fingerprint("score.py"),
     script:
         "../../scripts/score.py"
 
 
 rule tbat:
     input:
-        **(
-            {"hidden": f"{RESULTS}/hidden/{{model}}.parquet"}
-            if TBAT["condition"] == "tangent"
-            else {}
-        ),
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
+        **({"hidden": HIDDEN} if TBAT["condition"] == "tangent" else {}),
+        weights=WEIGHTS,
+        logits=LOGITS,
     output:
         f"{RESULTS}/scores/tbat/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/tbat/{{model}}.log",
     wildcard_constraints:
         model=one_of(OWN),
-    conda:
-        ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=plan.growing(2000),
-        runtime=plan.growing(240),
+        **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=settings(
             delta=TBAT["delta"],
@@ -61,33 +49,26 @@ rule tbat:
             mass_tolerance=TBAT["mass_tolerance"],
             decodings=config["decodings"],
         ),
-        code=fingerprint("tbat.py"),
     script:
         "../../scripts/tbat.py"
 
 
 rule tbat_approximation:
     input:
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
-        logits=f"{RESULTS}/logits/{{model}}.parquet",
+        weights=WEIGHTS,
+        logits=LOGITS,
     output:
         f"{RESULTS}/scores/tbat_approximation/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/tbat_approximation/{{model}}.log",
     wildcard_constraints:
         model=one_of(OWN),
-    conda:
-        ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=plan.growing(2000),
-        runtime=plan.growing(240),
+        **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=settings(
             delta=TBAT["delta"],
             mass_tolerance=TBAT["mass_tolerance"],
             approximations=TBAT["approximations"],
         ),
-        code=fingerprint("tbat_approximation.py"),
     script:
         "../../scripts/tbat_approximation.py"

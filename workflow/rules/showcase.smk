@@ -10,24 +10,19 @@ does, because a cluster's job would take longer to start.
 
 SHOWCASE = f"{RESULTS}/showcase"
 PROMPTS = [entry["name"] for entry in config["showcase"]]
-SHOWN = plan.showcased(config)
+SHOWN = plan.showcase.of_first_seed(config)
 
 
 wildcard_constraints:
-    prompt="|".join(map(re.escape, PROMPTS)),
+    prompt=one_of(PROMPTS),
 
 
 rule draw_showcase:
     output:
         f"{SHOWCASE}/windows.parquet",
-    log:
-        f"{RESULTS}/logs/draw_showcase.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        settings=plan.showcase_settings(config),
-        code=fingerprint("draw_showcase.py"),
+        settings=plan.showcase.window_settings(config),
     script:
         "../../scripts/draw_showcase.py"
 
@@ -35,17 +30,14 @@ rule draw_showcase:
 use rule logits as showcase_logits with:
     input:
         windows=f"{SHOWCASE}/windows.parquet",
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+        weights=WEIGHTS,
     output:
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/showcase_logits/{{model}}.log",
     params:
         settings=settings(**{**config["inference"], "batch": 1}),  # prompts differ in length
-        shape=lambda wildcards: plan.shape(MODELS[wildcards.model]),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("logits.py"),
+        shape=lambda wildcards: MODELS[wildcards.model].shape,
+        device=DEVICE,
 
 
 use rule hub_logits as showcase_hub_logits with:
@@ -55,24 +47,19 @@ use rule hub_logits as showcase_hub_logits with:
     output:
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/showcase_hub_logits/{{model}}.log",
     params:
         settings=lambda wildcards: settings(
             **config["inference"] | MODELS[wildcards.model].hub | {"batch": 1}
         ),
-        device=lambda wildcards, output: config["device"],
-        code=fingerprint("hub_logits.py"),
+        device=DEVICE,
 
 
 use rule svd_logits as showcase_svd_logits with:
     input:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
-        weights=lambda wildcards: f"{RESULTS}/models/{MODELS[wildcards.model].source}/weights.safetensors",
+        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
         f"{SHOWCASE}/logits/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/showcase_svd_logits/{{model}}.log",
     localrule: True
 
 
@@ -83,10 +70,8 @@ use rule score as showcase_score with:
     output:
         **{
             metric: f"{SHOWCASE}/scores/{metric}/{{model}}.parquet"
-            for metric in METRICS
+            for metric in OF_DISTRIBUTIONS
         },
-    log:
-        f"{RESULTS}/logs/showcase_score/{{model}}.log",
     localrule: True
 
 
@@ -97,12 +82,10 @@ use rule tbat as showcase_tbat with:
             if TBAT["condition"] == "tangent"
             else {}
         ),
-        weights=f"{RESULTS}/models/{{model}}/weights.safetensors",
+        weights=WEIGHTS,
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
     output:
         f"{SHOWCASE}/scores/tbat/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/showcase_tbat/{{model}}.log",
     localrule: True
 
 
@@ -111,39 +94,27 @@ rule next_byte_table:
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=plan.names(SHOWN, "truth", "family", "svd"),
+            model=names(SHOWN, "truth", "family", "svd"),
         ),
         scores=[
             *expand(
                 f"{SHOWCASE}/scores/{{metric}}/{{model}}.parquet",
                 metric=AGAINST_TRUTHS,
-                model=plan.names(SHOWN, "family", "svd"),
+                model=names(SHOWN, "family", "svd"),
             ),
             *expand(
                 f"{SHOWCASE}/scores/tbat/{{model}}.parquet",
-                model=plan.names(SHOWN, "family"),
+                model=names(SHOWN, "family"),
             ),
         ],
     output:
-        csv=f"{RESULTS}/tables/next_byte.csv",
-        markdown=f"{RESULTS}/tables/next_byte.md",
-        html=report(
-            f"{RESULTS}/tables/next_byte.html",
-            caption="../report/next_byte_table.rst",
+        **table(
+            "next_byte",
             category="4 Oversmoothing",
-            labels={"result": "Beside Figures 4.1, 7.1: the byte after a prompt"},
+            label="Beside Figures 4.1, 7.1: the byte after a prompt",
         ),
-        latex=f"{RESULTS}/tables/next_byte.tex",
-    log:
-        f"{RESULTS}/logs/next_byte_table.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        settings=settings(
-            names=PROMPTS, models=plan.described(SHOWN, "truth", "family", "svd")
-        ),
-        code=fingerprint("next_byte_table.py"),
+        settings=settings(names=PROMPTS, models=rows(SHOWN, "truth", "family", "svd")),
     script:
         "../../scripts/next_byte_table.py"
 
@@ -153,29 +124,22 @@ rule next_byte_figure:
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=plan.names(SHOWN, "truth", "family"),
+            model=names(SHOWN, "truth", "family"),
         ),
         table=f"{RESULTS}/tables/next_byte.csv",
     output:
-        f"{RESULTS}/figures/next_byte_{{prompt}}.png",
-        report(
-            f"{RESULTS}/figures/next_byte_{{prompt}}.svg",
-            caption="../report/next_byte.rst",
+        **figure(
+            "next_byte_{prompt}",
             category="4 Oversmoothing",
-            labels={"result": "Figure 4.1: the byte after the prompt {prompt}"},
+            label="Figure 4.1: the byte after the prompt {prompt}",
+            prompt=PROMPTS,
         ),
-    log:
-        f"{RESULTS}/logs/next_byte_figure/{{prompt}}.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
         settings=settings(
             title="The byte after a prompt: what each model expects, by rank of what enters its LM head",
-            models=plan.described(SHOWN, "truth", "family"),
+            models=rows(SHOWN, "truth", "family"),
         ),
         window=lambda wildcards: PROMPTS.index(wildcards.prompt),
-        code=fingerprint("next_byte_figure.py"),
     script:
         "../../scripts/next_byte_figure.py"
 
@@ -187,28 +151,26 @@ if config["svd_ranks"]:
             windows=f"{SHOWCASE}/windows.parquet",
             logits=expand(
                 f"{SHOWCASE}/logits/{{model}}.parquet",
-                model=plan.names(plan.truncations(SHOWN), "truth", "svd", "family"),
+                model=names(
+                    plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
+                ),
             ),
             table=f"{RESULTS}/tables/next_byte.csv",
         output:
-            f"{RESULTS}/figures/next_byte_svd_{{prompt}}.png",
-            report(
-                f"{RESULTS}/figures/next_byte_svd_{{prompt}}.svg",
-                caption="../report/next_byte_svd.rst",
+            **figure(
+                "next_byte_svd_{prompt}",
                 category="7 Rank",
-                labels={"result": "Figure 7.1: the byte after the prompt {prompt}"},
+                label="Figure 7.1: the byte after the prompt {prompt}",
+                prompt=PROMPTS,
             ),
-        log:
-            f"{RESULTS}/logs/next_byte_svd_figure/{{prompt}}.log",
         params:
             settings=settings(
                 title="The byte after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
-                models=plan.described(
-                    plan.truncations(SHOWN), "truth", "svd", "family"
+                models=rows(
+                    plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
                 ),
             ),
             window=lambda wildcards: PROMPTS.index(wildcards.prompt),
-            code=fingerprint("next_byte_figure.py"),
 
 
 rule oversmoothing_illustrated:
@@ -216,24 +178,16 @@ rule oversmoothing_illustrated:
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=plan.names(SHOWN, "family"),
+            model=names(SHOWN, "family"),
         ),
         table=f"{RESULTS}/tables/oversmoothing.csv",
     output:
-        f"{RESULTS}/figures/oversmoothing_illustrated.png",
-        report(
-            f"{RESULTS}/figures/oversmoothing_illustrated.svg",
-            caption="../report/oversmoothing_illustrated.rst",
+        **figure(
+            "oversmoothing_illustrated",
             category="1 Introduction",
-            labels={"result": "Figure 1.1: what oversmoothing is"},
+            label="Figure 1.1: what oversmoothing is",
         ),
-    log:
-        f"{RESULTS}/logs/oversmoothing_illustrated.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
     params:
-        settings=settings(models=plan.described(SHOWN, "family")),
-        code=fingerprint("oversmoothing_illustrated.py"),
+        settings=settings(models=rows(SHOWN, "family")),
     script:
         "../../scripts/oversmoothing_illustrated.py"

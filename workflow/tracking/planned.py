@@ -11,7 +11,7 @@ from typing import Any
 
 from oversmoothing import fingerprint as code
 from oversmoothing.store.provenance import digest
-from plan import ConfigError
+from plan.settings import ConfigError
 
 VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; jobs on this machine inherit it
 

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plan import ConfigError, as_folder, corpus_files, matching_files, others
+from plan.corpus import local_shards, matching_files, patterns, user_files
+from plan.hub import as_folder
+from plan.others import revisions
+from plan.settings import ConfigError
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
@@ -64,7 +67,7 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
 def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what Snakemake would read as a wildcard or a variable of its own, and not as a name."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
-    named |= {f"corpus.paths: {path}": path for path in _read(config)}
+    named |= {f"corpus.paths: {path}": path for path in user_files(config)}
     for i, corpus in enumerate(config["language"]["corpora"]):
         named |= {f"language.corpora.{i}.paths: {path}": path for path in matching_files(corpus["paths"])}
     for key, path in named.items():
@@ -84,8 +87,8 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
-    corpus, here = config["corpus"], f"(searched in {Path.cwd()})"
-    for pattern in corpus["paths"] if corpus["source"] == "files" else ():
+    here = f"(searched in {Path.cwd()})"
+    for pattern in patterns(config):
         if not matching_files([pattern]):
             yield f"corpus.paths: no file matches {pattern!r} {here}"
     for shard in local_shards(config):
@@ -95,14 +98,6 @@ def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
         for pattern in own["paths"]:
             if not matching_files([pattern]):
                 yield f"language.corpora.{i}.paths: no file matches {pattern!r} {here}"
-
-
-def local_shards(config: Mapping[str, Any]) -> list[Path]:
-    """List the shards of the corpus that a folder of the user's holds; none where they come from the hub."""
-    fineweb = config["corpus"]["fineweb"]
-    if config["corpus"]["source"] != "fineweb" or not fineweb["repository"].startswith(("/", ".", "~")):
-        return []
-    return [Path(fineweb["repository"]).expanduser() / shard for shard in (*fineweb["train"], *fineweb["evaluation"])]
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
@@ -124,10 +119,6 @@ def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, name in named.items():
         if folder := as_folder(name) if name else None:
             yield key, str(folder)
-    for other in others(config).values():
-        if "folder" in other.source:
-            yield f"others.models: revision {other.revision} of {other.model}", other.source["folder"]
-
-
-def _read(config: Mapping[str, Any]) -> list[str]:
-    return corpus_files(config) if config["corpus"]["source"] == "files" else []
+    for one in revisions(config).values():
+        if "folder" in one.source:
+            yield f"others.models: revision {one.revision} of {one.model}", one.source["folder"]

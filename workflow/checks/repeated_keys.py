@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from plan import ConfigError
+from plan.settings import ConfigError
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

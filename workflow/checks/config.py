@@ -10,20 +10,13 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from plan import ConfigError, models, others, step, with_histories
+from oversmoothing.catalogue import DECODERS
+from plan.models import by_name
+from plan.others import revisions, step
+from plan.saturation import trained_models
+from plan.settings import ConfigError
 
-SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
-DECODINGS = {
-    "pure": (),
-    "greedy": (),
-    "top-k": ("k",),
-    "top-p": ("p",),
-    "temperature": ("temperature",),
-    "min-p": ("min_p",),
-    "typical": ("mass",),
-    "eta": ("epsilon",),
-}
-SAMPLED_ONLY = {"bat": ("delta",), "mirostat": ("tau", "rate"), "beam": ("width",)}
+SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
 # JSON Schema counts 4.0 as an integer, but a rank of 4.0 makes no model.
 Validator = extend(
@@ -111,7 +104,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
-            wanted = (DECODINGS | SAMPLED_ONLY)[entry["name"]]
+            wanted = [parameter.key for parameter in DECODERS[entry["name"]].parameters]
             if set(entry) != {"name", *wanted}:
                 have = ", ".join(sorted(set(entry) - {"name"})) or "none"
                 yield f"{where}.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
@@ -137,14 +130,14 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that each history has a name of its own, and that those to be fitted are there."""
-    saturation, known = config["saturation"], models(config)
+    saturation, known = config["saturation"], by_name(config)
     given = [entry["name"] for entry in saturation["histories"]]
     for name in given:
         if name in known or given.count(name) > 1:
             yield f"saturation.histories: {name} stands twice, or is a model of the study; give it another name"
     if not saturation["study"] and not given:
         yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
-    there = [*(model.name for model in with_histories(config, known)), *given]
+    there = [*(model.name for model in trained_models(config, known)), *given]
     for name in saturation["fitted"] or []:
         if name not in there:
             yield f"saturation.fitted: there is no history of {name!r}; there are {', '.join(there) or 'none'}"
@@ -167,24 +160,24 @@ def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _others(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that no revision stands twice, and that `main` stands for the end of a training alone."""
-    others(config)
+    revisions(config)
     for i, entry in enumerate(config["others"]["models"]):
-        revisions, end = entry.get("revisions", ["main"]), entry.get("main_is")
+        named, end = entry.get("revisions", ["main"]), entry.get("main_is")
         if end is None:
             continue
         where = f"others.models.{i}.main_is: {end} of {entry['name']}"
         if (last := step(end)) is None:
             yield f"{where} has no step in its name; write the last revision, such as step143000"
-        elif {"main", end} <= set(revisions):
+        elif {"main", end} <= set(named):
             yield f"{where} is main, and both stand in revisions; keep one of them"
-        elif later := [revision for revision in revisions if (step(revision) or 0) > last]:
+        elif later := [revision for revision in named if (step(revision) or 0) > last]:
             yield f"{where} is not the end of training: {later[0]} comes after it"
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check what a model's shape must fulfil, and that a window fits into each."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
-    for model in models(config).values():
+    for model in by_name(config).values():
         if model.settings is None:
             continue
         shape = model.settings["model"]
@@ -218,7 +211,7 @@ def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
         if (count := len(following.encode())) != 1:
             yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
         length = len(entry["prompt"].encode())
-        for model in models(config).values():
+        for model in by_name(config).values():
             if model.settings and length > (block := model.settings["model"]["block"]):
                 yield (
                     f"showcase.{i}: the prompt of {name} has {length} bytes, and the block of {model.name} {block}; "

@@ -1,0 +1,43 @@
+"""From the config to what is to be built, a module for each subject; those named like a chapter serve that chapter.
+
+Pure Python and quick to import, because every job of a cluster run parses the workflow again.
+"""
+
+from plan import (
+    assets,
+    claims,
+    corpus,
+    hub,
+    imposed_rank,
+    language,
+    models,
+    needs,
+    others,
+    progress,
+    resources,
+    samples,
+    saturation,
+    showcase,
+    thesis,
+)
+from plan.settings import ConfigError, settings
+
+__all__ = [
+    "ConfigError",
+    "assets",
+    "claims",
+    "corpus",
+    "hub",
+    "imposed_rank",
+    "language",
+    "models",
+    "needs",
+    "others",
+    "progress",
+    "resources",
+    "samples",
+    "saturation",
+    "settings",
+    "showcase",
+    "thesis",
+]

@@ -1,0 +1,33 @@
+"""What `snakemake assets` fetches: truths, other people's models and the language model that judges samples."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.hub import as_folder, asset_name
+from plan.others import revisions
+from plan.settings import settings
+
+
+def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What is to be fetched, by name: ``repository`` and ``revision``, or the user's ``folder``.
+
+    ``otherwise`` is the revision to fetch if the hub lacks the first; a folder that is read ``instead_of`` a missing
+    one says so.
+    """
+    wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
+    if config["quality"]["language_model"]:
+        wanted.append(language_model(config))
+    found = {
+        asset_name(source, revision): settings(folder=str(folder))
+        if (folder := as_folder(source))
+        else settings(repository=source, revision=revision)
+        for source, revision in wanted
+    }
+    return found | {one.asset: one.source for one in revisions(config).values()}
+
+
+def language_model(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Name on the hub (or folder) and revision of ``quality.language_model``."""
+    name = config["quality"]["language_model"]
+    source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
+    return source, revision or "main"

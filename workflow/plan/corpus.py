@@ -1,0 +1,100 @@
+"""The corpus: the files it is made of, what it depends on, and how much of it is needed."""
+
+from collections.abc import Iterable, Mapping
+from glob import glob
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from plan.models import by_name
+from plan.resources import scaled
+from plan.settings import settings
+
+WITHOUT_PATHS = ("docstrings", "fineweb")  # sources that read no `corpus.paths`; any other may
+TEXT_PER_PARQUET = 1.5  # bytes of text per byte of a file
+TEXT_PER_BYTE = dict.fromkeys((".parquet", ".pq"), TEXT_PER_PARQUET) | dict.fromkeys(
+    (".gz", ".bz2", ".xz", ".zst", ".lz4"), 4
+)
+
+
+def is_fetched(config: Mapping[str, Any]) -> bool:
+    """Whether the text is a dataset that `snakemake assets` fetches."""
+    return config["corpus"]["source"] == "fineweb"
+
+
+def patterns(config: Mapping[str, Any]) -> list[str]:
+    """Globs of the user's text; none for a source that reads no files of the user."""
+    return [] if config["corpus"]["source"] in WITHOUT_PATHS else config["corpus"]["paths"]
+
+
+def user_files(config: Mapping[str, Any]) -> list[str]:
+    """Files of the user's text, sorted."""
+    return matching_files(patterns(config))
+
+
+def matching_files(patterns: Iterable[str]) -> list[str]:
+    """Files that globs match, sorted and each once."""
+    return sorted({path for pattern in patterns for path in _files(pattern)})
+
+
+def local_shards(config: Mapping[str, Any]) -> list[Path]:
+    """Shards of the corpus in a folder of the user's; none if they come from the hub."""
+    fineweb = config["corpus"]["fineweb"]
+    if not is_fetched(config) or not fineweb["repository"].startswith(("/", ".", "~")):
+        return []
+    return [Path(fineweb["repository"]).expanduser() / shard for shard in (*fineweb["train"], *fineweb["evaluation"])]
+
+
+def text_bytes(config: Mapping[str, Any]) -> int:
+    """Estimated size of the text in the user's files, decompressed."""
+    return round(
+        sum(TEXT_PER_BYTE.get(Path(path).suffix.lower(), 1) * Path(path).stat().st_size for path in user_files(config))
+    )
+
+
+def memory(config: Mapping[str, Any], attempt: int = 1) -> int:
+    """Estimated memory of building the corpus in MB.
+
+    With the user's files it grows with the text, by at most four bytes for each byte: a hash of each document, and one
+    of each word in validation and evaluation, sorted once. Shards of a dataset leave less behind.
+    """
+    return scaled(4000 + 4 * text_bytes(config) // 10**6, attempt)
+
+
+def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What the corpus depends on: its keys of the config and, for docstrings, the versions of the packages."""
+    corpus = config["corpus"]
+    if is_fetched(config):  # which shards, and how much of them, the fetched manifest says
+        chosen = {key: corpus[key] for key in ("source", "column", "separator")}
+        return settings(**chosen, validation=corpus["fineweb"]["validation"])
+    chosen = settings(**{key: value for key, value in corpus.items() if key != "fineweb"})
+    if chosen["source"] == "docstrings":
+        from oversmoothing.corpus.harvest import PACKAGES
+
+        chosen["packages"] = {name: version(package).partition("+")[0] for name, package in sorted(PACKAGES.items())}
+    return chosen
+
+
+def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a fetched dataset depends on."""
+    corpus = config["corpus"]
+    fetched = {key: value for key, value in corpus["fineweb"].items() if key != "validation"}
+    return settings(**fetched, column=corpus["column"])
+
+
+def fetched_folder(config: Mapping[str, Any]) -> str:
+    """Folder of a dataset's files, which the configs that use it share."""
+    return f"{config['assets'].rstrip('/')}/{config['corpus']['fineweb']['repository']}"
+
+
+def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
+    """Number of bytes that each split must have for training and windows to be possible at all."""
+    blocks = [model.settings["model"]["block"] for model in by_name(config).values() if model.settings]
+    window = config["windows"]["prompt"] + config["windows"]["scored"]
+    block = max(blocks, default=0)
+    return {"train": block + 1, "validation": block + 1, "evaluation": 2 * config["windows"]["count"] * window}
+
+
+def _files(pattern: str) -> list[str]:
+    matches = glob(str(Path(pattern).expanduser()), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return [path for path in matches if Path(path).is_file()]

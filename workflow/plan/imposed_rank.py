@@ -1,0 +1,22 @@
+"""For the chapter `imposed_rank.smk`: what a retrained head depends on, and the rows of the table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.models import NORMS, Model, by_name, retrained_heads
+from plan.models import rows as model_rows
+from plan.settings import settings
+
+
+def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
+    """What a retrained head depends on; the model before it runs as it did in its training."""
+    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm")}
+    norm = next(norm for norm, (kind, _) in NORMS.items() if kind == head.kind)
+    how = {key: config["training"][key] for key in ("precision", "threads")}
+    return settings(rank=head.rank, norm=norm, **chosen, **how)
+
+
+def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the imposed-rank table, where the rank is known: ``model``, ``kind``, ``rank``, ``seed``."""
+    known = by_name(config) | retrained_heads(config)
+    return [row for row in model_rows(known, "family", "svd", "retrained", "normed") if row["rank"] is not None]

@@ -1,0 +1,199 @@
+"""The models of a study: the family, truncated and retrained heads, the truths and the user's checkpoints."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plan.hub import asset_name
+from plan.settings import ConfigError, settings
+
+NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # by retrained.norm: the kind, and its short name
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of the study.
+
+    Attributes
+    ----------
+    name : str
+        The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, or the
+        name of a truth or a checkpoint.
+    kind : {"family", "svd", "truth", "retrained", "normed"}
+        A "retrained" head is W = A B; a "normed" one has a LayerNorm between A and B.
+    rank : int or None
+        Of what enters the head; None where the config does not say.
+    seed : int or None
+    settings : dict or None
+        What training depends on: ``model``, ``training``, ``seed``. None for a model that is not trained here.
+    processes : int
+        Number of processes that train it. It decides where training runs, so it is not part of `settings`.
+    path : str or None
+        The user's checkpoint.
+    hub : dict or None
+        A truth from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
+    source : str or None
+        The model whose head was truncated or retrained.
+    published_as : str or None
+        The thesis's name of this model.
+    """
+
+    name: str
+    kind: str
+    rank: int | None = None
+    seed: int | None = None
+    settings: dict[str, Any] | None = None
+    processes: int = 1
+    path: str | None = None
+    source: str | None = None
+    published_as: str | None = None
+    hub: dict[str, Any] | None = None
+
+    @property
+    def shape(self) -> dict[str, Any] | None:
+        """The `model` settings that its weights must have; None for a model that is not trained here."""
+        return self.settings["model"] if self.settings else None
+
+
+def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
+    """Every model of a config but the retrained heads, by name.
+
+    Raises
+    ------
+    ConfigError
+        If two models would have the same name.
+    """
+    found: list[Model] = []
+    for seed in config["seeds"]:
+        members = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
+        found += members
+        if full := _full_model(members, seed):
+            for rank in config["svd_ranks"]:
+                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=full.name, published_as=str(rank)))
+    for member in config["family"]:
+        if "path" in member:
+            found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
+    found += [_truth(config, entry) for entry in config["truths"]]
+    names = [model.name for model in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
+    return {model.name: model for model in found}
+
+
+def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
+    """Heads retrained on the full model, one for each seed, kind and rank, by name.
+
+    They are not among `by_name`, because they are compared only with other ways to impose a rank. Ranks above that of
+    the full model are left out: they would impose nothing.
+    """
+    heads = []
+    for seed in config["seeds"]:
+        full = _full_model(by_name(config).values(), seed)
+        heads += [
+            Model(f"{short}{rank}-s{seed}", kind, rank, seed, source=full.name, published_as=str(rank))
+            for kind, short in (NORMS[norm] for norm in config["retrained"]["norm"])
+            for rank in config["retrained"]["ranks"]
+            if full and rank <= (full.rank or 0)
+        ]
+    return {head.name: head for head in heads}
+
+
+def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
+    """Names of the models of some kinds, kind after kind, each in the config's order."""
+    return [model.name for kind in kinds for model in models.values() if model.kind == kind]
+
+
+def rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
+    """Rows for a table or figure, in the order of `names`: ``model``, ``kind``, ``rank``, ``seed``."""
+    return [
+        {key: getattr(models[name], key) for key in ("kind", "rank", "seed")} | {"model": name}
+        for name in names(models, *kinds)
+    ]
+
+
+def family_ranks(config: Mapping[str, Any]) -> list[int]:
+    """Ranks of the family, lowest first."""
+    return sorted({model.rank for model in by_name(config).values() if model.kind == "family" and model.rank})
+
+
+def with_snapshots(models: Mapping[str, Model]) -> list[Model]:
+    """Members of the family whose training keeps snapshots: neither truths nor the user's checkpoints."""
+    return [
+        model
+        for model in models.values()
+        if model.kind == "family" and model.settings and model.settings["training"]["snapshots"]
+    ]
+
+
+def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
+    """Truncated heads, the models whose heads were truncated, and the truths, by name."""
+    sources = {model.source for model in models.values()}
+    return {name: model for name, model in models.items() if model.kind != "family" or name in sources}
+
+
+def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Where the trainings of a model keep their checkpoints, and after how many steps they write one."""
+    folder = config["checkpoints"]["folder"] or f"{config['results'].rstrip('/')}/checkpoints"
+    return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
+
+
+def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
+    """Member of the family of a given rank, or of a given width and without a bottleneck."""
+    if "rank" in entry:
+        name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
+        published = str(entry.get("published_as", rank))
+    else:
+        name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
+        published = None
+    trained = _training_settings(config, shape, {}, seed)
+    return Model(
+        f"{name}-s{seed}", "family", rank, seed, trained, config["training"]["processes"], published_as=published
+    )
+
+
+def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
+    own_training = entry.get("training", {})
+    seed = entry.get("seed", config["seeds"][0])
+    trained = _training_settings(config, entry["model"], own_training, seed) if "model" in entry else None
+    return Model(
+        entry["name"],
+        "truth",
+        trained["model"]["rank"] if trained else None,
+        seed,
+        trained,
+        (config["training"] | own_training)["processes"],
+        path=entry.get("path"),
+        published_as=_published(entry),
+        hub=_hub_settings(entry) if "hub" in entry else None,
+    )
+
+
+def _full_model(models: Iterable[Model], seed: int) -> Model | None:
+    """Member of the family of highest rank among those trained here; None if there is none."""
+    trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
+    return max(trained, key=lambda model: model.rank or 0, default=None)
+
+
+def _training_settings(
+    config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    together = {**config["training"], **training}
+    del together["processes"]
+    return settings(model={**config["model"], "rank": None, **shape}, training=together, seed=seed)
+
+
+def _hub_settings(truth: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: truth[key] for key in ("batch", "precision") if key in truth}
+    bytes_ = (
+        {"bos": truth.get("bos", True)}
+        if truth["layout"] == "evabyte"
+        else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
+    )
+    return settings(
+        asset=asset_name(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own
+    )
+
+
+def _published(entry: Mapping[str, Any]) -> str | None:
+    return str(entry["published_as"]) if "published_as" in entry else None

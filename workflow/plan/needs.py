@@ -1,0 +1,69 @@
+"""For the chapter `needs.smk`: a study as `oversmoothing.needs` reads it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan import assets
+from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
+from plan.imposed_rank import head_settings
+from plan.models import by_name, names, retrained_heads
+from plan.resources import hub_truth_memory, training_memory
+from plan.settings import settings
+
+# Bytes of what a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
+SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
+USUAL_SHARD = 2_150_000_000
+MODELS_ON_THE_HUB = {
+    "openai-community/gpt2-large": 3_100_000_000,
+    "EvaByte/EvaByte": 13_000_000_000,
+    "EleutherAI/pythia-70m": 170_000_000,  # of each revision
+}
+DOCSTRINGS = 10_000_000  # bytes of text
+
+
+def study(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts that `oversmoothing.needs` reports on; sizes of text and downloads are estimates until they are there."""
+    known = by_name(config)
+    shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
+    fetched = shards | {
+        f"{source['repository']}@{source['revision']}".removesuffix("@main"): MODELS_ON_THE_HUB.get(
+            source["repository"], 0
+        )
+        for source in assets.by_name(config).values()
+        if "repository" in source
+    }
+    return settings(
+        models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
+        retrained=[
+            {"settings": known[head.source or head.name].settings, "head": head_settings(config, head)}
+            for head in retrained_heads(config).values()
+        ],
+        truths=names(known, "truth"),
+        fetched=fetched,
+        corpus=text,
+        positions=config["windows"]["count"] * config["windows"]["scored"],
+        decodings=len(config["decodings"]),
+        memory=max(
+            8000,
+            *(training_memory(model) for model in known.values() if model.settings),
+            *(hub_truth_memory(config) for model in known.values() if model.hub),
+        ),
+    )
+
+
+def _dataset(config: Mapping[str, Any]) -> tuple[dict[str, int], int]:
+    """Bytes to fetch, by name, and bytes of text in them."""
+    fineweb = config["corpus"]["fineweb"]
+    fetched: dict[str, int] = {}
+    text = 0
+    for role in ("train", "evaluation"):
+        budget = fineweb[f"{role}_bytes"]
+        shards = {name: SHARD_BYTES.get(name, USUAL_SHARD) for name in fineweb[role]}
+        fetched |= shards if budget is None else {f"the first bytes of {', '.join(shards)}": budget}
+        text += budget or round(TEXT_PER_PARQUET * sum(shards.values()))
+    return fetched, text
+
+
+def _text(config: Mapping[str, Any]) -> int:
+    named = config["corpus"]["source"] == "files" or patterns(config)
+    return text_bytes(config) if named else DOCSTRINGS

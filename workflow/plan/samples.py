@@ -1,0 +1,28 @@
+"""For the chapters `samples.smk` and `hub_truths.smk`: which samples are drawn, and what they depend on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from plan.models import Model, by_name
+from plan.settings import settings
+
+
+def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Decodings whose samples are judged, by model: all of them, and for truncated heads pure (Table H.1)."""
+    decodings = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
+    return {model.name: ["pure"] if model.kind == "svd" else decodings for model in by_name(config).values()}
+
+
+def sampling_settings(
+    config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]], model: Model | None = None
+) -> dict[str, Any]:
+    """What samples under some decodings depend on, with the settings of a truth from the hub."""
+    inference = config["inference"]
+    chosen = {
+        "decodings": list(decodings),
+        "batch": config["samples"]["batch"],
+        "seed": config["samples"]["seed"],
+        "precision": inference["precision"],
+        "threads": inference["threads"],
+    }
+    return settings(**chosen | (model.hub or {} if model else {}))

@@ -1,0 +1,18 @@
+"""For the chapter `showcase.smk`: which models are shown, and what the windows depend on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.models import Model, by_name
+from plan.settings import settings
+
+
+def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
+    """Models whose next bytes are shown, by name: those of the first seed, the user's own, and the truths."""
+    first = (None, config["seeds"][0])
+    return {name: model for name, model in by_name(config).items() if model.kind == "truth" or model.seed in first}
+
+
+def window_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What the windows of the showcase depend on; the names of the prompts are not part of it."""
+    return settings(prompts=[{key: entry[key] for key in ("prompt", "next")} for entry in config["showcase"]])

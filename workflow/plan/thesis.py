@@ -1,0 +1,79 @@
+"""The thesis to compare with: which of its rows stands beside each of ours, and where the two differ."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from oversmoothing.catalogue import DELTA, METRICS
+from plan.models import by_name
+
+FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
+TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
+TAU = 0.9
+EVABYTE = "EvaByte--EvaByte@"  # the asset, whatever its revision
+
+
+def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Rows of a table beside the thesis's, one for each model of a kind.
+
+    Parameters
+    ----------
+    config : mapping
+    kind : {"family", "svd", "truth"}
+    metrics : iterable of str
+        Metrics of the table; a setting is compared if one of them depends on it.
+
+    Returns
+    -------
+    list of dict
+        ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: in what it is unlike the thesis's model
+        of that name, of "data" (another corpus), "scale" (another shape, or one that the config does not know),
+        "truth" (another truth), "rank", "tau", and for TBAT "delta" and "condition".
+    """
+    known = by_name(config)
+    compared = {key for metric in metrics for key in METRICS[metric].settings}
+    tbat = config["metrics"]["tbat"]
+    found = []
+    for model in known.values():
+        if model.kind != kind:
+            continue
+        shape = TRUTH_SHAPES.get(model.published_as or "") if kind == "truth" else FAMILY_SHAPE
+        own = known[model.source or model.name].shape or {}
+        alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
+        if model.hub:
+            alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
+        differs = {
+            "data": not _is_fineweb(config["corpus"]),
+            "scale": kind != "truth" and not alike,
+            "truth": kind == "truth" and not alike,
+            "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
+            "tau": "tau" in compared and config["metrics"]["tau"] != TAU,
+            "delta": "delta" in compared and kind == "family" and not math.isclose(tbat["delta"], DELTA),
+            "condition": "condition" in compared and kind == "family" and tbat["condition"] != "full",
+        }
+        found.append(
+            {
+                "model": model.name,
+                "rank": model.rank,
+                "seed": model.seed,
+                "published_as": model.published_as,
+                "differs": [key for key, value in differs.items() if value],
+            }
+        )
+    return found
+
+
+def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:
+    """Row of all truths together, "all truths", as in `rows`; the thesis has the mean of its two."""
+    truths = rows(config, "truth", metrics)
+    published = {truth["published_as"] for truth in truths}
+    differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
+    if published != {"EvaByte", "NanoGPT 300M"}:
+        differs["truth"] = None
+    return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
+
+
+def _is_fineweb(corpus: Mapping[str, Any]) -> bool:
+    """Whether the text is the thesis's: FineWeb from the hub, or a folder of that name."""
+    return corpus["source"] == "fineweb" and Path(corpus["fineweb"]["repository"]).name == "fineweb"

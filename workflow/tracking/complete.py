@@ -1,0 +1,51 @@
+"""What every rule with a script has, so that no chapter repeats it and no rule can lack it.
+
+Snakemake has no directive for a parameter or an environment of all rules, so these are given through `Rule`, as its own
+parser does, once every chapter has been read.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tracking.asked import asked_of_inputs
+from tracking.planned import fingerprint
+
+
+def complete(workflow: Any, environment: str, logs: str, local: Sequence[str]) -> None:
+    """Give each rule with a script whatever it does not state itself.
+
+    These are the parameter ``code``, the fingerprint of its script and of all that it imports; the parameter ``asked``
+    (see `asked_of_inputs`); the conda environment; and a log, named after the rule and its wildcards. Rules whose
+    outputs lie in one of the `local` folders run where Snakemake does.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    environment : str
+        Path of the environment, from the folder of the chapters.
+    logs : str
+        Folder of the logs.
+    local : sequence of str
+        Folders.
+    """
+    rules = list(workflow.rules)
+    asked = asked_of_inputs(rules)
+    for rule in rules:
+        if not rule.script:
+            continue
+        if "code" not in rule.params.keys():  # noqa: SIM118 (it iterates over values)
+            rule.set_params(code=fingerprint(Path(rule.script).name))
+        rule.set_params(asked=asked)
+        rule.conda_env = environment
+        if not rule.log:
+            rule.log_modifier = workflow.modifier.path_modifier
+            rule.set_log(f"{logs}/{_log_name(rule)}.log")
+        if rule.output and Path(rule.output[0]).parent in map(Path, local):
+            workflow.localrules(rule.name)
+
+
+def _log_name(rule: Any) -> str:
+    wildcards = re.findall(r"{(\w+)", rule.output[0]) if rule.output else []
+    return "/".join([rule.name, *(["-".join(f"{{{name}}}" for name in wildcards)] if wildcards else [])])
