@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(T
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 
-.PHONY: table report smoke so-far test test-slow test-slurm lint format env lock clean help
+.PHONY: table report smoke so-far test test-slow test-slurm lint format keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -26,8 +26,8 @@ smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
 	@echo && cat results/smoke/tables/oversmoothing.md
 
-so-far: $(VENV)/.installed ## beside a run under way: how far each model is (CONFIG=config/thesis.yaml)
-	@$(BIN)/snakemake so_far --nolock --cores 1 --quiet all $(if $(CONFIG),--configfile $(CONFIG))
+so-far: $(VENV)/.installed ## beside a run under way: how far each of its models is (CONFIG=config/thesis.yaml)
+	@$(BIN)/oversmoothing progress $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(VENV)/.installed-dev ## the tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -50,14 +50,18 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt workflow
 
+keys: $(VENV)/.installed ## write the list of keys in config/README.md from the schema
+	PYTHONPATH=workflow $(BIN)/python -m schemas.describe
+
 env: $(VENV)/.installed ## the environment alone
 
-$(VENV)/.installed: envs/lock.txt
+$(VENV)/.installed: envs/lock.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Error: $(PYTHON) is older than Python 3.11; name another with make PYTHON=python3.12"; exit 1; }
 	@echo "Building $(VENV) from envs/lock.txt (a few minutes the first time) ..."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r envs/lock.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed envs/lock-dev.txt

@@ -133,5 +133,5 @@ def test_versions_have_no_build_tag(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_source_is_named_with_the_known_ones() -> None:
-    with pytest.raises(UserError, match="'wikipedia' is not known: write one of docstrings, files"):
+    with pytest.raises(UserError, match="'wikipedia' is unknown; use one of docstrings, files"):
         open_source({"source": "wikipedia"})

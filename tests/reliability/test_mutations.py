@@ -147,9 +147,9 @@ MUTATIONS = {
 @pytest.mark.parametrize("fault", MUTATIONS)
 def test_a_fault_is_noticed(tmp_path, fault):
     path, old, new, test = MUTATIONS[fault]
-    for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "tests"):
+    for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "docs", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", ".snakemake"))
-    for name in ("pyproject.toml", "README.md", "Makefile"):
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"):
         shutil.copy(ROOT / name, tmp_path)
     text = (tmp_path / path).read_text()
     assert old in text, f"{path} no longer holds {old!r}"

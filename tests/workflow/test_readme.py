@@ -1,48 +1,141 @@
-"""What the README says works, works."""
+"""What the README and docs/ say works, works."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
+import tomllib
 
+import pyarrow.parquet as pq
 import pytest
+import yaml
 from study import ROOT
 
-README = (ROOT / "README.md").read_text()
+from oversmoothing.commands import COMMANDS
+
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "config/README.md")
+}
+README, RESULTS = PAGES["README.md"], PAGES["docs/results.md"]
+CODE = {
+    f"{name}-{i}": code
+    for name, page in PAGES.items()
+    for i, code in enumerate(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
+    if name != "CONTRIBUTING.md"
+}
+SHOWN = ("pure", "bn4", "validation_loss", "(1000, 256) 0.101", "[0.185 0.18", "effective rank: 3.99 of 4")
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
-def test_its_python_runs_on_real_results(study, code):
-    done = subprocess.run([sys.executable, "-c", code], cwd=study.folder, capture_output=True, text=True)
+@pytest.mark.parametrize("name", CODE)
+def test_its_python_runs_on_real_results(study, name):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    command = [sys.executable, "-c", CODE[name]]
+    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert any(word in done.stdout for word in ("bn", "validation_loss", "(1000, 256) 0.101"))
+    assert any(word in done.stdout for word in SHOWN)
 
 
-def test_its_links_and_paths_exist():
-    paths = re.findall(r"\]\((?!http)([^)]+)\)", README) + re.findall(r"`((?:config|envs|benchmarks)/[\w./]+)`", README)
-    assert len(paths) > 5
-    for path in paths:
-        assert (ROOT / path.partition("#")[0]).exists(), path
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
 
 
-def test_every_table_is_written_in_the_formats_it_says():
-    tables = {}
+def test_every_table_and_figure_is_listed_with_the_formats_it_has():
+    declared = {"table": {}, "figure": {}}
     for rules in (ROOT / "workflow/rules").glob("*.smk"):
-        tables |= dict(re.findall(r'\*\*table\(\s*"(\w+)"(.*?)\n? *\),\n', rules.read_text(), flags=re.DOTALL))
-    assert len(tables) > 15
-    assert [name for name, options in tables.items() if "latex=False" in options] == ["samples"]
-    assert "CSV (tidy), Markdown, HTML and LaTeX under `results/tables/` (`samples`: no LaTeX)" in README
+        for kind, name, options in re.findall(
+            r"\*\*(table|figure)\(\s*f?\"(\w+)(?:_\{+\w+\}+)?\"(.*?)\n? *\),\n", rules.read_text(), flags=re.DOTALL
+        ):
+            declared[kind][name] = options
+    tables, figures = (re.findall(r"^\| `(\w+)`", part, flags=re.MULTILINE) for part in RESULTS.split("\n## ")[1:3])
+    assert set(tables) == set(declared["table"])
+    assert {name.removesuffix("_democracy") for name in figures} == set(declared["figure"])
+    assert [name for name, options in declared["table"].items() if "latex=False" in options] == ["samples"]
+    assert "CSV (tidy), Markdown, HTML and LaTeX under `results/tables/` (`samples`: no LaTeX)" in RESULTS
 
 
-def test_its_make_targets_exist():
+def test_links_and_paths_exist():
+    for name, page in PAGES.items():
+        folder = (ROOT / name).parent
+        links = re.findall(r"\]\((?!http)([^)]+)\)", page)
+        for link in links:
+            file, _, heading = link.partition("#")
+            target = folder / file if file else ROOT / name
+            assert target.exists(), f"{name}: {link}"
+            if heading:
+                assert heading in anchors(target.read_text()), f"{name}: {link}"
+        for path in re.findall(r"`((?:config|envs|benchmarks|slurm|tests|docs)/[\w./+]+)`", page):
+            assert (ROOT / path).exists(), f"{name}: {path}"
+    assert sum(page.count("](") for page in PAGES.values()) > 20
+
+
+def anchors(page):
+    """Give the names of a page's headings as links have them."""
+    headings = re.findall(r"^#+ (.+)$", page, flags=re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
+
+
+def test_every_page_is_linked_from_the_readme():
+    assert all(f"]({name})" in README for name in PAGES if name != "README.md")
+
+
+def test_its_commands_exist():
     makefile = (ROOT / "Makefile").read_text()
-    for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", README)):
-        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+    for page in PAGES.values():
+        for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", page)):
+            assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+        assert set(re.findall(r"(?:`|[$] )oversmoothing ([a-z]+)", page)) <= set(COMMANDS)
+        for script in re.findall(r"python ((?:scripts|benchmarks)/\w+\.py)", page):
+            assert (ROOT / script).is_file(), script
 
 
-def test_modules_import_only_from_their_row_of_the_library_and_above():
-    rows = README.split("| module | holds |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
-    floor = {name: i for i, row in enumerate(rows) for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+def test_the_configs_it_shows_are_accepted(tmp_path):
+    from checks.config import check
+
+    default = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    blocks = [block for page in PAGES.values() for block in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)]
+    assert len(blocks) >= 5
+    for block in blocks:
+        own = yaml.safe_load(block)
+        if "repos" in own:  # of another program
+            continue
+        if "family" in own:  # an excerpt: the list goes on
+            own["family"] += [{"rank": 288}]
+        if "truths" in own:
+            own["truths"] += default["truths"]
+        corpus = {**default["corpus"], **own.pop("corpus", {})}
+        others = {**default["others"], **own.pop("others", {})}
+        check({**default, **own, "corpus": corpus, "others": others})
+
+
+def test_every_column_it_lists_is_there(study):
+    """Of the files that the study has; `{model}` and the like stand for any name."""
+    rows = re.findall(r"^\| `([\w/{}.]+\.parquet)`[^|]*\| (.*) \|$", RESULTS, flags=re.MULTILINE)
+    assert len(rows) > 15
+    found = 0
+    for pattern, columns in rows:
+        for file in study.folder.glob("results/" + re.sub(r"\{\w+\}", "*", pattern)):
+            if file.name.endswith(".spectrum.parquet") != pattern.endswith(".spectrum.parquet"):
+                continue
+            found += 1
+            listed = set(re.findall(r"`(\w+)`", columns))
+            if columns.startswith("the same"):
+                listed |= set(re.findall(r"`(\w+)`", rows[[row[0] for row in rows].index(pattern) - 1][1]))
+            assert set(pq.read_schema(file).names) <= listed, file
+    assert found > 10
+
+
+def test_where_an_index_begins(study):
+    for folder, first in (("spectra", 0), ("dynamics/spectra", 1)):
+        for file in study.folder.glob(f"results/{folder}/*.parquet"):
+            assert min(pq.read_table(file)["index"].to_pylist()) == first, file
+    assert "**from 0** in `spectra/` and **from 1** in `dynamics/spectra/`" in RESULTS
+
+
+def test_modules_import_only_from_their_layer_and_those_below():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["oversmoothing"]
+    floor = {name: i for i, layer in enumerate(settings["layers"]) for name in layer}
     library = ROOT / "scripts/oversmoothing"
     files = {path: path.relative_to(library).parts[0].removesuffix(".py") for path in library.rglob("*.py")}
     assert set(files.values()) - {"__init__"} == set(floor)
@@ -51,3 +144,5 @@ def test_modules_import_only_from_their_row_of_the_library_and_above():
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("oversmoothing."):
                 imported = node.module.split(".")[1]
                 assert floor[imported] <= floor[name], f"{path} imports {imported}"
+    table = PAGES["docs/architecture.md"].split("| module | holds |")[1].split("\n\n")[0]
+    assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)

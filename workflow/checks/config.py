@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
@@ -15,8 +14,7 @@ from plan.models import by_name
 from plan.others import revisions, step
 from plan.saturation import trained_models
 from plan.settings import ConfigError
-
-SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
+from schemas.config import read_schema
 
 # JSON Schema counts 4.0 as an integer, but a rank of 4.0 makes no model.
 Validator = extend(
@@ -53,8 +51,9 @@ def check_device(config: Mapping[str, Any]) -> None:
 
 
 def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    for error in sorted(Validator(schema).iter_errors(config), key=lambda error: [str(part) for part in error.path]):
+    for error in sorted(
+        Validator(read_schema()).iter_errors(config), key=lambda error: [str(part) for part in error.path]
+    ):
         yield _explain(error)
     yield from _not_finite(config, "")
     yield from _entries(config)

@@ -1,44 +1,43 @@
-"""From the config's `corpus` settings to a source of documents.
+"""The sources of documents that a config can name in ``corpus.source``, each declared once.
 
-To add a corpus, write a module with a class that satisfies `documents.Source` and give it a line in
-`SOURCES`.
+A source of your own is a function here and its line in `SOURCES`. Its imports stand inside the function, so that the
+workflow, which reads the names, imports none of the readers.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from oversmoothing.corpus.documents import Source
-from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.harvest import Docstrings
 from oversmoothing.jobs import UserError
 
-# Each opener takes the settings and the number of processes it may use.
-SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
-    "docstrings": lambda settings, processes: Docstrings(processes=processes),
-    "files": lambda settings, processes: Files(settings.get("paths") or [], settings.get("column") or "text"),
-}
+
+def docstrings(settings: Mapping[str, Any], processes: int) -> Source:
+    """Prose in the documentation of the installed packages."""
+    from oversmoothing.corpus.harvest import Docstrings
+
+    return Docstrings(processes=processes)
+
+
+def files(settings: Mapping[str, Any], processes: int) -> Source:
+    """Files of the user's: Parquet, JSONL and plain text."""
+    from oversmoothing.corpus.files import Files
+
+    return Files(settings.get("paths") or [], settings.get("column") or "text")
+
+
+# Each takes the config's `corpus` settings and the number of processes that it may use.
+SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {"docstrings": docstrings, "files": files}
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
-    """Open the source that ``settings["source"]`` names.
-
-    Parameters
-    ----------
-    settings : mapping
-        ``source``: a key of `SOURCES`. For ``files`` also ``paths`` (list of str) and ``column`` (str).
-    processes : int
-        How many processes it may use; the documents do not depend on it.
-
-    Returns
-    -------
-    Source
+    """Documents of the source that ``settings["source"]`` names; they do not depend on the number of processes.
 
     Raises
     ------
     UserError
-        If the source is not known, or what it needs is not there.
+        If the source is unknown, or what it reads does not exist.
     """
     name = settings.get("source")
     if name not in SOURCES:
-        raise UserError(f"corpus source {name!r} is not known: write one of {', '.join(sorted(SOURCES))}")
+        raise UserError(f"corpus.source: {name!r} is unknown; use one of {', '.join(sorted(SOURCES))}")
     return SOURCES[name](settings, processes)

@@ -1,7 +1,4 @@
-"""Ask every trained model how a text goes on: its next byte as bars, and a sample, side by side.
-
-Needs no Snakemake: ``python scripts/prompt.py "The capital of"``.
-"""
+"""Continue a text with every trained model: its next byte as bars and a sample, side by side."""
 
 import argparse
 import difflib
@@ -17,16 +14,17 @@ from glob import glob
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
 from oversmoothing.bat.decoding import bat_decoder
-from oversmoothing.bat.reject import DELTA
 from oversmoothing.byte_names import byte_name
-from oversmoothing.decoding import PARAMETERS, Decoder, decoder
-from oversmoothing.jobs import UserError, explain
+from oversmoothing.catalogue import DECODERS, MAPS
+from oversmoothing.decoding import Decoder, decoder
+from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
 from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
@@ -35,8 +33,8 @@ from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 
 MODELS = "results/models/*/weights.safetensors"
-DEFAULTS = {"top-k": 5, "top-p": 0.9, "temperature": 0.8, "min-p": 0.05, "typical": 0.95, "eta": 0.0009, "bat": DELTA}
-DECODINGS = [*PARAMETERS, "bat"]
+DECODINGS = [*MAPS, "bat"]
+PARAMETER = {name: parameters[0] for name in DECODINGS if (parameters := DECODERS[name].parameters)}
 BARS = 10  # most probable bytes shown
 BYTES = 200  # of a sample, or as many as the smallest block leaves room for
 COLUMN, GAP = 24, 3  # characters; three models fit into a terminal of 80
@@ -45,84 +43,66 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True)
 class Answer:
-    """What one model makes of the prompt: ``p`` (v,), the next byte's distribution after decoding, and a sample."""
+    """A model's continuation of the prompt: ``p`` (v,), the decoded distribution of the next byte, and a sample."""
 
     name: str
     p: np.ndarray
     sample: bytes
 
     def top(self) -> list[tuple[str, float]]:
-        """Return the most probable bytes by name, the lowest value first among equals."""
+        """The most probable bytes by name, the lowest value first among equals."""
         order = np.argsort(-self.p, kind="stable")[:BARS]
         return [(byte_name(int(b)), float(self.p[b])) for b in order if self.p[b] > 0]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status."""
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    try:
-        prompt = os.fsencode(options.prompt)
-        if options.html and (not Path(options.html).parent.is_dir() or Path(options.html).is_dir()):
-            raise UserError(f"--html {options.html}: not a file in a folder that is there")
-        answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
-        print(page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns))
-        if options.html:
-            write_html(prompt, answers, options.decoding, options.html)
-            print(f"\nWrote {options.html}")
-    except Exception as error:
-        message = explain(error)
-        if message is None:
-            raise
-        print(f"Error: {message}", file=sys.stderr)
-        return 1
+    prompt = os.fsencode(options.prompt)
+    if options.html and (not Path(options.html).parent.is_dir() or Path(options.html).is_dir()):
+        raise UserError(f"--html {options.html}: not a file in an existing folder")
+    answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
+    print(page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns))
+    if options.html:
+        write_html(prompt, answers, options.decoding, options.html)
+        print(f"\nWrote {options.html}")
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
-    known = ", ".join(f"{name}={DEFAULTS[name]:.3g}" if name in DEFAULTS else name for name in DECODINGS)
+    """Parser of the command's arguments."""
+    known = ", ".join(f"{name}={PARAMETER[name].default:.3g}" if name in PARAMETER else name for name in DECODINGS)
     found = argparse.ArgumentParser(
-        prog="prompt.py",
-        description=(__doc__ or "").splitlines()[0],
-        epilog='example: python scripts/prompt.py "The capital of" --decoding top-p=0.8 --html answer.html',
+        prog="oversmoothing prompt",
+        description=__doc__,
+        epilog='example: oversmoothing prompt "The capital of" --decoding top-p=0.8 --html answer.html',
     )
-    found.add_argument("prompt", help="text to go on with; its UTF-8 bytes are what the models see")
+    found.add_argument("prompt", help="text to continue; the models read its UTF-8 bytes")
     found.add_argument(
-        "--models", default=MODELS, metavar="GLOB", help="weights to ask, in quotes (default: %(default)s)"
+        "--models", default=MODELS, metavar="GLOB", help="weights of the models, in quotes (default: %(default)s)"
     )
     found.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=f"{known} (default: %(default)s)")
     found.add_argument(
-        "--bytes", type=int, metavar="N", help=f"bytes to sample (default: {BYTES}, or what the models have room for)"
+        "--bytes", type=int, metavar="N", help=f"bytes to sample (default: {BYTES}, or as many as the models can hold)"
     )
     found.add_argument(
-        "--seed", type=int, default=1337, help="of the sample; shared by all models (default: %(default)s)"
+        "--seed", type=int, default=1337, help="seed of the sample, the same for all models (default: %(default)s)"
     )
-    found.add_argument("--html", metavar="FILE", help="write one web page, with nothing to load, as well")
+    found.add_argument("--html", metavar="FILE", help="also write a self-contained web page")
     return found
 
 
 def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int) -> list[Answer]:
-    """Ask every model.
-
-    Parameters
-    ----------
-    prompt : bytes
-    models : str
-        A glob of safetensors files.
-    decoding : str
-        ``name`` or ``name=value``.
-    length : int or None
-        Bytes to sample; None for 200 or what the smallest block leaves room for.
-    seed : int
+    """Answers of the models that the glob `models` matches, sampling `length` bytes (None: as many as fit, up to 200).
 
     Raises
     ------
     UserError
-        If the prompt is empty or too long, the decoding unknown, or no model there.
+        If the prompt is empty or too long, the decoding is unknown, or there is no model.
     """
     if not prompt:
-        raise UserError("the prompt is empty; give at least one character")
+        raise UserError("the prompt is empty; it needs at least one character")
     if not 0 <= seed < 2**32:
         raise UserError(f"--seed {seed} lies outside 0 to {2**32 - 1}")
     build = choose_decoding(decoding)
@@ -130,7 +110,7 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
     if not paths:
         raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
     if others := [path for path in paths if not path.endswith(".safetensors")]:
-        raise UserError(f"--models {models!r}: {others[0]} is no safetensors file")
+        raise UserError(f"--models {models!r}: {others[0]} is not a safetensors file")
     names = _names(paths)
     loaded = [load_model(path) for path in paths]
     room = {name: model.config.block - len(prompt) for name, model in zip(names, loaded, strict=True)}
@@ -154,12 +134,12 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
 
 
 def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
-    """Turn ``name`` or ``name=value`` into what builds the decoding for a model (weights file, model).
+    """Builder of the decoding ``name`` or ``name=value`` for a model, called with its weights file and the model.
 
     Raises
     ------
     UserError
-        If the name is unknown, or the value is no number or out of range.
+        If the name is unknown, or the value is not a number or out of range.
     """
     name, equals, number = text.partition("=")
     if name not in DECODINGS:
@@ -168,17 +148,22 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             f"--decoding: unknown name {name!r}; "
             + (f"did you mean {near[0]}?" if near else f"use {', '.join(DECODINGS)}")
         )
-    try:
-        value = json.loads(number) if equals else DEFAULTS.get(name)
-    except json.JSONDecodeError:
-        raise UserError(f"--decoding {name}: {number!r} is not a number") from None
-    if name == "bat":
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 20:
-            raise UserError(f"--decoding bat: delta = {number} is not a number from 0 to 20")
-        return lambda path, model: _bat(path, model, value)
-    if equals and name not in DEFAULTS:
-        raise UserError(f"--decoding {name} takes no value")
-    settings = {"name": name, **dict.fromkeys(PARAMETERS[name], value)}
+    parameter = PARAMETER.get(name)
+    settings: dict[str, Any] = {"name": name}
+    if parameter is None:
+        if equals:
+            raise UserError(f"--decoding {name} takes no value")
+    else:
+        try:
+            value = json.loads(number) if equals else parameter.default
+        except json.JSONDecodeError:
+            raise UserError(f"--decoding {name}: {number!r} is not a number") from None
+        if name == "bat":
+            low, high = parameter.low, parameter.high
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise UserError(f"--decoding bat: delta = {number} is not a number from {low:g} to {high:g}")
+            return lambda path, model: _bat(path, model, value)
+        settings |= {parameter.key: value}
     decoder(settings)  # refuses a bad value before a model is loaded
     return lambda path, model: decoder(settings, model.config.vocabulary)
 
@@ -192,19 +177,19 @@ def _bat(path: str, model: GPT, delta: float) -> Decoder:
 
 @torch.inference_mode()
 def next_byte(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
-    """Return the distribution (v,) of the byte after the prompt."""
+    """Distribution of the byte after the prompt, shape (v,)."""
     return decode(model(_tokens(model, prompt))[:, -1].softmax(dim=-1))[0].cpu().numpy()
 
 
 def generate(model: GPT, prompt: bytes, length: int, decode: Decoder, seed: int) -> bytes:
-    """Sample a continuation; models, decodings and lengths share their random numbers."""
+    """A sampled continuation; models, decodings and lengths share their random numbers."""
     tokens = _tokens(model, prompt)
     grown = sample(model, tokens, draws_for(seed, [0], length, tokens.device), drawn_from(decode))
     return grown[0].byte().cpu().numpy().tobytes()
 
 
 def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) -> str:
-    """Lay the answers out for a terminal of `width` columns, as many beside each other as it holds."""
+    """The answers as text for a terminal of `width` columns, as many side by side as fit."""
     highest = max(answer.p.max() for answer in answers)
     columns = [_column(answer, prompt, highest) for answer in answers]
     across = max(1, (width + GAP) // (COLUMN + GAP))
@@ -217,7 +202,7 @@ def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) ->
 
 
 def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: str) -> None:
-    """Write the answers as one self-contained web page."""
+    """Write the answers as a self-contained web page."""
     highest = max(answer.p.max() for answer in answers)
     cards = []
     for answer in answers:
@@ -252,7 +237,7 @@ def _bar(share: float, width: int) -> str:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """Break text into lines of the column's width, between characters: it is samples, whose spaces matter."""
+    """Lines of the column's width, broken between characters because the spaces of a sample matter."""
     for paragraph in text.split("\n"):
         line = ""
         for character in paragraph:
@@ -264,7 +249,7 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _width(text: str) -> int:
-    """Count the columns that text takes in a terminal."""
+    """Number of terminal columns that the text takes."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -274,15 +259,11 @@ def _tokens(model: GPT, prompt: bytes) -> torch.Tensor:
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """Name models by what tells their paths apart: the folder, or the whole path."""
+    """Names that tell the models apart: their folders, or else their whole paths."""
     folders = [os.path.basename(os.path.dirname(path)) or path for path in paths]  # noqa: PTH119, PTH120
     return folders if len(set(folders)) == len(paths) else list(paths)
 
 
 def _natural(path: str) -> list[tuple[int, int | str]]:
-    """Sort bn8 before bn16."""
+    """Sort key that puts bn8 before bn16."""
     return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", path)]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

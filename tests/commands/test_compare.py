@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import compare as script
+from oversmoothing.commands import main
 from oversmoothing.compare import compare, compare_tables, settings_differences
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.jobs import UserError
@@ -91,7 +91,7 @@ def test_settings_come_from_the_files_themselves(folders):
 
 
 def test_the_command_prints_and_writes(folders, capsys, tmp_path):
-    assert script.main([*map(str, folders), "--csv", str(tmp_path / "c.csv")]) == 0
+    assert main(["compare", *map(str, folders), "--csv", str(tmp_path / "c.csv")]) == 0
     text = capsys.readouterr().out
     assert "- scores/tto: tau is 0.9 in a, 0.8 in b" in text
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
@@ -114,7 +114,7 @@ def test_the_command_prints_and_writes(folders, capsys, tmp_path):
     ],
 )
 def test_mistakes_are_named(folders, capsys, change, message):
-    assert script.main([*map(str, change(*folders))]) == 1
+    assert main(["compare", *map(str, change(*folders))]) == 1
     assert message in capsys.readouterr().err
 
 

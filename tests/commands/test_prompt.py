@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-import prompt
-from oversmoothing.decoding import PARAMETERS, top_k
+from oversmoothing.commands import main, prompt
+from oversmoothing.decoding import top_k
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.weights import load_model, save_model
@@ -27,7 +27,7 @@ def models(tmp_path_factory):
 
 
 def run(capsys, *arguments):
-    status = prompt.main(list(arguments))
+    status = main(["prompt", *arguments])
     shown = capsys.readouterr()
     return status, shown.out, shown.err
 
@@ -82,10 +82,6 @@ def test_a_decodings_value_is_used(models):
     assert all(len(answer.top()) == 1 for answer in prompt.ask(b"Of", models, "greedy", 1, 1))
 
 
-def test_decodings_with_a_value_have_a_default():
-    assert {name for name, keys in PARAMETERS.items() if keys} | {"bat"} == set(prompt.DEFAULTS)
-
-
 def test_without_a_length_the_smallest_block_decides(models):
     assert {len(answer.sample) for answer in prompt.ask(b"x" * 60, models, "pure", None, 1)} == {4}
 
@@ -99,8 +95,8 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--bytes", "0"], "--bytes 0 does not fit"),
         (["Of", "--seed", "-1"], "--seed -1"),
         (["Of", "--seed", "9" * 23], "lies outside 0 to 4294967295"),
-        (["Of", "--html", "."], "--html .: not a file in a folder that is there"),
-        (["Of", "--html", "no/such/page.html"], "not a file in a folder that is there"),
+        (["Of", "--html", "."], "--html .: not a file in an existing folder"),
+        (["Of", "--html", "no/such/page.html"], "not a file in an existing folder"),
         (["Of", "--decoding", "temperature=1e-50"], "1e-50 lies outside 0.01 to 100"),
         (["Of", "--decoding", "topk"], "did you mean top-k"),
         (["Of", "--decoding", "zzzz"], "use pure, greedy"),
@@ -128,7 +124,7 @@ def test_without_models_it_says_what_trains_them(tmp_path, capsys):
 
 def test_another_kind_of_file_is_no_model_to_delete(tmp_path):
     (tmp_path / "config.yaml").write_text("a: 1")
-    with pytest.raises(UserError, match=r"config\.yaml is no safetensors file"):
+    with pytest.raises(UserError, match=r"config\.yaml is not a safetensors file"):
         prompt.ask(b"Of", str(tmp_path / "*"), "pure", 1, 1)
 
 
@@ -166,11 +162,11 @@ def test_html_is_one_page_that_loads_nothing(models, capsys, tmp_path):
 
 def test_help_says_how(capsys):
     with pytest.raises(SystemExit):
-        prompt.main(["--help"])
+        main(["prompt", "--help"])
     out = " ".join(capsys.readouterr().out.split())
     assert "--decoding NAME[=VALUE]" in out
     assert "temperature=0.8" in out
-    assert "example: python scripts/prompt.py" in out
+    assert "example: oversmoothing prompt" in out
 
 
 def test_bars_and_widths():

@@ -1,0 +1,38 @@
+"""The command ``oversmoothing``: one module per subcommand, with a docstring for `--help` and a `main`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from oversmoothing.jobs import explain
+
+COMMANDS = {
+    "prompt": "continue a text with every trained model, side by side",
+    "compare": "compare the tables and settings of two results folders",
+    "needs": "print the operations, GPU hours, memory and disk space that a config needs",
+    "progress": "print how far a run is while it goes on",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand and return its exit status; a user's mistake is one line on standard error."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = argparse.ArgumentParser(
+        prog="oversmoothing",
+        description="Commands of the study of the softmax bottleneck.",
+        epilog="commands:\n"
+        + "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
+        + "\n\n`oversmoothing COMMAND --help` describes the arguments of a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of the commands below")
+    command = parser.parse_args(given[:1]).command
+    try:
+        return import_module(f"oversmoothing.commands.{command}").main(given[1:])
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        print(f"Error: {message}", file=sys.stderr)
+        return 1

@@ -1,0 +1,36 @@
+"""Compare two results folders: their tables row by row, and the settings in which they differ."""
+
+import argparse
+from collections.abc import Sequence
+
+import pandas as pd
+
+from oversmoothing.compare import compare, markdown, settings_differences
+from oversmoothing.layout import write_csv
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
+    compared = compare(options.a, options.b, options.table)
+    print(markdown(compared, settings_differences(options.a, options.b), options.a, options.b))
+    if options.csv:
+        write_csv(pd.concat(compared, names=["table"]).reset_index("table"), options.csv)
+        print(f"\nWrote {options.csv}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
+    found = argparse.ArgumentParser(
+        prog="oversmoothing compare",
+        description=__doc__,
+        epilog="example: oversmoothing compare results results/mine --table oversmoothing",
+    )
+    found.add_argument("a", help="a results folder")
+    found.add_argument("b", help="another one")
+    found.add_argument(
+        "--table", action="append", default=[], metavar="NAME", help="a table; may be repeated (default: all)"
+    )
+    found.add_argument("--csv", metavar="FILE", help="also write the comparison as tidy CSV")
+    return found

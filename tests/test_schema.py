@@ -1,0 +1,52 @@
+"""The schema: every key described, its description in config/README.md, and what the library declares accepted."""
+
+import pytest
+import yaml
+
+from checks.config import check
+from oversmoothing.catalogue import DECODERS, MAPS
+from oversmoothing.corpus import sources
+from schemas.config import read_schema
+from schemas.describe import README, ROOT, with_keys
+
+DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+
+
+def keys(section, where=""):
+    for name, part in section.get("items", section).get("properties", {}).items():
+        yield f"{where}.{name}", part
+        yield from keys(part, f"{where}.{name}")
+
+
+def test_every_key_is_described():
+    found = dict(keys(read_schema()))
+    assert len(found) > 200
+    assert [key for key, part in found.items() if not part.get("description", "").endswith(".")] == []
+
+
+def test_config_readme_is_what_the_schema_says():
+    page = README.read_text()
+    assert page == with_keys(page), "run `make keys`"
+
+
+def test_decoding_methods_and_their_bounds_are_the_catalogues():
+    sections = read_schema()["properties"]
+    for entries, names in (
+        (sections["decodings"], set(MAPS)),
+        (sections["samples"]["properties"]["decodings"], set(DECODERS) - {"pure"}),
+    ):
+        properties = entries["items"]["properties"]
+        assert set(properties["name"]["enum"]) == names
+        parameters = {p.key: p for name in names for p in DECODERS[name].parameters}
+        assert set(properties) == {"name", *parameters}
+        for key, parameter in parameters.items():
+            low = properties[key].get("minimum", properties[key].get("exclusiveMinimum"))
+            assert (low, properties[key].get("maximum", float("inf"))) == (parameter.low, parameter.high)
+
+
+def test_a_corpus_of_ones_own_is_accepted(monkeypatch):
+    config = {**DEFAULT, "corpus": {**DEFAULT["corpus"], "source": "poems"}}
+    with pytest.raises(Exception, match=r"corpus.source: 'poems' is not one of"):
+        check(config)
+    monkeypatch.setitem(sources.SOURCES, "poems", sources.docstrings)
+    check(config)

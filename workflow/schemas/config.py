@@ -1,0 +1,37 @@
+"""The schema of the config: config.schema.yaml, and in it what the library declares."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from oversmoothing.catalogue import DECODERS, MAPS, Parameter
+from oversmoothing.corpus.sources import SOURCES
+
+FILE = Path(__file__).parent / "config.schema.yaml"
+
+
+def read_schema() -> dict[str, Any]:
+    """The schema with the corpus sources and decoding methods that the library has, and their parameters' bounds."""
+    schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    sections = schema["properties"]
+    sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which needs to be fetched first
+    _declare(sections["decodings"], MAPS)
+    _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
+    return schema
+
+
+def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
+    """Fill in the names that an entry may have, and the keys that go with them."""
+    keys = entries["items"]["properties"]
+    keys["name"]["enum"] = list(names)
+    for name in names:
+        for parameter in DECODERS[name].parameters:
+            keys[parameter.key] = {"description": f"Of `{name}`."} | keys.get(parameter.key, {}) | _bounds(parameter)
+
+
+def _bounds(parameter: Parameter) -> dict[str, Any]:
+    bounds: dict[str, Any] = {"type": "integer" if parameter.whole else "number"}
+    bounds |= {"exclusiveMinimum" if parameter.above else "minimum": parameter.low}
+    return bounds | ({} if parameter.high == float("inf") else {"maximum": parameter.high})

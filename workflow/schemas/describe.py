@@ -1,0 +1,100 @@
+"""Write the list of keys in config/README.md from the schema's descriptions and the default config.
+
+`make keys` replaces what stands between the two comments; the rest is written by hand.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from schemas.config import read_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "config/README.md"
+BEGIN, END = "<!-- keys: written by `make keys` -->", "<!-- end of keys -->"
+
+
+def main() -> None:
+    """Write the file."""
+    README.write_text(with_keys(README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_keys(page: str) -> str:
+    """`page` with the part between the two comments replaced."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{keys()}\n\n{END}{after}"
+
+
+def keys() -> str:
+    """One section per top-level key of the config, with a table of the keys below it."""
+    schema = read_schema()
+    default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    sections = schema["properties"]
+    # What a truth's own `model` and `training` may hold is described once, under these sections.
+    shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}
+    parts = []
+    for name, section in sections.items():
+        values = _values(section, schema["$defs"])
+        parts.append(f"### `{name}`\n\n{section['description']}" + (f" Value: {values}." if values else ""))
+        if isinstance(default[name], str):
+            parts[-1] += f" Default: `{default[name]}`."
+        if rows := list(_rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())):
+            parts.append("| key | value | default | meaning |\n|:---|:---|:---|:---|\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:
+    """Rows of the keys below a section, depth first."""
+    for name, part in section.get("items", section).get("properties", {}).items():
+        if id(part) in skip:
+            continue
+        own = default.get(name) if isinstance(default, Mapping) else None
+        where = f"{key}.{name}".lstrip(".")
+        known = isinstance(default, Mapping) and name in default and not _nested(own)
+        shown = f"`{_flow(own)}`" if known else ""
+        if "description" in part:
+            yield f"| `{where}` | {_values(part, defs)} | {shown} | {part['description']} |"
+        yield from _rows(part, where, own, defs, skip)
+
+
+def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "$ref" in part:
+        part = defs[part["$ref"].rpartition("/")[2]]
+    if "enum" in part:
+        return ", ".join(f"`{_flow(value)}`" for value in part["enum"])
+    kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
+    words = [_word(kind, part, defs) for kind in kinds]
+    return " or ".join(word for word in words if word)
+
+
+def _word(kind: str, part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if kind == "object":
+        return ""
+    if kind == "array":
+        inner = _values(part["items"], defs)
+        return f"a list of {inner}" if inner else "a list of mappings"
+    if kind in ("integer", "number"):
+        low = f"above {part['exclusiveMinimum']}" if "exclusiveMinimum" in part else ""
+        low = f"at least {part['minimum']}" if "minimum" in part else low
+        high = f"below {part['exclusiveMaximum']}" if "exclusiveMaximum" in part else ""
+        high = f"at most {part['maximum']}" if "maximum" in part else high
+        return " ".join([{"integer": "integer"}.get(kind, "number"), ", ".join(filter(None, (low, high)))]).strip()
+    return {"string": "text", "boolean": "`true`, `false`", "null": "`null`"}[kind]
+
+
+def _nested(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, Mapping) for item in value))
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value.strip() else f'"{value!r}"'.replace("'", "")
+    return yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0]
+
+
+if __name__ == "__main__":
+    main()
