@@ -82,7 +82,9 @@ def test_every_page_is_linked_from_the_readme():
 
 def test_its_commands_exist():
     makefile = (ROOT / "Makefile").read_text()
-    for page in PAGES.values():
+    for name, page in PAGES.items():
+        if name == "CHANGELOG.md":  # names what is gone
+            continue
         for target in set(re.findall(r"(?:`|[$] )make ([a-z-]+)", page)):
             assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
         assert set(re.findall(r"(?:`|[$] )oversmoothing ([a-z]+)", page)) <= set(COMMANDS)
@@ -100,7 +102,7 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
         own = yaml.safe_load(block)
         if "repos" in own:  # of another program
             continue
-        if "family" in own:  # an excerpt: the list goes on
+        if {"rank": 4} in own.get("family", []) and len(own["family"]) == 2:  # an excerpt: the list goes on
             own["family"] += [{"rank": 288}]
         if "truths" in own:
             own["truths"] += default["truths"]
@@ -117,6 +119,8 @@ def test_every_column_it_lists_is_there(study):
     for pattern, columns in rows:
         for file in study.folder.glob("results/" + re.sub(r"\{\w+\}", "*", pattern)):
             if file.name.endswith(".spectrum.parquet") != pattern.endswith(".spectrum.parquet"):
+                continue
+            if "{metric}" in pattern and file.parent.name.startswith("tbat"):  # has a row of its own
                 continue
             found += 1
             listed = set(re.findall(r"`(\w+)`", columns))

@@ -1,0 +1,52 @@
+"""The command `oversmoothing`: its subcommands, their help, and mistakes in one line."""
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from oversmoothing.commands import COMMANDS, main
+from oversmoothing.commands import study as calls
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_it_is_what_an_installation_calls():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["oversmoothing"].partition(":")
+    assert getattr(import_module(module), function) is main
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
+def test_help(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(" ".join(["usage: oversmoothing", *arguments]))
+
+
+def test_an_unknown_command_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["promt"])
+    assert "'promt'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["needs", "progress"])
+def test_mistakes_are_one_line(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main([name, "--configfile", "none.yaml"]) == 1
+    assert capsys.readouterr().err == "Error: --configfile none.yaml: no such file\n"
+    monkeypatch.chdir(tmp_path)
+    assert main([name]) == 1
+    assert f"run `oversmoothing {name}` in the folder of the project" in capsys.readouterr().err
+
+
+def test_snakemake_is_called_with_the_configs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    called = []
+    monkeypatch.setattr(calls.subprocess, "run", lambda command: called.append(command) or CompletedProcess(command, 3))
+    assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
+    assert called[0][1:4] == ["-m", "snakemake", "--cores"]
+    assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
