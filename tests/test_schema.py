@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from checks.config import check
 from oversmoothing.catalogue import DECODERS, MAPS
 from oversmoothing.corpus import sources
 from schemas.config import read_schema
@@ -44,9 +45,8 @@ def test_decoding_methods_and_their_bounds_are_the_catalogues():
 
 
 def test_a_corpus_of_ones_own_is_accepted(monkeypatch):
-    check = pytest.importorskip("check")
     config = {**DEFAULT, "corpus": {**DEFAULT["corpus"], "source": "poems"}}
     with pytest.raises(Exception, match=r"corpus.source: 'poems' is not one of"):
-        check.check(config)
+        check(config)
     monkeypatch.setitem(sources.SOURCES, "poems", sources.docstrings)
-    check.check(config)
+    check(config)
