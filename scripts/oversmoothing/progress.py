@@ -29,10 +29,18 @@ BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
 
 def read_summary(text: str) -> dict[str, str]:
-    """Parse the output of ``snakemake --summary`` into the state of each file.
+    """Parse the output of ``snakemake --summary``.
 
-    A file is `FINISHED`; `OUTDATED`, if it exists but would be made again because it, or another output of its job,
-    comes from another config, text or code; or `ABSENT`.
+    Parameters
+    ----------
+    text : str
+        A header and lines of tab-separated fields: ``output_file``, ``date``, ``plan`` and others.
+
+    Returns
+    -------
+    dict of str to str
+        For each file: `FINISHED`; `OUTDATED`, if it exists but would be made again because it, or another output of its
+        job, comes from another config, text or code; or `ABSENT`.
     """
     states = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -57,9 +65,22 @@ def training_state(
 ) -> str:
     """Return the state of a model's training, read from its checkpoint or its history.
 
-    `model` has ``model``, ``kind``, ``settings`` and ``checkpoints``; `code` is the fingerprint of the training's code;
-    `manifest` is that of the corpus, empty if there is none yet. The state is such as "step 12,000 of 100,000,
-    validation loss 1.530", or "-" for a truncated head, which is not trained.
+    Parameters
+    ----------
+    model : mapping
+        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `watched` in the workflow's plan).
+    states : mapping
+        From `read_summary`.
+    results : path
+    code : str
+        Fingerprint of the training's code.
+    manifest : mapping
+        Manifest of the corpus; empty if there is none yet.
+
+    Returns
+    -------
+    str
+        Such as "step 12,000 of 100,000, validation loss 1.530"; "-" for a truncated head, which is not trained.
     """
     if model["kind"] == "svd":
         return "-"
