@@ -118,7 +118,7 @@ def throughput(n: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--positions", type=int, default=6, help="positions for the linear programs, up to rank 32; fewer above"
+        "--positions", type=int, default=6, help="positions for the linear programs; fewer above rank 32"
     )
     parser.add_argument("--all", action="store_true", help=f"time all {SCORED:,} positions instead of a tenth of them")
     arguments = parser.parse_args()

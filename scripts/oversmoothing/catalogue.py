@@ -169,10 +169,7 @@ MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)
 def parameters(entry: Mapping[str, Any]) -> list[Any]:
     """Return the parameters of an entry of the config's lists, such as ``{name: top-p, p: 0.9}``, in declared order.
 
-    Raises
-    ------
-    UserError
-        If the name or a key is unknown, a key is missing, or a value is out of bounds.
+    A `UserError` is raised if the name or a key is unknown, a key is missing, or a value is out of bounds.
     """
     name = entry.get("name")
     if not isinstance(name, str) or name not in DECODERS:

@@ -157,22 +157,9 @@ def nucleus(p: Array, tau: float = 0.9) -> Array:
 def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decoder:
     """Return the decoding that an entry of the config's list describes, such as ``{name: top-p, p: 0.9}``.
 
-    Parameters
-    ----------
-    settings : mapping
-        `name`, one of `catalogue.MAPS`, and its parameters.
-    vocabulary : int, optional
-        v; if given, a larger k is rejected here rather than at the first call.
-
-    Returns
-    -------
-    callable
-        From distributions (n, v) to distributions (n, v).
-
-    Raises
-    ------
-    UserError
-        If the name or a key is unknown, a key is missing, or a value is out of range.
+    It maps distributions (n, v) to distributions (n, v). With `vocabulary`, a larger k is rejected here rather than at
+    the first call. A `UserError` is raised if the name or a key is unknown, a key is missing, or a value is out of
+    range.
     """
     if settings.get("name") not in MAPS:
         raise UserError(f"decoding: unknown name {settings.get('name')!r}; use one of {', '.join(MAPS)}")

@@ -28,19 +28,9 @@ COUNTED = {  # modules, and the packages of the lock behind them
 
 
 def fingerprint(script: str, root: Path = SCRIPTS) -> str:
-    """Return the SHA-256 over the script, its import closure and the versions of the packages it computes with.
+    """Return the SHA-256 over a script in `root`, its import closure and the versions of the packages it computes with.
 
-    Parameters
-    ----------
-    script : str
-        File name of a script in `root`.
-    root : Path
-        Folder of the scripts and of the library they import.
-
-    Raises
-    ------
-    FileNotFoundError, SyntaxError
-        If the script is missing, or one of the modules does not parse.
+    A `FileNotFoundError` or `SyntaxError` is raised if the script is missing, or one of the modules does not parse.
     """
     digest = hashlib.sha256()
     for path in closure(script, root):

@@ -51,25 +51,13 @@ def fetch(
     tidy: bool = True,
     otherwise: str | None = None,
 ) -> dict[str, Any]:
-    """Download the files of a repository that match a pattern, and return their manifest.
+    """Download the files of a repository that match `patterns`, and return their manifest.
 
-    Files already present as the hub describes them are kept. If another process is fetching into the same folder, wait
-    for it.
-
-    Parameters
-    ----------
-    repository : Repository
-    patterns : sequence of str
-        Such as ``model*.safetensors`` or ``sample/10BT/*.parquet``; wildcards in the last component only.
-    folder : path
-        Destination; files keep their paths in the repository.
-    needed : sequence of str, optional
-        Patterns that must each match a file; by default all.
-    tidy : bool
-        Delete other files in the folder.
-    otherwise : str, optional
-        A revision to fetch instead if the hub reports that the revision of `repository` does not exist; no other error
-        triggers it.
+    Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Files keep their paths in the
+    repository; files already present as the hub describes them are kept, and with `tidy` all others in the folder are
+    deleted. Each pattern of `needed` (by default of `patterns`) must match a file. If the hub reports that the revision
+    does not exist, the revision `otherwise` is fetched instead. If another process is fetching into the same folder,
+    wait for it.
 
     Returns
     -------
@@ -116,13 +104,7 @@ def fetch(
 
 
 def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the manifest, ``folder`` and ``files``, of a folder that the user provides.
-
-    Raises
-    ------
-    UserError
-        If a pattern of `needed` matches no file.
-    """
+    """Return the manifest, ``folder`` and ``files``, of a user's folder, which must match all of `needed`."""
     folder = Path(folder)
     paths = sorted(path for path in _files_in(folder) if any(matches(path, pattern) for pattern in patterns))
     for pattern in needed:
@@ -135,13 +117,7 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
 
 
 def asset_folder(manifest: str | Path) -> Path:
-    """Return the folder of the files listed in a manifest, after verifying them all.
-
-    Raises
-    ------
-    UserError
-        If the manifest or one of the files is missing or damaged.
-    """
+    """Return the folder of the files listed in a manifest, after verifying them all."""
     manifest = Path(manifest)
     known = read_asset(manifest)
     again = "run again" if "folder" in known else "run `snakemake assets` with network access; it is fetched alone"

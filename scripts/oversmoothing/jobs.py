@@ -23,18 +23,9 @@ class UserError(Exception):
 def run(main: Callable[[Any], None], job: Any) -> None:
     """Run a rule's `main` with logging set up, reporting a `UserError` as one clear line.
 
-    Parameters
-    ----------
-    main : callable
-        Takes the job and does its work.
-    job : Snakemake
-        The object that Snakemake passes to a script; `job.log`, if present, names the log file.
-
-    Raises
-    ------
-    SystemExit
-        With status 1 after an error that `explain` recognises, or if the code is not the code the run was planned with;
-        with status 130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
+    `job` is the object that Snakemake passes to a script; `job.log`, if present, names the log file. The process exits
+    with status 1 after an error that `explain` recognises, or if the code is not the code the run was planned with, and
+    with status 130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
     """
     log = str(job.log[0]) if job.log else None
     logging.basicConfig(
@@ -72,19 +63,10 @@ def explain(error: Exception) -> str | None:
 
 
 def check_settings(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
-    """Check that an input of the job was made with the settings that the config now asks for.
+    """Raise a `UserError` if an input of the job was made with settings other than those the config now asks for.
 
-    Parameters
-    ----------
-    path : path
-    metadata : mapping
-        The file's metadata, as written by `provenance`. Settings it does not record are not checked, nor are files that
-        are not inputs.
-
-    Raises
-    ------
-    UserError
-        Naming the file and the setting.
+    `metadata` is the file's, as written by `provenance`. Settings it does not record are not checked, nor are files
+    that are not inputs.
     """
     asked = _asked.get(os.fspath(path))
     if asked is None or "settings" not in metadata:

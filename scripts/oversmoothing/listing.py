@@ -88,11 +88,8 @@ class ListedFile:
 def resolve(repository: Repository) -> str:
     """Return the commit that a revision currently refers to.
 
-    Raises
-    ------
-    UserError
-        If the hub cannot be reached, has no such repository or revision, requires its terms to be accepted, or gives a
-        malformed answer.
+    A `UserError` is raised if the hub cannot be reached, has no such repository or revision, requires its terms to be
+    accepted, or gives a malformed answer.
     """
     revision = quote(repository.revision, safe="")
 

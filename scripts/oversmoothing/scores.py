@@ -40,11 +40,7 @@ class WindowLogits:
 def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator[WindowLogits]:
     """Yield the logits of a model and of the truths side by side, one row group (one window) at a time.
 
-    Raises
-    ------
-    UserError
-        If a file is damaged, or a truth was run over other windows or has another vocabulary; the message names the
-        file.
+    A `UserError` names a file that is damaged, or a truth that was run over other windows or has another vocabulary.
     """
     columns = [*KEYS, "logits"]
     groups = [read_groups(path, columns) for path in (model, *truths.values())]

@@ -71,19 +71,7 @@ class WindowSums:
     origin: float | None = None
 
     def add(self, windows: np.ndarray, values: np.ndarray) -> None:
-        """Add a block of values.
-
-        Parameters
-        ----------
-        windows : int array, shape (n,)
-            The window of each value.
-        values : float array, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            If the shapes differ or a value is not finite.
-        """
+        """Add values, float (n,), given the window of each, int (n,); a `ValueError` if one is not finite."""
         if windows.shape != values.shape:
             raise ValueError(f"windows {windows.shape} and values {values.shape} must have the same shape")
         if not len(values):
@@ -264,12 +252,9 @@ def merge(parts: Iterable[WindowSums]) -> WindowSums:
 
 
 def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield the bootstrap draws, a few rows at a time to bound memory.
+    """Yield the bootstrap draws as int arrays of indices of windows, (rows, windows), a few rows at a time.
 
-    Yields
-    ------
-    int array, shape (rows, windows)
-        Indices of the windows drawn; always the same for one seed and number of windows.
+    They are always the same for one seed and number of windows.
     """
     generator = np.random.default_rng([seed, windows])
     for start in range(0, resamples, rows := max(1, DRAWN_AT_ONCE // windows)):

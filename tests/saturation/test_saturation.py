@@ -145,7 +145,7 @@ def test_a_history_of_somebody_else_s(tmp_path, suffix):
         ("step,loss\n1,2\n", "either 'bytes' or 'tokens' .it has: step, loss"),
         ("bytes,tokens,loss\n1,1,2\n", "either 'bytes' or 'tokens'"),
         ("bytes\n1\n2\n", "no column 'loss'"),
-        ("bytes,loss\n1,2\n2,\n", "row 2: loss nan is no finite number"),
+        ("bytes,loss\n1,2\n2,\n", "row 2: loss nan is not a finite number"),
         ("bytes,loss\n1,2\n2,0\n", "row 2: loss 0 is not above 0"),
         ("bytes,loss\n-1,2\n2,3\n", "row 1: bytes -1 is negative"),
         ("bytes,loss\n5,2\n5,3\n", "bytes 5 occurs twice"),
@@ -165,7 +165,7 @@ def test_mistakes_in_a_history_are_named(tmp_path, text, message):
 def test_files_that_are_no_histories(tmp_path):
     with pytest.raises(UserError, match="no such file"):
         read_history("other", tmp_path / "none.csv", 7)
-    with pytest.raises(UserError, match=r"is \.csv or \.parquet"):
+    with pytest.raises(UserError, match=r"must be \.csv or \.parquet"):
         read_history("other", tmp_path / "none.txt", 7)
 
 

@@ -18,15 +18,9 @@ REFLECTIONS = 40  # per class
 
 @compiled()
 def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Search for a separating direction or a combination for each class, in floats, without proof.
+    """Search for a separating direction or a combination for each of `classes`, in floats, without proof.
 
-    Parameters
-    ----------
-    rows : array, shape (n, m)
-        One row per class, v of them, whose first coordinate is 1; then rays.
-    v : int
-    classes : int array, shape (c,)
-        Rows to express by all others.
+    `rows`, (n, m), has one row for each of v classes, whose first coordinate is 1; then rays.
 
     Returns
     -------
@@ -128,12 +122,8 @@ def _next(
 ) -> tuple[int, int]:
     """Return the row that improves the fit most, and the class that leads.
 
-    Returns
-    -------
-    best : int
-        -1 if no row improves the fit, or the residual already separates row i.
-    leader : int
-        -1 if a ray excludes the direction, or the leader is within rounding error.
+    The row is -1 if none improves the fit, or the residual already separates row i; the class is -1 if a ray excludes
+    the direction, or the leader is within rounding error.
     """
     scores[:] = 0.0
     for c in range(len(residual)):

@@ -32,24 +32,11 @@ DECODING = "pure"  # the model's own distributions
 
 
 def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the sums of each window of a model, by byte (thesis 4.3).
+    """Yield the sums of each window of a model, by byte, with schema `SUMS` (thesis 4.3).
 
-    Parameters
-    ----------
-    logits : path
-        Of the model, read one row group (one window) at a time.
-    nsmd : path, optional
-        Its NSMD scores, read in parallel. Without them there are no ``nsmd`` measures.
-
-    Yields
-    ------
-    RecordBatch
-        The rows of one window, with schema `SUMS`; a byte to which a measure does not apply in a window has no row.
-
-    Raises
-    ------
-    UserError
-        If a file is damaged, logits are not finite, or the scores are not of the same windows.
+    The logits, and the NSMD scores if given, are read one window at a time. A byte to which a measure does not apply in
+    a window has no row. A `UserError` is raised if a file is damaged, logits are not finite, or the scores are not of
+    the same windows.
     """
     scores = nsmd_by_window(nsmd) if nsmd else None
     for group in read_groups(logits, ["window", "target", "logits"]):
@@ -67,21 +54,10 @@ def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator
 def window_sums(
     target: np.ndarray, logits: np.ndarray, nsmd: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, str | None], np.ndarray]:
-    """Return the sums over the positions of one window, by byte.
+    """Return the sums over the positions of one window, by measure and truth (None where it needs none), float64 (v,).
 
-    Parameters
-    ----------
-    target : int array, shape (s,)
-        The bytes of the text.
-    logits : float array, shape (s, v)
-        Ties for the largest go to the lowest byte, as in greedy decoding.
-    nsmd : mapping of str to float array, shape (s,)
-        NSMD against each truth.
-
-    Returns
-    -------
-    dict of pair to float64 array, shape (v,)
-        From measure and truth (None where it needs none) to the sum for each byte.
+    `target`, (s,), has the bytes of the text; `logits` are (s, v), where ties for the largest go to the lowest byte, as
+    in greedy decoding; `nsmd` is the NSMD against each truth, (s,).
     """
     v = logits.shape[1]
     sums: dict[tuple[str, str | None], np.ndarray] = {

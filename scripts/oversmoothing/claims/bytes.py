@@ -52,21 +52,10 @@ def share_higher(
 ) -> tuple[float, float, float]:
     """Return the share of bytes at which the mean of `a` is above that of `b`, and its 95 % interval over windows.
 
-    Parameters
-    ----------
-    a, b : mapping
-        Scores of two models over the same positions.
-    margin : float
-        Share of the larger of two means by which another training might change their difference. It affects the
-        interval only: the low end counts bytes whose difference is above the margin, the high end those where it is
-        above minus the margin.
-    resamples, seed : int
-        Of the bootstrap over windows.
-
-    Returns
-    -------
-    share, low, high : float
-        Of the bytes that occur, or that occur in the draw. The interval is NaN with fewer than two windows.
+    The share is of the bytes that occur, or that occur in the draw. `margin` is the share of the larger of two means by
+    which another training might change their difference. It affects the interval only: the low end counts bytes whose
+    difference is above the margin, the high end those where it is above minus the margin. The interval is NaN with
+    fewer than two windows.
     """
     bytes_ = sorted(a)
     windows = sorted({window for byte in bytes_ for window in a[byte].count})

@@ -175,20 +175,13 @@ class Comparison:
 def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float = 0.0) -> Comparison:
     """Compare two values: `a` minus `b` is expected to exceed `bound`.
 
-    The interval over windows is a paired bootstrap (see `paired_difference`) of all trainings together. For metrics of
-    whole sets, it is Student's, with the sd of the differences over draws of windows. Values of one and the same
-    training are compared as they are. Between trainings, the interval is widened: by a share of the larger value
+    Both have the same number of trainings, in the order of their seeds, or one of them has a single mean. The interval
+    over windows is a paired bootstrap (see `paired_difference`) of all trainings together. For metrics of whole sets,
+    it is Student's, with the sd of the differences over draws of windows. Values of one and the same training are
+    compared as they are. Between trainings, the interval is widened: by a share of the larger value
     (`Chance.run_to_run`) if each was trained once, and with several seeds by the half-width of the t interval of the
-    mean paired difference; with two seeds that is wide, as it should be.
-
-    Parameters
-    ----------
-    a, b : Value
-        With the same number of trainings, in the order of their seeds; or one of them with a single mean.
-    name : str
-    chance : Chance or None
-        None for printed means, which have no interval.
-    bound : float
+    mean paired difference; with two seeds that is wide, as it should be. Printed means (`chance` None) have no
+    interval.
     """
     scale = max(a.scale, b.scale)
     margin, freedom = (0.0, 0) if chance is None or a.trainings == b.trainings else _run_to_run(a, b, scale, chance)
@@ -215,16 +208,9 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
 def correlate(
     x: Sequence[float], y: Sequence[float], name: str, chance: Chance | None, bound: float = 0.0
 ) -> Comparison:
-    """Compare Pearson's r over several models with `bound`, which it is expected to exceed; the interval is Fisher's.
+    """Compare Pearson's r over at least four models with `bound`, which it should exceed; the interval is Fisher's.
 
-    Parameters
-    ----------
-    x, y : sequences of float
-        One value per model, of at least four models.
-    name : str
-    chance : Chance or None
-        None for printed means, which have no interval.
-    bound : float
+    Printed means (`chance` None) have no interval.
     """
     n = len(x)
     r = min(max(float(np.corrcoef(x, y)[0, 1]), -ALMOST_ONE), ALMOST_ONE)  # Fisher's transform of 1 is infinite

@@ -51,19 +51,10 @@ class Member:
 
 
 def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
-    """Group models by rank.
+    """Return the models of one kind, grouped by rank, in ascending order; truths individually, in the order given.
 
-    Parameters
-    ----------
-    models : iterable of mappings
-        ``model``, ``kind``, ``rank``, ``role``, ``training`` (see the workflow's plan).
-    kind : {"family", "svd", "retrained", "truth"}
-
-    Returns
-    -------
-    list of Member
-        By ascending rank; truths individually, in the order given. Models of the family without rank or role are
-        omitted.
+    `kind` is one of "family", "svd", "retrained" and "truth"; each model has ``model``, ``kind``, ``rank``, ``role``
+    and ``training`` (see the workflow's plan). Models of the family without rank or role are omitted.
     """
     own = [model for model in models if model["kind"] == kind]
     if kind == "truth":

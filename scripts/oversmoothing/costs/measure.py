@@ -43,26 +43,10 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """Time each metric on each position of a model, and check that both methods for TBAT agree.
 
-    Parameters
-    ----------
-    model : str
-        Its name.
-    head : array, shape (v, d)
-    own, truth : Positions
-        The same n positions of the model and of a truth.
-    tau, delta : float
-        Parameters of the metrics.
-
-    Yields
-    ------
-    dict
-        ``model``, ``rank`` (d) and the seconds of each of `TIMED`: a row of `COSTS` for each position.
-
-    Raises
-    ------
-    UserError
-        If model and truth were run over other windows, or the two sets of rejected tokens differ; the message names the
-        model and the position. Tokens that `reject_set` leaves undecided are not compared.
+    `own` and `truth` are the same n positions of the model and of a truth. The rows of `COSTS`, one per position, have
+    ``model``, ``rank`` and the seconds of each of `TIMED`. A `UserError` names the model, and the position if there is
+    one, if model and truth were run over other windows or the two sets of rejected tokens differ. Tokens that
+    `reject_set` leaves undecided are not compared.
     """
     if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in KEYS):
         raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")

@@ -57,35 +57,13 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
 def measure(
     model: GPT, windows: pa.Table, truths: Mapping[str, str | Path], tau: float, batch: int, precision: str
 ) -> Iterator[dict[str, object]]:
-    """Measure a model over windows, one at a time; only sums are kept.
+    """Yield the measures of a model over windows as rows of `MEASURES` without ``step``; only sums are kept.
 
-    Parameters
-    ----------
-    model : GPT
-        In evaluation mode, on its device.
-    windows : pyarrow.Table
-        As in `run_windows`; the first of those that the truths were run over.
-    truths : mapping of name to path
-        Logits of the truths.
-    tau : float
-        Mass of the truth's nucleus.
-    batch, precision
-        As in `run_windows`.
-
-    Yields
-    ------
-    dict
-        Rows of `MEASURES` without ``step``: ``loss`` (nats per byte); ``singular_entropy`` (nats) and
-        ``effective_rank`` of the head; ``anisotropy``, ``outlier_dimensions`` and ``largest_dimension`` (its share) of
-        each block's output; ``head_input_anisotropy``; and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure
-        decoding.
-
-    Raises
-    ------
-    UserError
-        If a truth was run over other windows or has another vocabulary; the message names the file.
-    ValueError
-        If weights or hidden states are not finite.
+    They are ``loss`` (nats per byte); ``singular_entropy`` (nats) and ``effective_rank`` of the head; ``anisotropy``,
+    ``outlier_dimensions`` and ``largest_dimension`` (its share) of each block's output; ``head_input_anisotropy``; and
+    per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding. `windows` are the first of those that the truths
+    were run over, and `truths` the files of their logits; `tau` is the mass of the truth's nucleus. A `UserError` names
+    a truth that was run over other windows or has another vocabulary.
     """
     head = _head(model)
     entered, loss, count = Directions(), 0.0, 0

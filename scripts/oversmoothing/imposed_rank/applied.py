@@ -15,21 +15,11 @@ EPSILON = 1e-5  # PyTorch's, added to the variance
 
 
 def read_retrained(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray] | None]:
-    """Read a head trained by `oversmoothing.imposed_rank.heads`.
+    """Read a head trained by `oversmoothing.imposed_rank.heads`; return it and the map in front of it.
 
-    Returns
-    -------
-    head : array, shape (v, k)
-        float32. W = A B, with k = d; or, with a LayerNorm, A times its gain, restricted to the LayerNorm's outputs,
-        with k = r.
-    before : callable or None
-        From float32 (n, d), the input of the trained head, to float32 (n, k), the input of this one; None if they are
-        the same.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or has no such head.
+    The head is float32 (v, k). It is W = A B, with k = d and no map (None); or, with a LayerNorm, A times its gain,
+    restricted to the LayerNorm's outputs, with k = r and the map from float32 (n, d), the input of the trained head, to
+    (n, r).
     """
     check(path)
     try:

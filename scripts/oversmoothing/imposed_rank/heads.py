@@ -60,24 +60,11 @@ def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
 def truncated(head: Tensor, rank: int, norm: str, entering: Tensor) -> nn.Sequential:
     """Return a head of lower rank, initialised to the truncated one, made of the modules of a GPT with that bottleneck.
 
-    Parameters
-    ----------
-    head : tensor, shape (v, d)
-        The trained head.
-    rank : int
-        At least 1, at most min(v, d).
-    norm : {"none", "after"}
-        ``none``: Linear(d -> r), Linear(r -> v), which is W = A B and initially the truncated head itself. ``after``:
-        Linear(d -> r), LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors in its
-        Linears; the logits have rank r - 1 at most.
-    entering : tensor, shape (n, d)
-        A sample of the head's input. The LayerNorm's gain is initialised to the spread of this sample after the first
-        Linear, so that the logits start at the truncated head's scale.
-
-    Returns
-    -------
-    Sequential
-        ``B``, ``norm`` if there is one, and ``A``, on the device of `head`.
+    With `norm` "none" it is Linear(d -> r), Linear(r -> v), which is W = A B and initially the truncated head itself.
+    With "after" it is Linear(d -> r), LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors
+    in its Linears; the logits then have rank r - 1 at most. The LayerNorm's gain is initialised to the spread of
+    `entering`, (n, d), a sample of the head's input, after the first Linear, so that the logits start at the truncated
+    head's scale.
     """
     vocabulary, width = head.shape
     own = GPT(GPTConfig(layers=0, heads=1, width=width, block=1, rank=rank, vocabulary=vocabulary)).to(head.device)
@@ -100,29 +87,10 @@ def retrain(
     weights of a narrow head must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats above,
     from random factors 0.36 and 0.07. There is no weight decay, which would pull W away from the minimum of the loss.
 
-    Parameters
-    ----------
-    model : GPT
-        In evaluation mode, on its device.
-    training, validation : uint8 arrays
-        Bytes to train on, and to select the head by.
-    settings : mapping
-        The `retrained` section of the config, with one ``rank`` in place of ``ranks`` and one kind of ``norm``.
-    precision : {"bf16", "float32"}
-        Of the blocks; the head is float32.
-
-    Returns
-    -------
-    head : dict
-        ``A``, float32 (v, r), ``B``, float32 (r, d), and the gain of a LayerNorm, ``norm``, float32 (r,), at the best
-        evaluation; on the model's device.
-    history : list of dict
-        Rows of `HISTORY`.
-
-    Raises
-    ------
-    UserError
-        If a split is shorter than a block, or the loss becomes NaN.
+    `settings` is the `retrained` section of the config, with one ``rank`` in place of ``ranks`` and one kind of
+    ``norm``; `precision` is that of the blocks, the head is float32. The result is the head's float32 tensors, ``A``
+    (v, r), ``B`` (r, d) and the gain of a LayerNorm, ``norm`` (r,), and the rows of `HISTORY`. A `UserError` is raised
+    if a split is shorter than a block, or the loss becomes NaN.
     """
     block, device = model.config.block, model.head.weight.device
     for name, data in (("training", training), ("validation", validation)):

@@ -58,15 +58,8 @@ def measure(
 
     Returns
     -------
-    spectra : pyarrow.Table
-        With schema `SPECTRA`.
-    sizes : pyarrow.Table
-        With schema `SIZES`.
-
-    Raises
-    ------
-    UserError
-        If the text is too short for a context.
+    spectra, sizes : pyarrow.Table
+        With schemas `SPECTRA` and `SIZES`.
     """
     spectra, sizes = [], []
     for token, (tokens, v) in texts.items():

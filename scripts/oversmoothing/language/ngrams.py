@@ -66,36 +66,16 @@ def count_contexts(keys: np.ndarray, v: int) -> int:
 
 
 def number_contexts(keys: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
-    """Assign numbers to the distinct contexts among sorted keys of n-grams.
-
-    Returns
-    -------
-    numbers : int64 array, shape (k,)
-        Number of the context of each n-gram, from 0.
-    starts : int64 array, shape (contexts,)
-        Index of the first n-gram of each context.
-    """
+    """Return the number, from 0, of each n-gram's context in sorted keys, and the first n-gram of each context."""
     starts = _starts(keys // np.uint64(v))
     return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys)))), starts
 
 
 def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int = ENTRIES) -> Iterator[csr_array]:
-    """Yield the n-gram matrix W in blocks of whole rows; a row is the distribution of the token after one context.
+    """Yield the n-gram matrix W, (contexts, v), in blocks of whole rows with about `entries` entries each.
 
-    Every context that occurs is one row, however often it occurs (Godey et al. 2024).
-
-    Parameters
-    ----------
-    keys, counts : arrays, shape (k,)
-        From `count_ngrams`.
-    v : int
-    entries : int
-        Approximate number of entries of W per block.
-
-    Yields
-    ------
-    csr_array of float64, shape (rows, v)
-        Rows sum to 1.
+    A row is the distribution of the token after one context. Every context that occurs is one row, however often it
+    occurs (Godey et al. 2024). `keys` and `counts` are from `count_ngrams`.
     """
     starts = _starts(keys // np.uint64(v))
     ends = np.append(starts[1:], len(keys))

@@ -30,23 +30,11 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXACT) -> Spectrum:
-    """Return the singular values of a matrix W given in blocks of rows.
+    """Return the singular values of a matrix W of v columns given in blocks of rows.
 
-    Parameters
-    ----------
-    blocks : iterable of csr_array, shape (rows, v)
-        From `ngrams.conditional_rows`.
-    v : int
-        Number of columns. Up to `exact`, all v singular values are found from the Gram matrix W^T W, accumulated over
-        the blocks; above, only the largest ones, by Lanczos iterations on W, whose non-zeros are then all in memory.
-    largest : int
-        Number of singular values to find above `exact`, at most v - 1.
-    exact : int
-
-    Returns
-    -------
-    Spectrum
-        Values below the rounding error of W^T W are set to zero.
+    Up to v = `exact` all are found, from the Gram matrix W^T W, accumulated over the blocks; above, only the `largest`
+    ones, at most v - 1, by Lanczos iterations on W, whose non-zeros are then all in memory. Values below the rounding
+    error of W^T W are set to zero.
     """
     if v <= exact:
         gram = np.zeros((v, v))

@@ -21,18 +21,10 @@ def prefix(tokenizer: Any) -> list[int]:
 
 
 def contexts(tokenizer: Any, data: np.ndarray, length: int) -> Iterator[list[int]]:
-    """Yield consecutive stretches of the text's tokens; each begins with the last token of the previous one.
+    """Yield consecutive stretches of `length` tokens, at least 2, of a UTF-8 text; the last one may be shorter.
 
-    Every token except the text's first is therefore predicted exactly once. The text is tokenised in pieces that end
-    before a space, where byte-pair tokens end anyway.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerFast
-    data : uint8 array, shape (bytes,)
-        UTF-8.
-    length : int
-        Tokens per stretch, at least 2; the last one may be shorter.
+    Each stretch begins with the last token of the previous one, so every token except the text's first is predicted
+    exactly once. The text is tokenised in pieces that end before a space, where byte-pair tokens end anyway.
     """
     kept: list[int] = []
     for piece in _pieces(data):

@@ -36,39 +36,17 @@ DAMAGED = "others.models: {}: its logits are not all finite; its weights are dam
 def measure(
     model: LanguageModel, data: np.ndarray, context: int, batch: int, precision: str, name: str
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Measure a model: its size, its head, and its hidden states and loss on a text; only sums are kept.
+    """Return rows of `MEASURES`, and the singular values of the head in decreasing order; only sums are kept.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        Its head may be tied to the embedding.
-    data : uint8 array, shape (bytes,)
-        UTF-8.
-    context : int
-        Tokens per stretch; each stretch is read without the preceding ones.
-    batch : int
-        Stretches per forward pass.
-    precision : {"bf16", "float32"}
-        Of matrix products; weights, softmax and head are float32.
-    name : str
-        For messages.
+    The text `data` is UTF-8, uint8 (bytes,), read in stretches of `context` tokens, each without the preceding ones.
+    Matrix products are in `precision`; weights, softmax and head are float32. Measures: ``parameters``, and
+    ``parameters_without_embeddings`` (also without the head); ``vocabulary`` and ``width`` of the head W, its
+    ``singular_entropy`` (nats) and ``effective_rank``; ``loss`` (nats per token) and ``loss_per_byte`` (the same nats
+    divided by the bytes of all predicted tokens, comparable between tokenizers); ``anisotropy`` after each block, as
+    far as transformers provides it, and ``head_input_anisotropy``.
 
-    Returns
-    -------
-    list of dict
-        Rows of `MEASURES`: ``parameters``, and ``parameters_without_embeddings`` (also without the head);
-        ``vocabulary`` and ``width`` of the head W, its ``singular_entropy`` (nats) and ``effective_rank``; ``loss``
-        (nats per token) and ``loss_per_byte`` (the same nats divided by the bytes of all predicted tokens, comparable
-        between tokenizers); ``anisotropy`` after each block, as far as transformers provides it, and
-        ``head_input_anisotropy``.
-    sigma : float64 array, shape (min(v, d),)
-        Singular values of the head, in decreasing order.
-
-    Raises
-    ------
-    UserError
-        If the text has fewer than two tokens, the context is too long for the model, the tokenizer belongs to another
-        model, or values are not finite.
+    A `UserError` naming the model is raised if the text has fewer than two tokens, the context is too long for the
+    model, the tokenizer belongs to another model, or values are not finite.
     """
     head = model.model.get_output_embeddings()
     first = prefix(model.tokenizer)

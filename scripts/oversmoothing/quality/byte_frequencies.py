@@ -14,21 +14,9 @@ def count_bytes(texts: Sequence[bytes]) -> np.ndarray:
 
 
 def relative_frequencies(counts: np.ndarray) -> np.ndarray:
-    """Return the relative frequency of each byte in a whole set, from the counts of its texts (Figure 5.1).
+    """Return the relative frequency of each byte in a whole set, (256,), from the counts of its texts (Figure 5.1).
 
-    Parameters
-    ----------
-    counts : int array, shape (n, 256)
-
-    Returns
-    -------
-    float64 array, shape (256,)
-        Sums to 1.
-
-    Raises
-    ------
-    ValueError
-        If there are no bytes.
+    A `ValueError` is raised if there are no bytes.
     """
     total = counts.sum(axis=0)
     if not total.sum():
@@ -37,23 +25,9 @@ def relative_frequencies(counts: np.ndarray) -> np.ndarray:
 
 
 def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
-    """Return the total variation between the byte frequencies of two sets: half the sum of abs(p - q).
+    """Return the total variation between the byte frequencies of two sets: half the sum of abs(p - q), 0 to 1.
 
-    The thesis's script counts both sets in one counter, and so prints half of this value.
-
-    Parameters
-    ----------
-    human, model : int arrays, shapes (n, 256) and (m, 256)
-        From `count_bytes`.
-
-    Returns
-    -------
-    float
-        0 to 1; lower is better.
-
-    Raises
-    ------
-    ValueError
-        If one of the sets has no bytes.
+    The sets are counts from `count_bytes`; a `ValueError` is raised if one has no bytes. The thesis's script counts
+    both sets in one counter, and so prints half of this value.
     """
     return min(1.0, float(np.abs(relative_frequencies(human) - relative_frequencies(model)).sum() / 2))

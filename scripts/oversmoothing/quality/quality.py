@@ -72,32 +72,13 @@ def quality(
     resamples: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Return the quality of one set of samples (thesis 5.2 and Tables 5.3, 6.2, 6.3, H.1).
+    """Return the quality of one set of samples as rows of `QUALITY` without ``decoding`` (Tables 5.3, 6.2, 6.3, H.1).
 
-    Whole sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts
-    match themselves equally well in every draw.
-
-    Parameters
-    ----------
-    samples, human : Samples
-        Of n samples each, in the order of the windows.
-    readings, human_readings : Readings
-        Of the same texts.
-    completed : collection of str
-        The metrics that read the partial word at the end of the prompt before the continuation; the others read the
-        continuation alone, as byte TV always does.
-    resamples, seed : int
-        Draws of n windows with replacement, and their seed.
-
-    Returns
-    -------
-    list of dict
-        Rows of `QUALITY` without ``decoding``.
-
-    Raises
-    ------
-    UserError
-        If the sets differ in size.
+    `samples` and `human` are sets of n texts in the order of the windows, and the readings are of the same texts. Whole
+    sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts match
+    themselves equally well in every draw. Metrics in `completed` read the partial word at the end of the prompt before
+    the continuation; the others read the continuation alone, as byte TV always does. A `UserError` is raised if the
+    sets differ in size.
     """
     n = len(samples.windows)
     if n != len(human.windows):

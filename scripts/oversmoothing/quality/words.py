@@ -35,32 +35,20 @@ def sample_text(prompt: bytes, continuation: bytes, completed: bool) -> str:
 
 
 def bigram_repetition(words: Sequence[str]) -> float:
-    """Return repetition as published: the share of the pairs of neighbouring words that occur more than once.
+    """Return repetition as published: the share of the pairs of neighbouring words that occur more than once, 0 to 1.
 
-    Each occurrence counts. (For human web text of 500 bytes this gives the 0.049 of Table 5.3.)
-
-    Returns
-    -------
-    float
-        0 to 1; 0 with fewer than two words.
+    Each occurrence counts. (For human web text of 500 bytes this gives the 0.049 of Table 5.3.) It is 0 with fewer than
+    two words.
     """
     pairs = Counter(pairwise(words))
     return sum(n for n in pairs.values() if n > 1) / pairs.total() if pairs else 0.0
 
 
 def ends_in_loop(text: str) -> float:
-    """Return whether a text ends in a loop: a phrase of at least two words, three times in a row.
+    """Return 1.0 if a text ends in a loop, a phrase of at least two words three times in a row, else 0.0.
 
-    The last word is ignored unless white space follows it, because the sample may have been cut there.
-
-    Returns
-    -------
-    float
-        1.0 if it does, else 0.0; the mean over samples is the share that end in a loop.
-
-    References
-    ----------
-    A. Holtzman et al., "The curious case of neural text degeneration", ICLR 2020.
+    The last word is ignored unless white space follows it, because the sample may have been cut there (Holtzman et al.,
+    "The curious case of neural text degeneration", ICLR 2020).
     """
     words = text.split()
     if words and not text[-1].isspace():

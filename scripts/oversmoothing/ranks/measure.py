@@ -33,25 +33,11 @@ PRECISION = float(np.finfo(np.float32).eps)  # of all stored arrays
 
 
 def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
-    """Return a model's representations at positions sampled over all windows.
+    """Return a model's representations at `count` positions sampled over all windows, or at all if there are fewer.
 
-    Parameters
-    ----------
-    logits, hidden : path
-        Files of one model, read one row group at a time; only the sampled rows are kept.
-    count : int
-        Number of positions to sample; all if there are fewer. The choice depends only on their number and the seed.
-    seed : int
-
-    Returns
-    -------
-    dict of str to array, shape (n, d)
-        ``logits`` (n, v), ``probabilities`` (n, v; float64), ``post`` (n, r) and ``pre`` (n, width).
-
-    Raises
-    ------
-    UserError
-        If a file is damaged or empty, the logits are not finite, or the files are of different windows.
+    They are ``logits`` (n, v), ``probabilities`` (n, v; float64), ``post`` (n, r) and ``pre`` (n, width). The choice of
+    positions depends only on their number and the seed. The files are read one row group at a time. A `UserError` is
+    raised if a file is damaged or empty, the logits are not finite, or the files are of different windows.
     """
     rows = draw_rows(logits, count, seed)
     same = np.array_equal(rows, draw_rows(hidden, count, seed))  # the same rows if the files have the same length
@@ -76,28 +62,12 @@ def heads(weights: str | Path) -> dict[str, np.ndarray]:
 
 
 def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Table, pa.Table]:
-    """Measure the rank of each matrix.
+    """Return measures of the rank of each matrix (n, d), schema `RANKS`, and its singular values, schema `SPECTRA`.
 
-    Parameters
-    ----------
-    matrices : mapping of name to array, shape (n, d)
-    threshold : float
-        Share of the largest singular value, in [0, 1).
-
-    Returns
-    -------
-    pyarrow.Table
-        With schema `RANKS`. Measures: ``effective_rank``; ``above_threshold``, the number of singular values above that
-        share; ``numerical_rank``, the number above eps / 2 sqrt(n + d + 1) times the largest, the rounding error to
-        expect in float32 (Press et al. 2007). The usual max(n, d) eps is some fifty times larger and would discard true
-        directions.
-    pyarrow.Table
-        With schema `SPECTRA`.
-
-    Raises
-    ------
-    ValueError
-        If a matrix is empty or not finite; the message names it.
+    The measures are ``effective_rank``; ``above_threshold``, the number of singular values above `threshold` (in [0,
+    1)) times the largest; and ``numerical_rank``, the number above eps / 2 sqrt(n + d + 1) times the largest, the
+    rounding error to expect in float32 (Press et al. 2007). The usual max(n, d) eps is some fifty times larger and
+    would discard true directions. A `ValueError` names a matrix that is empty or not finite.
 
     References
     ----------

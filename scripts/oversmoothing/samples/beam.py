@@ -19,35 +19,17 @@ def beam_search(
     precision: str = "float32",
     progress: Callable[[int], object] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Continue each prompt by beam search.
+    """Continue each prompt, int64 (n, time), by `length` tokens with beam search, keeping `width` texts per prompt.
 
     No token ends a text, so all texts have the same length and their log-probabilities are comparable. Ties are broken
-    by the rank of the text and then by token id, lowest first; width 1 is greedy decoding.
-
-    Parameters
-    ----------
-    model : Predictor
-        In evaluation mode.
-    prompts : int64 tensor, shape (n, time)
-    length : int
-        Tokens to add, at least 1.
-    width : int
-        Texts kept per prompt at each token.
-    precision : {"bf16", "float32"}
-        Of keys and values; see `Cache`.
-    progress : callable, optional
-        Called after each step with the number of tokens added to the n continuations.
+    by the rank of the text and then by token id, lowest first; width 1 is greedy decoding. `progress` is called after
+    each step with the number of tokens added. A `UserError` is raised if the logits are not finite.
 
     Returns
     -------
     texts : int64 tensor, shape (n, length)
     scores : float64 tensor, shape (n,)
         Log-probabilities of the texts given the prompt, in nats.
-
-    Raises
-    ------
-    UserError
-        If the logits are not finite.
 
     References
     ----------

@@ -22,23 +22,10 @@ def remember(model: Predictor, n: int, length: int, precision: str) -> Rememberi
 
 
 class Cache:
-    """The keys and values of n texts that grow together, in preallocated buffers.
+    """The keys and values of n texts of equal length that grow together, in preallocated buffers.
 
-    Parameters
-    ----------
-    model : GPT
-        In evaluation mode, on its device.
-    n : int
-        Number of texts; all have the same length at any time.
-    length : int
-        Maximum length of a text in tokens, at most the model's block.
-    precision : {"bf16", "float32"}
-        Of keys and values, the same as that of the blocks (`oversmoothing.device.autocast`).
-
-    Raises
-    ------
-    ValueError
-        If `length` exceeds the model's block.
+    A text may grow to `length` tokens, at most the model's block, else a `ValueError` is raised. Keys and values have
+    the precision of the blocks (`oversmoothing.device.autocast`).
     """
 
     def __init__(self, model: GPT, n: int, length: int, precision: str = "float32") -> None:

@@ -41,19 +41,9 @@ def uniforms(seed: int, windows: Sequence[int], length: int) -> np.ndarray:
 def choose(p: Tensor, u: Tensor) -> Tensor:
     """Choose one token from each distribution: the first at which the cumulative mass exceeds u times the total.
 
-    Tokens are in order of their ids and the mass is summed in float64. A token without mass is never chosen, whatever u
-    and the rounding of the sum.
-
-    Parameters
-    ----------
-    p : tensor, shape (n, v)
-        Distributions; they need not be normalised.
-    u : float64 tensor, shape (n,)
-        In [0, 1).
-
-    Returns
-    -------
-    int64 tensor, shape (n,)
+    The distributions `p` are (n, v) and need not be normalised; `u` is float64 (n,) in [0, 1); the result is int64
+    (n,). Tokens are in order of their ids and the mass is summed in float64. A token without mass is never chosen,
+    whatever u and the rounding of the sum.
     """
     # Masked, because a GPU sums in parallel: by rounding, the sum may then rise at a token without mass.
     mass = p.double().cumsum(dim=1) * (p > 0)

@@ -49,37 +49,15 @@ def generate(
     precision: str = "float32",
     progress: Progress | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Continue prompts by `length` bytes each.
+    """Yield continuations of prompts by `length` bytes each, with schema `SAMPLES`, in the order of the prompts.
 
-    Parameters
-    ----------
-    model : Predictor
-        Over bytes, in evaluation mode, on its device.
-    windows : sequence of int
-        Identity of each prompt, which determines its random numbers (`draws.uniforms`).
-    prompts : sequence of bytes
-        Of any lengths; only neighbours of the same length share a batch.
-    length : int
-    decoding : mapping
-        An entry of the config's lists, such as ``{name: top-p, p: 0.9}`` or ``{name: beam, width: 4}``.
-    seed : int
-    batch : int
-        Maximum number of texts in a forward pass; beam search uses `width` of them per prompt.
-    precision : {"bf16", "float32"}
-        Of the blocks; the head is always float32.
-    progress : callable, optional
-        Called repeatedly with the number of new bytes.
+    `windows` identifies each prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths;
+    only neighbours of the same length share a batch, of at most `batch` texts; beam search uses `width` of them per
+    prompt. `decoding` is an entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the
+    blocks; the head is always float32. `progress` is called repeatedly with the number of new bytes.
 
-    Yields
-    ------
-    pyarrow.RecordBatch
-        With schema `SAMPLES`; rows in the order of the prompts.
-
-    Raises
-    ------
-    UserError
-        If a prompt is empty or exceeds the model's block together with `length` bytes, the decoding is unknown or out
-        of range, or the model's logits are not finite.
+    A `UserError` is raised if a prompt is empty or exceeds the model's block together with `length` bytes, the decoding
+    is unknown or out of range, or the logits are not finite.
     """
     _check(prompts, length, model.config.block)
     device = model.head.weight.device
@@ -111,28 +89,10 @@ def sample(
     precision: str = "float32",
     progress: Progress | None = None,
 ) -> Tensor:
-    """Continue prompts of one length token by token.
+    """Continue prompts, int64 (n, time), token by token; return the new tokens, int64 (n, length).
 
-    Parameters
-    ----------
-    model : Predictor
-        In evaluation mode.
-    prompts : int64 tensor, shape (n, time)
-    draws : float64 tensor, shape (length, n)
-        The uniform number behind each token.
-    step : callable
-        From distributions (n, v), draws (n,) and a state to tokens (n,) and the next state.
-    precision, progress
-        As in `generate`.
-
-    Returns
-    -------
-    int64 tensor, shape (n, length)
-
-    Raises
-    ------
-    UserError
-        If the logits are not finite at some step.
+    `draws`, float64 (length, n), has the uniform number behind each token; `step` maps distributions (n, v), draws (n,)
+    and a state to tokens (n,) and the next state. A `UserError` is raised if the logits are not finite.
     """
     length, n = draws.shape
     cache = remember(model, n, prompts.shape[1] + length - 1, precision)

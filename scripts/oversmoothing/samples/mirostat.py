@@ -42,22 +42,10 @@ class Mirostat:
         return cls(float(tau), float(rate))
 
     def __call__(self, p: Tensor, u: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Choose one token for each text.
+        """Return one token for each text, and the next bounds mu.
 
-        Parameters
-        ----------
-        p : tensor, shape (n, v)
-            The model's distributions.
-        u : float64 tensor, shape (n,)
-            In [0, 1).
-        state : float64 tensor, shape (n,), or None
-            The bounds mu, in bits; None before the first token.
-
-        Returns
-        -------
-        tokens : int64 tensor, shape (n,)
-        state : float64 tensor, shape (n,)
-            The bounds for the next tokens.
+        The model's distributions `p` are (n, v), the uniform numbers `u` float64 (n,), and the bounds `state` float64
+        (n,) in bits, or None before the first token.
         """
         bound = torch.full_like(u, 2 * self.tau) if state is None else state
         surprise = -p.double().log2()

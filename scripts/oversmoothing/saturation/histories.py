@@ -138,7 +138,7 @@ def _numbers(table: pa.Table, column: str, path: str | Path) -> np.ndarray:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
         raise UserError(f"{path}: column {column!r} holds {kind}, not numbers")
     values = table[column].cast(pa.float64()).to_numpy()
-    _refuse(path, column, values, ~np.isfinite(values), "is no finite number; leave such rows out")
+    _refuse(path, column, values, ~np.isfinite(values), "is not a finite number; leave such rows out")
     return values
 
 

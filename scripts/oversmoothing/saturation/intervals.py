@@ -35,12 +35,7 @@ def resample(
     law : Law
     draws : list of Law
     residuals : float array, shape (n,)
-        Of log L, inflated by sqrt(n / (n - k)) for the k fitted coefficients.
-
-    Raises
-    ------
-    ValueError
-        If there are no more points than coefficients.
+        Of log L, inflated by sqrt(n / (n - k)) for the k fitted coefficients; a `ValueError` is raised unless n > k.
     """
     free = estimable(parameters)
     if len(log_losses) <= len(free):
@@ -80,22 +75,9 @@ def interval_of_values(draws: Sequence[Law], name: str) -> tuple[float, float]:
 def band(
     draws: Sequence[Law], residuals: np.ndarray, parameters: float, seen: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the 95 % band of the losses of a model of size N that follows the law.
+    """Return the 95 % band, low and high, of the losses at T = `seen` of a model of size N that follows the law.
 
-    Parameters
-    ----------
-    draws : sequence of Law
-    residuals : float array, shape (n,)
-        One is added to each draw at each T: the band is of losses, not of their mean.
-    parameters : float
-        N.
-    seen : float array, shape (m,)
-        T.
-    seed : int
-
-    Returns
-    -------
-    low, high : float arrays, shape (m,)
+    A residual is added to each draw at each T: the band is of losses, not of their mean.
     """
     size = np.full_like(seen, parameters, dtype=np.float64)
     curves = np.array([draw.log_loss(size, seen) for draw in draws])

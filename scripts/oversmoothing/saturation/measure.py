@@ -42,30 +42,11 @@ TWO = "not told by two sizes N: any alpha fits them"
 def measure(
     histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Fit the law to some of the histories and compare all of them with it.
+    """Fit the law to the histories named in `fitted` and compare all of them with it.
 
-    Parameters
-    ----------
-    histories : sequence of History
-        At least one.
-    fitted : collection of str
-        Names of the histories that the law is fitted to.
-    skip : float
-        Initial share of each training to leave out, because a warm-up follows no power law.
-    resamples, seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    law : pyarrow.Table
-        With schema `LAW`. If there are too few points it has no values, and the note says so.
-    points : pyarrow.Table
-        With schema `POINTS`.
-
-    Raises
-    ------
-    UserError
-        If the histories count different units of text.
+    The initial share `skip` of each training is left out, because a warm-up follows no power law. Two tables are
+    returned, with schemas `LAW` and `POINTS`; if there are too few points, the first has no values and its note says
+    so. A `UserError` is raised if the histories count different units of text.
     """
     unit = one_unit(list(histories))
     late = [history.seen >= skip * history.seen.max(initial=0) for history in histories]

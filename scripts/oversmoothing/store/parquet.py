@@ -18,19 +18,8 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
     Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary, because their
-    mantissas compress badly and their exponents well. All columns are compressed with zstd, and the file is sealed.
-
-    Parameters
-    ----------
-    path : str or Path
-    schema : pyarrow.Schema
-    provenance : mapping of str to str
-        Written into the file's key-value metadata.
-
-    Yields
-    ------
-    pyarrow.parquet.ParquetWriter
-        Each ``write_table`` call makes one row group.
+    mantissas compress badly and their exponents well. All columns are compressed with zstd, `provenance` is written
+    into the file's key-value metadata, and the file is sealed. Each ``write_table`` call makes one row group.
     """
     vectors = [f"{field.name}.list.element" for field in schema if pa.types.is_fixed_size_list(field.type)]
     scalars = [field.name for field in schema if not pa.types.is_fixed_size_list(field.type)]
@@ -55,11 +44,8 @@ def write_table(path: str | Path, table: pa.Table, provenance: Mapping[str, str]
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a whole table, or only `columns` of it.
 
-    Raises
-    ------
-    UserError
-        If the file is missing, truncated, changed since it was sealed, lacks a column, or was made with settings other
-        than those the job asks for; the message names the file and the column or setting.
+    A `UserError` names the file, and the column or setting, if it is missing, truncated, changed since it was sealed,
+    lacks a column, or was made with settings other than those the job asks for.
     """
     with open_reader(path, columns or ()) as reader:
         return reader.read(columns=columns)

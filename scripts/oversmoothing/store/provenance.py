@@ -12,17 +12,8 @@ PACKAGES = ("numpy", "pyarrow", "torch", "safetensors")
 def provenance(settings: Any, **facts: Any) -> dict[str, str]:
     """Return how a file was made, as string pairs for its metadata.
 
-    Parameters
-    ----------
-    settings : JSON value
-        The part of the config that the file depends on.
-    **facts
-        Further entries, such as ``model="bn4-s1337"`` or ``precision="bf16"``.
-
-    Returns
-    -------
-    dict of str to str
-        ``settings`` (JSON), ``settings_sha256``, ``python``, ``packages`` (JSON) and the facts.
+    These are ``settings`` (JSON), the part of the config that the file depends on, ``settings_sha256``, ``python``,
+    ``packages`` (JSON), and further facts such as ``model="bn4-s1337"`` or ``precision="bf16"``.
     """
     text = json.dumps(settings, sort_keys=True)
     return {
