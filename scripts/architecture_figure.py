@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from oversmoothing.figures.style import PALETTE, style, write_figure
+from oversmoothing.gpt_shape import VOCABULARY, parameters
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-VOCABULARY = 256
 WIDE, NARROW = 3.4, 1.9  # of what is drawn, in inches
 INNER = 2.9
 HEIGHT, STEP, FIRST = 0.7, 1.3, 1.3
@@ -80,16 +80,6 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
     return [*trunk, squeeze, Layer("LayerNorm", bottleneck, bottleneck), head]
 
 
-def parameters(shape: Shape, rank: int | None) -> int:
-    """Return the number of parameters of a model: matrices and LayerNorms, which have no biases."""
-    width = shape["width"]
-    out = rank or width
-    embedding = (VOCABULARY + (shape["block"] if shape["positions"] == "learned" else 0)) * width
-    blocks = shape["layers"] * (12 * width**2 + 2 * width)
-    norm = width if shape["bottleneck_norm"] == "before" else out
-    return embedding + blocks + (width * rank if rank else 0) + norm + out * VOCABULARY
-
-
 def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw a member of the family and a truth side by side, and between them what a block is.
 
@@ -109,13 +99,18 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
         ranks = sorted({model["shape"]["rank"] for model in family})
         shape = family[0]["shape"]
         columns.append(
-            (f"The family\n{_ranks(ranks)}", shape, "r", sorted({parameters(shape, rank) for rank in ranks}))
+            (
+                f"The family\n{_ranks(ranks)}",
+                shape,
+                "r",
+                sorted({parameters({**shape, "rank": rank}) for rank in ranks}),
+            )
         )
     if truths:
         shape, rank = truths[0]["shape"], truths[0]["shape"]["rank"]
         head = "no bottleneck" if rank is None else f"rank {rank}"
         title = f"The truth: {truths[0]['model']}\n{head}"
-        columns.append((title, shape, None if rank is None else str(rank), [parameters(shape, rank)]))
+        columns.append((title, shape, None if rank is None else str(rank), [parameters(shape)]))
     with style():
         right = APART * (len(columns) - 1) + WIDE / 2 if len(columns) > 1 else APART / 2 + INNER
         figure = Figure(figsize=(0.85 * (right + WIDE / 2), 9.9))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import architecture_figure as script
-from architecture_figure import draw, layers, parameters
+from architecture_figure import draw, layers
 from oversmoothing.figures.style import write_figure
 from oversmoothing.model import GPT, GPTConfig
 
@@ -22,15 +22,6 @@ def model(name, kind, own):
 
 def words(figure):
     return [text.get_text() for text in figure.axes[0].texts] + [text.get_text() for text in figure.texts]
-
-
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
-@pytest.mark.parametrize("norm", ["after", "before"])
-@pytest.mark.parametrize("rank", [None, 4, 12])
-def test_parameters_are_those_of_the_model(rank, norm, positions):
-    own = shape(rank=rank, bottleneck_norm=norm, positions=positions)
-    built = GPT(GPTConfig.from_dict(own))
-    assert parameters(own, rank) == sum(parameter.numel() for parameter in built.parameters())
 
 
 @pytest.mark.parametrize(

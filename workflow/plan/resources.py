@@ -4,6 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.gpt_shape import (
+    block_matrices,
+    cache_bytes,
+    checkpoint_bytes,
+    flops_per_byte_without_attention,
+    training_bytes,
+)
 from plan.models import Model, by_name
 
 DAY = 1440  # minutes
@@ -32,10 +39,9 @@ def gpus(config: Mapping[str, Any]) -> int:
 def training_memory(model: Model, attempt: int = 1) -> int:
     """Estimated memory of a training in MB.
 
-    Weights, gradients and two moments in float32, twice while they are saved, and 3 GB for PyTorch and activations;
-    all of it in each process.
+    Weights, gradients, moments and what is saved of them, and 3 GB for PyTorch and activations; all in each process.
     """
-    return scaled(model.processes * (3000 + 32 * _weights(model) // 10**6), attempt)
+    return scaled(model.processes * (3000 + training_bytes(_shape(model)) // 10**6), attempt)
 
 
 def training_time(config: Mapping[str, Any], model: Model) -> int:
@@ -45,12 +51,10 @@ def training_time(config: Mapping[str, Any], model: Model) -> int:
     or at the speed of one CPU thread. A training that reaches its limit saves, and its retry continues from there: so a
     retry needs no more time, and a longer training needs retries rather than a queue that admits jobs of weeks.
     """
-    training = (model.settings or {})["training"]
-    seen = (
-        training["max_steps"] * training["accumulation"] * training["batch"] * (model.settings or {})["model"]["block"]
-    )
+    training, shape = (model.settings or {})["training"], _shape(model)
+    seen = training["max_steps"] * training["accumulation"] * training["batch"] * shape["block"]
     speed = model.processes * (3e13 if gpus(config) else 1e10 * training["threads"])
-    return min(DAY, 30 + round(6 * _weights(model) * seen / speed / 60))
+    return min(DAY, 30 + round(flops_per_byte_without_attention(shape) * seen / speed / 60))
 
 
 def training_threads(model: Model) -> int:
@@ -60,8 +64,7 @@ def training_threads(model: Model) -> int:
 
 def stop_signal(model: Model) -> str:
     """SLURM option that sends SIGTERM to a training before its time is up: two minutes, and one per GB it saves."""
-    saved = 12 * _weights(model)
-    return f"--signal=TERM@{120 + 60 * round(saved / 10**9)}"
+    return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(_shape(model)) / 10**9)}"
 
 
 def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
@@ -69,8 +72,8 @@ def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -
     own = model if model.settings or not model.source else by_name(config)[model.source]
     shape = (own.settings or {"model": config["model"]})["model"]
     length = config["windows"]["prompt"] + config["windows"]["scored"]
-    cached = 8 * shape["layers"] * shape["width"] * length * config["samples"]["batch"]
-    return scaled(2000 + (2 * cached + 48 * shape["layers"] * shape["width"] ** 2) // 10**6, attempt)
+    cached = cache_bytes(shape["layers"], shape["width"], length) * config["samples"]["batch"]
+    return scaled(2000 + (2 * cached + 4 * block_matrices(shape)) // 10**6, attempt)
 
 
 def hub_truth_memory(config: Mapping[str, Any]) -> int:
@@ -78,7 +81,6 @@ def hub_truth_memory(config: Mapping[str, Any]) -> int:
     return 20_000 if gpus(config) else 32_000
 
 
-def _weights(model: Model) -> int:
-    """Number of weights of a model that is trained here, all but exact."""
-    shape = (model.settings or {})["model"]
-    return 12 * shape["layers"] * shape["width"] ** 2 + (512 + shape["block"]) * shape["width"]
+def _shape(model: Model) -> dict[str, Any]:
+    """Shape of a model that is trained here."""
+    return (model.settings or {})["model"]
