@@ -10,7 +10,7 @@ FORM_FEED = 0x0C
 
 
 def byte_name(b: int) -> str:
-    """Name a byte value: NUL, SP, A, DEL; from 0x80 on its two hexadecimal digits, such as C3.
+    """The name of a byte value: NUL, SP, A, DEL; from 0x80 on its two hexadecimal digits, such as C3.
 
     Names are unique: the form feed, which the thesis calls FF like the byte 0xFF, is FF(0C) here.
 
@@ -29,7 +29,7 @@ def byte_name(b: int) -> str:
 
 
 def byte_kind(b: int) -> str:
-    """Say what a byte value is in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
+    """What a byte value is in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
 
     Returns
     -------
