@@ -98,14 +98,8 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
     if family:
         ranks = sorted({model["shape"]["rank"] for model in family})
         shape = family[0]["shape"]
-        columns.append(
-            (
-                f"The family\n{_ranks(ranks)}",
-                shape,
-                "r",
-                sorted({parameters({**shape, "rank": rank}) for rank in ranks}),
-            )
-        )
+        sizes = sorted({parameters({**shape, "rank": rank}) for rank in ranks})
+        columns.append((f"The family\n{_ranks(ranks)}", shape, "r", sizes))
     if truths:
         shape, rank = truths[0]["shape"], truths[0]["shape"]["rank"]
         head = "no bottleneck" if rank is None else f"rank {rank}"

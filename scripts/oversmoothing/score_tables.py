@@ -9,7 +9,6 @@ from oversmoothing.catalogue import METRICS
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, is_best, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 
-LABELS = {name: metric.label for name, metric in METRICS.items()}
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
 

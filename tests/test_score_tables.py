@@ -12,8 +12,8 @@ from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
 from oversmoothing.page import Page, Section, Value, html, latex, markdown
 from oversmoothing.published import read_published
-from oversmoothing.tables import score_page
-from oversmoothing.tables import score_table as table_of_scores
+from oversmoothing.score_tables import score_page
+from oversmoothing.score_tables import score_table as table_of_scores
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
