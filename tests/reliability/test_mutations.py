@@ -33,7 +33,7 @@ MUTATIONS = {
         f"{LIBRARY}/training/loop.py",
         SIGNALS,
         "for number in (signal.SIGTERM,)",
-        "test_training.py::test_a_killed_training_resumes_to_the_same_bits[Signals.SIGINT-float32]",
+        "test_training.py::test_a_killed_training_resumes_to_the_same_bits",
     ),
     "Ctrl-C does not reach every process": (
         f"{LIBRARY}/training/launch.py",

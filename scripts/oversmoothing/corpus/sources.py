@@ -26,7 +26,10 @@ def files(settings: Mapping[str, Any], processes: int) -> Source:
 
 
 # Each takes the config's `corpus` settings and the number of processes that it may use.
-SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {"docstrings": docstrings, "files": files}
+SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
+    "docstrings": docstrings,
+    "files": files,
+}
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
