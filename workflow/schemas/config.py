@@ -6,19 +6,22 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.catalogue import DECODERS, MAPS, Parameter
+from oversmoothing.catalogue import DECODERS, MAPS, METRICS, Parameter
 from oversmoothing.corpus.sources import SOURCES
 
 FILE = Path(__file__).parent / "config.schema.yaml"
 
 
 def read_schema() -> dict[str, Any]:
-    """The schema with the corpus sources and decoding methods that the library has, and their parameters' bounds."""
+    """The schema with what the library declares: corpus sources, metrics, decoding methods and their parameters."""
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which needs to be fetched first
     _declare(sections["decodings"], MAPS)
     _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
+    margins = sections["claims"]["properties"]["run_to_run"]["properties"]
+    for name, metric in METRICS.items():
+        margins.setdefault(name, {"description": f"{metric.label}.", "$ref": "#/$defs/margin"})
     return schema
 
 

@@ -258,7 +258,10 @@ def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> tuple[float
     """Return the margin, and its degrees of freedom if it is over several seeds."""
     differences = np.subtract(a.means, b.means)
     if len(differences) == 1:
-        return chance.run_to_run[(a if a.trainings else b).kind] * scale, 0
+        kind = (a if a.trainings else b).kind
+        if kind not in chance.run_to_run:
+            raise Missing(f"no margin for {kind} between two trainings: measure one (claims.run_to_run) or add seeds")
+        return chance.run_to_run[kind] * scale, 0
     freedom = len(differences) - 1
     spread = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
     return float(scipy.stats.t.isf(LEVEL, freedom)) * spread, freedom

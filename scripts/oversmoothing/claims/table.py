@@ -186,7 +186,7 @@ def _counts(table: pd.DataFrame) -> str:
 
 def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[str]:
     shares = "; ".join(
-        f"{100 * share:g} % for {', '.join(name for key, name in MARGINS.items() if run_to_run[key] == share)}"
+        f"{100 * share:g} % for {', '.join(name for key, name in MARGINS.items() if run_to_run.get(key) == share)}"
         for share in sorted(set(run_to_run.values()))
     )
     parts = [
