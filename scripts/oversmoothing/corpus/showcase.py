@@ -16,7 +16,7 @@ NOWHERE = -1  # the offset of a prompt, which stands in no corpus
 
 
 def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
-    """Make a window of each prompt.
+    """Windows of the prompts, with the schema of all windows.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        With the windows' schema; ``window`` is the place in the list, ``offset`` is -1.
+        ``window`` is the index in the list, ``offset`` is -1.
     """
     columns = [
         range(len(entries)),
@@ -38,13 +38,7 @@ def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
 
 
 def read_prompts(path: str | Path) -> list[tuple[bytes, int]]:
-    """Read each prompt and the right next byte, in the order of the windows.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, or its windows are no prompts.
-    """
+    """Read each prompt and its correct next byte, in the order of the windows."""
     rows = read_table(path, ["prompt", "scored"]).to_pylist()
     if any(len(row["scored"]) != 1 for row in rows):
         raise UserError(f"{path}: a window of more than one scored byte, where prompts were expected; run again")
