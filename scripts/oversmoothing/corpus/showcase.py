@@ -1,6 +1,6 @@
-"""Prompts that show what oversmoothing is, as windows: each scores one byte, the right one after it.
+"""Prompts that illustrate oversmoothing, as windows that score one byte: the correct continuation.
 
-They go through the rules of all windows, so that no distribution and no metric is computed anywhere else.
+They pass through the same rules as all other windows, so distributions and metrics are computed in one place only.
 """
 
 from collections.abc import Mapping, Sequence

@@ -18,9 +18,9 @@ SCHEMA = pa.schema(
     ]
 )
 
-# A sentence starts at the first byte that is no white space after a mark and at least one white space.
+# A sentence starts at the first non-space byte after a punctuation mark and at least one white space.
 SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
-# After so many draws in a row without a place the corpus is crowded, and is read for the places that are left.
+# After this many failed draws in a row, the corpus is searched for the remaining places.
 DRAWS_WITHOUT_PLACE = 200
 
 

@@ -1,4 +1,4 @@
-"""A whole training, from corpus files to weights: what one process does, or each of several that train together."""
+"""A complete training, from corpus files to weights, as run by one process or by each of several."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Task:
-    """What there is to train; all of it plain, so that it can be handed to other processes as JSON.
+    """Description of a training; all values are plain, so that it can be passed to other processes as JSON.
 
     Attributes
     ----------
@@ -40,15 +40,15 @@ class Task:
     code : str
         Fingerprint of the code.
     checkpoints : str
-        Where its trainings under way are kept (see `Folder.of`).
+        Folder prefix of the model's trainings (see `Folder.of`).
     interval : int
         Steps between checkpoints.
     training, validation, manifest : str
         The corpus.
     weights, history, snapshots : str
-        What is written.
+        Outputs.
     log : str or None
-        File for the log.
+        Log file.
     """
 
     model: str
@@ -69,7 +69,7 @@ class Task:
 def perform(task: Task, group: Group) -> None:
     """Read the corpus, train, and write weights, loss history and snapshots.
 
-    Nothing of it is deleted from the checkpoints: until Snakemake has recorded the outputs, it may delete them.
+    The checkpoints are kept, because Snakemake may delete the outputs until it has recorded them.
     """
     settings = task.settings
     training, seed = settings["training"], settings["seed"]
@@ -112,7 +112,7 @@ def perform(task: Task, group: Group) -> None:
 
 
 def main(path: Path, rendezvous: str) -> int:
-    """Do one process's part of the task in a JSON file; what goes wrong is left beside it for the launcher."""
+    """Run one process's part of the task in a JSON file; an error is written beside it for the launcher."""
     task = Task(**json.loads(path.read_text(encoding="utf-8")))
     rank = int(os.environ["RANK"])
     logging.basicConfig(
