@@ -109,9 +109,9 @@ class Lock:
                 raise
 
     def _beat(self, ended: threading.Event) -> None:
-        """Give signs of life until the end, or until another has taken over. A touch needs no room on a full disk."""
+        """Send heartbeats until the end or until another process has taken over. A touch works on a full disk."""
         while not ended.wait(BEAT):
-            with suppress(OSError):  # of a file system that does not answer; it may when the next one is due
+            with suppress(OSError):  # the file system may answer again at the next heartbeat
                 if not self._is_ours():
                     return
                 os.utime(self._owner)

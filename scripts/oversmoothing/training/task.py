@@ -87,7 +87,7 @@ def perform(task: Task, group: Group) -> None:
         ", compiled (the first step takes half a minute or more)" if compiled else "",
     )  # fmt: skip
     if compiled:
-        model.compile(dynamic=False)  # in place: names of weights keep no prefix
+        model.compile(dynamic=False)  # in place: the names of weights get no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
     made_by = provenance(
         settings,
@@ -100,7 +100,7 @@ def perform(task: Task, group: Group) -> None:
     checkpoints = Checkpoints(task.checkpoints, training_key(settings, task.code, corpus), task.interval, made_by)
     outputs = Path(task.weights).parent
     with ExitStack() as held:
-        if group.leads:  # of both: an orphan of another config trains in another folder, to the same outputs
+        if group.leads:  # locks both folders: an orphan with another config has another checkpoint folder
             outputs.mkdir(parents=True, exist_ok=True)
             lock = Lock(outputs)
             held.enter_context(lock.held())
