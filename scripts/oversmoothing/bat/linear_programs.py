@@ -1,6 +1,6 @@
 """BAT-reject sets as the thesis computed them: one linear program for every token of every position.
 
-Slow, and independent of `reject`: the baseline of the cost table (thesis Table I.1) and the oracle of tests.
+Slow, and independent of `reject`: the baseline of the cost table (thesis Table I.1) and the reference of the tests.
 """
 
 import numpy as np

@@ -32,8 +32,8 @@ class RejectSet:
     p : float64 array, shape (n, v)
         The distributions, renormalised.
     rejected, undecided : bool arrays, shape (n, v)
-        A token is undecided if its smallest q_i / p_i is positive but below 1e-8, too close to zero for floating point,
-        or if `mass_tolerance` stopped the search before it.
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero, too close to decide in floating point, or
+        if `mass_tolerance` allows it.
     certificates : Certificates or None
         Proof of each decision, if requested.
     """

@@ -21,14 +21,14 @@ TBAT_SCORES = pa.schema(
         *SCORES,  # `value` is the middle of the bracket
         ("low", pa.float64()),  # mass of the rejected tokens
         ("high", pa.float64()),  # mass of the rejected and undecided tokens
-        ("undecided", pa.int16()),  # tokens
+        ("undecided", pa.int16()),  # number of tokens
     ]
 )
 APPROXIMATED = pa.schema(
     [
         ("window", pa.int32()),
         ("position", pa.int32()),
-        ("approximation", pa.int32()),  # rank of the head that BAT was given
+        ("approximation", pa.int32()),  # rank of the head used by BAT
         ("value", pa.float32()),
     ]
 )

@@ -21,8 +21,8 @@ from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder
 
 KEY = "quality.language_model"  # of the config, for messages
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
-BUFFERS = 1 << 28  # numbers in tensors that are in no file, such as masks
-TIED = 2  # times the weights of the files that a model may have: embedding and head may be one
+BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
+TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
 NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 
@@ -157,7 +157,7 @@ def _check_weights(held: ModelFolder, config: Any) -> None:
 
 
 def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
-    """Raise if transformers initialised weights at random or left some out."""
+    """Raise if transformers initialised weights at random or ignored some in the files."""
     if absent := sorted(report["missing_keys"]):
         raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
     if other := sorted(map(tuple, report["mismatched_keys"])):

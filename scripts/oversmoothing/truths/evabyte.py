@@ -1,8 +1,8 @@
-"""EvaByte (Zheng et al. 2025) without its own code: inside its attention window it is a Llama.
+"""EvaByte (Zheng et al. 2025) without its own code, as a Llama within its attention window.
 
-EvaByte attends exactly within a window of 2048 ids; only beyond it do its compressed chunks act. So up to that length
-its weights, put into the Llama of transformers, give its own logits: RMSNorm weights are stored less 1, the parameters
-of the chunks are dropped, and of the heads, which predict several bytes ahead, the first is kept.
+EvaByte attends exactly within a window of 2048 ids and uses its compressed chunks only beyond it. Up to that length,
+the Llama of transformers with EvaByte's weights therefore computes the same logits. RMSNorm weights are stored minus 1,
+the parameters of the chunks are dropped and, of the heads, which predict several bytes ahead, the first is kept.
 """
 
 import re
@@ -22,7 +22,7 @@ from oversmoothing.truths.byte_model import ByteModel
 BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
-# What the Llama here cannot be; a checkpoint that says otherwise is another model.
+# Values that the Llama here requires; a checkpoint with others is a different model.
 FIXED = {
     "rope_scaling": None,
     "hidden_act": "silu",
