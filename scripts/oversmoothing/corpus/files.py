@@ -176,7 +176,7 @@ def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
     try:
         text: str | None = value.as_py()
     except UnicodeDecodeError as error:  # Arrow does not verify that a string column is UTF-8
-        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): mend the row") from None
+        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): correct the row") from None
     return text
 
 
@@ -195,9 +195,9 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        raise UserError(f"{path}: line {number} is not JSON ({reason}): mend or remove the line") from None
+        raise UserError(f"{path}: line {number} is not JSON ({reason}): correct or remove the line") from None
     if not isinstance(record, dict) or column not in record:
-        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is no object"
+        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is not an object"
         raise UserError(
             f"{path}: line {number} has no field {column!r} ({have}): set corpus column to the field with the text"
         )

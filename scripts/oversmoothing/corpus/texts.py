@@ -65,7 +65,7 @@ def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
             try:
                 texts.validate(full=True)  # reading does not verify that a string column is UTF-8
             except pa.ArrowInvalid:
-                raise UserError(f"{path}: row {row + _first_bad(texts)} is not UTF-8: mend the row") from None
+                raise UserError(f"{path}: row {row + _first_bad(texts)} is not UTF-8: correct the row") from None
             if texts.null_count:
                 texts = texts.fill_null("")
             yield _view(texts)

@@ -57,7 +57,7 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
         ("seed", seed, 0),
     ):
         if value < least:
-            raise UserError(f"windows: {name} is {value}: write a number from {least} on")
+            raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
     if len(data) < count * length:
         raise UserError(_full(len(data), 0, count, length))
