@@ -5,7 +5,7 @@ import re
 # Literals that read as words: a name, a dotted name, a number or a short assignment.
 _SPEAKABLE = re.compile(r"[A-Za-z_][\w.-]*(?:\(\))?|-?\d[\d.,]*%?|[A-Za-z_]\w*=[\w.'\"-]+|'[\w -]+'|\"[\w -]+\"")
 _TAIL = r"(?=$|[\s.,;:!?)\]'\"/\u2019-])"  # what may follow the end of inline markup
-_HEAD = r"(?:(?<=^)|(?<=[\s(\[\"'/\u2018-]))"  # what may stand before its start
+_HEAD = r"(?:(?<=^)|(?<=[\s(\[\"'/\u2018-]))"  # what may precede its start
 
 _ROLE = re.compile(r"(?::[a-zA-Z][\w+-]*(?::[a-zA-Z][\w+-]*)*:)`(~|!)?([^`<]+?)(?:\s*<[^`>]*>)?`")
 _MATH = re.compile(r"(?::math:`([^`]*)`|\$([^$]{1,200})\$|\\\((.*?)\\\))")

@@ -12,7 +12,7 @@ from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 
-NOWHERE = -1  # the offset of a prompt, which stands in no corpus
+NOWHERE = -1  # the offset of a prompt, which is not from the corpus
 
 
 def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:

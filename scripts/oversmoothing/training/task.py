@@ -100,7 +100,7 @@ def perform(task: Task, group: Group) -> None:
     checkpoints = Checkpoints(task.checkpoints, training_key(settings, task.code, corpus), task.interval, made_by)
     outputs = Path(task.weights).parent
     with ExitStack() as held:
-        if group.leads:  # locks both folders: an orphan with another config has another checkpoint folder
+        if group.leads:  # locks both: an orphan of another config has its own checkpoints, but the same outputs
             outputs.mkdir(parents=True, exist_ok=True)
             lock = Lock(outputs)
             held.enter_context(lock.held())
