@@ -26,13 +26,8 @@ class Compute(NamedTuple):
 def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
     """Device and precision of a script, with PyTorch made deterministic on that device.
 
-    Parameters
-    ----------
-    device : {"auto", "cpu", "cuda"}
-    settings : mapping
-        ``precision`` (`choose_precision`) and ``threads`` (`make_deterministic`).
-    index : int
-        GPU of this machine, for processes that train together.
+    The settings are ``precision`` (see `choose_precision`) and ``threads`` (see `make_deterministic`); `index` is that
+    of the GPU on this machine, for processes that train together.
     """
     chosen = choose_device(device, index)
     make_deterministic(chosen, settings["threads"])

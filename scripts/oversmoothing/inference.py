@@ -30,11 +30,6 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     ------
     WindowStates
         One per window, in the order of the table.
-
-    Raises
-    ------
-    ValueError
-        If a window does not fit into the model's block.
     """
     device = model.head.weight.device
     special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None

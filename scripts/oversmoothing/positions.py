@@ -37,11 +37,6 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
     -------
     dict of str to array
         ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, lacks a column or has too few rows.
     """
     names = [*KEYS, *columns]
     parts = []

@@ -16,17 +16,9 @@ NOWHERE = -1  # the offset of a prompt, which is not from the corpus
 
 
 def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
-    """Windows of the prompts, with the schema of all windows.
+    """Windows of the prompts, with the schema of all windows and the offset -1.
 
-    Parameters
-    ----------
-    entries : sequence of mappings
-        ``prompt`` and ``next``, text; ``next`` is one byte in UTF-8.
-
-    Returns
-    -------
-    pyarrow.Table
-        ``window`` is the index in the list, ``offset`` is -1.
+    Each entry has ``prompt`` and ``next``, both text; ``next`` is one byte in UTF-8.
     """
     columns = [
         range(len(entries)),

@@ -21,19 +21,6 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
     Only this column of the required row groups is transferred. A partial download cannot be compared with the whole
     file's checksum and restarts after an interruption; `path` appears when it is complete.
 
-    Parameters
-    ----------
-    repository : Repository
-        A dataset, at a commit.
-    files : sequence of str
-        Paths inside the repository.
-    column : str
-        Column of the texts.
-    budget : int
-        In bytes.
-    path : Path
-        Parquet file to write, with that column.
-
     Raises
     ------
     UserError

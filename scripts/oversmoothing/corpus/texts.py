@@ -50,13 +50,7 @@ class Texts(NamedTuple):
 
 
 def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
-    """Yield a Parquet file's texts in batches, in the file's order.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, lacks the column, or contains a text that is not UTF-8.
-    """
+    """Yield a Parquet file's texts in batches, in the file's order."""
     row = 0
     with damage_named(path), pq.ParquetFile(path) as file:
         text_column(path, file, column)

@@ -14,15 +14,7 @@ MOST_HEADER = 100_000_000  # bytes; the format's own limit
 
 
 def discard_accepted(dag: Any, *rules: str) -> None:
-    """Delete the folders of finished trainings whose outputs Snakemake has recorded.
-
-    Parameters
-    ----------
-    dag : snakemake.dag.DAG
-        Of a run, at its start or its end.
-    *rules : str
-        The rules that train.
-    """
+    """Delete the folders of finished trainings by these rules whose outputs Snakemake has recorded."""
     for job in accepted(dag, *rules):
         discard(job.params.checkpoints["folder"], job.output.weights)
 
@@ -35,15 +27,7 @@ def accepted(dag: Any, *rules: str) -> Iterator[Any]:
 
 
 def discard(checkpoints: str | Path, weights: str | Path) -> None:
-    """Delete the folder of the finished training that produced these weights, and no other.
-
-    Parameters
-    ----------
-    checkpoints : path
-        The same for all trainings of a model (see `Folder.of`).
-    weights : path
-        Recorded output; if the file does not exist, nothing is deleted.
-    """
+    """Delete the folder of the finished training that produced these weights, if they exist, and no other."""
     key = _metadata(weights).get("training")
     if key is None:
         return

@@ -91,13 +91,7 @@ class Checkpoints:
         self._write(tensors, progress)
 
     def finish(self, progress: Progress) -> None:
-        """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them.
-
-        Raises
-        ------
-        UserError
-            If another process has taken over the folder.
-        """
+        """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them."""
         progress.finished = True
         self._write({}, progress)
 

@@ -37,12 +37,7 @@ class Folder:
     def of(cls, checkpoints: str | Path, key: str) -> "Folder":
         """Folder of the training with this key, beside those of other trainings of the same model.
 
-        Parameters
-        ----------
-        checkpoints : path
-            The same for all trainings of a model, such as ``results/checkpoints/bn4-s1337``.
-        key : str
-            From `training_key`.
+        `checkpoints` is the same for all of them, such as ``results/checkpoints/bn4-s1337``.
         """
         return cls(Path(f"{checkpoints}-{key[:8]}"))
 

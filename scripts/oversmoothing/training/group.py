@@ -79,10 +79,7 @@ class Group:
 def join(rendezvous: str) -> Iterator[Group]:
     """Join the processes of this training, numbered by the same environment variables as under torchrun.
 
-    Parameters
-    ----------
-    rendezvous : str
-        ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
+    `rendezvous` is ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
     """
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"

@@ -38,11 +38,6 @@ def write_outputs(
         Steps of the snapshots; those after the end of training are ignored.
     weights, history, snapshots : path
         Snapshots on the folder's file system are hard links and take no additional space.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged, or the disk is full.
     """
     metadata = load_metadata(folder.resume)
     progress, made_by = json.loads(metadata["progress"]), json.loads(metadata["made_by"])

@@ -58,12 +58,7 @@ class Step:
     def take(self, sequences: Tensor, step: int) -> Tensor:
         """Update the weights by one step; return the loss of the global batch as a tensor on the device.
 
-        Parameters
-        ----------
-        sequences : uint8 tensor, shape (micro-batches, sequences, block + 1)
-            From `draw`, on the model's device.
-        step : int
-            Number of completed steps.
+        `sequences` is from `draw`, and `step` is the number of completed steps.
         """
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(step, self.settings)

@@ -31,8 +31,6 @@ class Task:
 
     Attributes
     ----------
-    model : str
-        Its name.
     settings : dict
         ``model``, ``training``, ``seed``.
     device : str
@@ -44,11 +42,9 @@ class Task:
     interval : int
         Steps between checkpoints.
     training, validation, manifest : str
-        The corpus.
+        Paths of the corpus.
     weights, history, snapshots : str
-        Outputs.
-    log : str or None
-        Log file.
+        Paths of the outputs.
     """
 
     model: str

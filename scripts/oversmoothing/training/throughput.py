@@ -50,14 +50,7 @@ def peak_flops(name: str, precision: str) -> float | None:
 
 @dataclass
 class Throughput:
-    """Clock of the time that training steps take.
-
-    Attributes
-    ----------
-    flops_per_byte : int
-    peak : float or None
-        FLOP/s of all devices together.
-    """
+    """Clock of the time that training steps take; `peak` is the FLOP/s of all devices together."""
 
     flops_per_byte: int
     peak: float | None

@@ -23,9 +23,8 @@ def load_truth(
 
     Parameters
     ----------
-    manifest : path
-    name : str
-        The truth's name, for messages.
+    manifest, name
+        The truth's files, and its name for messages.
     settings : mapping
         ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own id is prepended to every
         text, for the latter an id or None; for the latter also ``byte_offset``.
@@ -54,8 +53,6 @@ def load_causal_lm(
     ----------
     folder : path
         In the Hugging Face format.
-    name : str
-        For messages.
     byte_offset : int
         The id of byte 0; byte b is the id b + `byte_offset`.
     bos : int or None
