@@ -1,4 +1,4 @@
-"""Device, precision and determinism of everything that runs PyTorch."""
+"""Device, precision and determinism of PyTorch computations."""
 
 import os
 import shutil
@@ -12,32 +12,22 @@ from oversmoothing.jobs import UserError
 
 
 class Compute(NamedTuple):
-    """What a script computes with: the device, and the precision of matrix products ("bf16" or "float32")."""
+    """Device and precision of matrix products ("bf16" or "float32") of a script."""
 
     device: torch.device
     precision: str
 
     @property
     def facts(self) -> dict[str, str]:
-        """Entries of a file's provenance: ``precision`` and ``device``."""
+        """Entries ``precision`` and ``device`` of a file's provenance."""
         return {"precision": self.precision, "device": self.device.type}
 
 
 def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
     """Device and precision of a script, with PyTorch made deterministic on that device.
 
-    Parameters
-    ----------
-    device : {"auto", "cpu", "cuda"}
-    settings : mapping
-        ``precision`` (`choose_precision`) and ``threads`` (`make_deterministic`).
-    index : int
-        GPU of this machine, for processes that train together.
-
-    Raises
-    ------
-    UserError
-        As `choose_device`.
+    The settings are ``precision`` (see `choose_precision`) and ``threads`` (see `make_deterministic`); `index` is that
+    of the GPU on this machine, for processes that train together.
     """
     chosen = choose_device(device, index)
     make_deterministic(chosen, settings["threads"])
@@ -45,18 +35,12 @@ def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
 
 
 def choose_device(name: str, index: int = 0) -> torch.device:
-    """Device that ``auto``, ``cpu`` or ``cuda`` stands for; ``auto`` is a GPU where there is one.
-
-    Parameters
-    ----------
-    name : str
-    index : int
-        Which GPU of this machine, for processes that train together.
+    """Device for the setting ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU if there is one, with this index.
 
     Raises
     ------
     UserError
-        If ``cuda`` is asked for and PyTorch sees no GPU, or if there is no GPU of that index.
+        If ``cuda`` is requested and PyTorch sees no GPU, or if there is no GPU with this index.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is set in the config, but PyTorch sees no GPU here; use auto or cpu")
@@ -74,10 +58,10 @@ def choose_device(name: str, index: int = 0) -> torch.device:
 
 
 def choose_precision(name: str, device: torch.device) -> str:
-    """Precision that ``auto``, ``bf16`` or ``float32`` stands for.
+    """Precision for the setting ``auto``, ``bf16`` or ``float32``.
 
-    ``auto`` chooses bf16 only where the hardware multiplies it faster: on GPUs from Ampere on, on processors with AMX,
-    and on AMD processors with AVX512-BF16, where it is twice as fast as float32. Elsewhere bf16 is slower.
+    ``auto`` chooses bf16 only on hardware that multiplies it faster: GPUs from Ampere on, processors with AMX, and AMD
+    processors with AVX512-BF16, where it is twice as fast as float32. Elsewhere bf16 is slower.
     """
     if name != "auto":
         return name
@@ -96,8 +80,8 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
 def choose_compile(value: str | bool, device: torch.device) -> bool:
     """Whether a model is compiled with ``torch.compile``, from ``auto``, true or false.
 
-    ``auto`` compiles on a GPU if Triton and a C compiler are installed. On a CPU compiling gains only a few per cent
-    and takes half a minute.
+    ``auto`` compiles on a GPU if Triton and a C compiler are installed. On a CPU, compilation takes half a minute and
+    gains only a few per cent.
 
     Raises
     ------
@@ -117,16 +101,16 @@ def choose_compile(value: str | bool, device: torch.device) -> bool:
 
 
 def allow_tf32(device: torch.device) -> None:
-    """Allow TF32 products of float32 matrices on a GPU: for training, never for logits that are measured."""
+    """Allow TF32 products of float32 matrices on a GPU; for training only, never for logits that are measured."""
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")
 
 
 def make_deterministic(device: torch.device, threads: int) -> None:
-    """Make equal runs give equal results: fix the number of threads and, on a GPU, the order of reductions.
+    """Make results reproducible: fix the number of threads and, on a GPU, the order of reductions.
 
-    The number of threads comes from the config rather than from the job, because Snakemake lowers a job's threads to
-    the cores it has, and the order of a sum depends on the number of threads.
+    The number of threads comes from the config and not from the job, because Snakemake lowers a job's threads to the
+    available cores, and the order of a sum depends on the number of threads.
     """
     torch.set_num_threads(threads)
     if device.type == "cuda":

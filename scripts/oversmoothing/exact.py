@@ -1,4 +1,4 @@
-"""Linear systems solved without rounding: floats are fractions, and fractions over one denominator are integers."""
+"""Exact solution of linear systems, with floats as fractions and fractions over one denominator as integers."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,20 +15,20 @@ def solve_exactly(matrix: Sequence[Sequence[Number]], target: Sequence[Number]) 
     Parameters
     ----------
     matrix : sequence of m rows of k numbers
-        Floats are taken as the fractions they are. NumPy's own scalars are no floats: pass ``array.tolist()``.
+        Floats are converted exactly to fractions. NumPy scalars are not accepted: pass ``array.tolist()``.
     target : sequence of m numbers
 
     Returns
     -------
     list of k Fractions, or None
-        None if the columns depend on each other, or no combination of them gives the target.
+        None if the columns are linearly dependent or the target is not in their span.
 
     References
     ----------
     E. H. Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", Mathematics of
     Computation 1968.
     """
-    # Rows and target get denominators of their own: in one, they would make each other's integers long.
+    # Rows and target have separate denominators, since a common one would make the integers longer.
     scales = [_denominator(row) for row in matrix]
     right = [Fraction(value) * scale for value, scale in zip(target, scales, strict=True)]
     common = _denominator(right)

@@ -1,10 +1,10 @@
 """Weights, operations and memory of a GPT, from its shape alone and without PyTorch.
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
-head without a bottleneck), and ``positions`` and ``bottleneck_norm`` where they matter. The vocabulary v is that of
-bytes.
+head without a bottleneck), and ``positions`` and ``bottleneck_norm`` where they matter. The vocabulary v consists of
+the 256 bytes.
 
-`parameters` is the exact count. The others leave something out on purpose, and their names say what.
+`parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ Shape = Mapping[str, Any]
 
 
 def parameters(shape: Shape) -> int:
-    """Count of all parameters: embeddings, blocks, bottleneck, LayerNorms (which have no biases) and head."""
+    """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms (without biases) and head."""
     width, out = shape["width"], shape["rank"] or shape["width"]
     norm = width if shape["bottleneck_norm"] == "before" else out
     unused = shape["block"] * width if shape["positions"] == "rotary" else 0
@@ -28,29 +28,29 @@ def parameters(shape: Shape) -> int:
 
 
 def matrices(shape: Shape) -> int:
-    """Count of weights in matrices: all parameters except those of LayerNorms, and learned positions in any case."""
+    """Number of weights in matrices: all parameters except LayerNorms, counting learned positions in any case."""
     return multiplied(shape) + (VOCABULARY + shape["block"]) * shape["width"]
 
 
 def multiplied(shape: Shape) -> int:
-    """Count of weights that take part in matrix products: blocks, bottleneck and head, but no embeddings."""
+    """Number of weights in matrix products: blocks, bottleneck and head, but not embeddings."""
     rank = shape.get("rank")
     head = VOCABULARY * shape["width"] if rank is None else rank * (shape["width"] + VOCABULARY)
     return block_matrices(shape) + head
 
 
 def block_matrices(shape: Shape) -> int:
-    """Count of weights in the blocks' matrices: 12 L d^2."""
+    """Number of weights in the blocks' matrices: 12 L d^2."""
     return 12 * shape["layers"] * shape["width"] ** 2
 
 
 def block_parameters(shape: Shape) -> int:
-    """Count of parameters of the blocks, LayerNorms included: the N of scaling laws (Kaplan et al. 2020)."""
+    """Number of parameters of the blocks, including LayerNorms: the N of scaling laws (Kaplan et al. 2020)."""
     return block_matrices(shape) + 2 * shape["layers"] * shape["width"]
 
 
 def matrices_without_bottleneck(shape: Shape) -> int:
-    """Count of weights in matrices as if there were no bottleneck, so that all ranks ask for the same resources."""
+    """Number of weights in matrices without the bottleneck, so that all ranks request the same resources."""
     return matrices({**shape, "rank": None})
 
 
@@ -58,24 +58,24 @@ def flops_per_byte(shape: Shape) -> int:
     """Floating-point operations of training on one byte, forward and backward: 6 N + 12 L d T.
 
     N is `multiplied`, and the second term is attention over a full block (Kaplan et al. 2020; Chowdhery et al. 2022,
-    appendix B). A forward pass alone takes a third. `training.throughput` counts N in the model itself instead,
-    because an edit to any module that training imports retrains every model.
+    appendix B). A forward pass alone takes a third. `training.throughput` instead counts N in the model itself, because
+    a change to any module that training imports retrains every model.
     """
     return 6 * multiplied(shape) + 12 * shape["layers"] * shape["width"] * shape["block"]
 
 
 def flops_per_byte_without_attention(shape: Shape) -> int:
-    """Six operations per weight, whatever the rank: for the time limits of jobs."""
+    """Six operations per weight, independent of the rank, for the time limits of jobs."""
     return 6 * matrices_without_bottleneck(shape)
 
 
 def training_bytes(shape: Shape) -> int:
-    """Memory of a training, whatever the rank: weights, gradients and two moments, twice while they are saved."""
+    """Memory of a training, independent of the rank: weights, gradients and two moments, twice while saving."""
     return 2 * 4 * FLOAT32 * matrices_without_bottleneck(shape)
 
 
 def checkpoint_bytes(shape: Shape) -> int:
-    """Size of a checkpoint, whatever the rank: weights and two moments."""
+    """Size of a checkpoint, independent of the rank: weights and two moments."""
     return 3 * FLOAT32 * matrices_without_bottleneck(shape)
 
 
@@ -88,6 +88,6 @@ def gpu_bytes(shape: Shape, batch: int) -> int:
 def cache_bytes(layers: int, width: int, length: int) -> int:
     """Memory of the keys and values of one text of `length` bytes, in float32.
 
-    `samples.generate` has the same product of its own, because an edit to any module that it imports samples anew.
+    `samples.generate` has its own copy of this product, because a change to any module that it imports resamples.
     """
     return 2 * FLOAT32 * layers * width * length

@@ -1,4 +1,4 @@
-"""The next-byte logits and hidden states of all positions of a window, from one causal pass over it."""
+"""Next-byte logits and hidden states at all positions of a window, from one causal forward pass."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -14,14 +14,14 @@ from oversmoothing.predictor import Foreign, Predictor, has_special_ids
 
 @torch.inference_mode()
 def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
-    """Logits and hidden states of a model over evaluation windows, `batch` of them per forward pass.
+    """Yield a model's logits and hidden states on evaluation windows, `batch` of them per forward pass.
 
     Parameters
     ----------
     model : Predictor
         In evaluation mode, on its device.
     windows : pyarrow.Table
-        Columns ``window``, ``prompt``, ``scored`` (binary); all windows are equally long.
+        Columns ``window``, ``prompt``, ``scored`` (binary); all windows have the same length.
     batch : int
     precision : {"bf16", "float32"}
         Of the blocks; the head is always float32.
@@ -30,11 +30,6 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     ------
     WindowStates
         One per window, in the order of the table.
-
-    Raises
-    ------
-    ValueError
-        If a window does not fit into the model's block.
     """
     device = model.head.weight.device
     special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None

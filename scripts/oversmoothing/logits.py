@@ -1,4 +1,4 @@
-"""The rows that hold a model's logits and hidden states, one per scored byte."""
+"""Schemas and rows of a model's logits and hidden states, one row per scored byte."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,17 @@ KEYS = [("window", pa.int32()), ("position", pa.int32()), ("target", pa.int32())
 
 
 def logits_schema(vocabulary: int, special_mass: bool = False) -> pa.Schema:
-    """Columns of a logits file: the keys, ``logits``, float32[v], and for some truths ``special_mass``, float32.
+    """Schema of a logits file: the keys, ``logits``, float32[v], and for some truths ``special_mass``, float32.
 
     ``position`` counts from 0 at the first scored byte of a window, and ``target`` is the byte at that position.
-    ``special_mass`` is the probability of the ids that are not bytes, before they are left out (thesis 3.2).
+    ``special_mass`` is the probability of the ids that are not bytes, before they are excluded (thesis 3.2).
     """
     special = [("special_mass", pa.float32())] if special_mass else []
     return pa.schema([*KEYS, ("logits", vector_type(vocabulary)), *special])
 
 
 def hidden_schema(width: int, rank: int) -> pa.Schema:
-    """Columns of a hidden-state file: the keys, ``pre`` and ``post`` (see `GPT.hidden`)."""
+    """Schema of a hidden-state file: the keys, ``pre`` and ``post`` (see `GPT.hidden`)."""
     return pa.schema([*KEYS, ("pre", vector_type(width)), ("post", vector_type(rank))])
 
 
@@ -35,7 +35,7 @@ class WindowStates:
     target : int32 array, shape (s,)
         The scored bytes.
     logits : float32 array, shape (s, v)
-        Row i is the distribution of byte i given the prompt and the bytes before it.
+        Row i gives the distribution of byte i conditional on the prompt and the bytes before it.
     pre, post : float32 arrays, shapes (s, width) and (s, r)
     special_mass : float32 array, shape (s,), or None
         Probability of the ids that are not bytes; None for a model without such ids.
@@ -75,13 +75,13 @@ def window_keys(window: int, target: np.ndarray) -> list[pa.Array]:
 
 
 class SpecialMass:
-    """Mean and maximum of the special mass over all positions so far."""
+    """Running mean and maximum of the special mass over positions."""
 
     def __init__(self) -> None:
         self.sum, self.n, self.highest = 0.0, 0, 0.0
 
     def add(self, mass: np.ndarray) -> str:
-        """Add the positions (s,) of a window; returns a sentence on that window."""
+        """Add the positions (s,) of a window; return a sentence about it for the log."""
         self.sum += float(mass.sum(dtype=np.float64))
         self.n += len(mass)
         self.highest = max(self.highest, float(mass.max()))

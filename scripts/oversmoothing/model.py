@@ -1,16 +1,16 @@
-"""The byte-level GPT and its bottleneck; nothing about training or generation.
+"""The byte-level GPT and its bottleneck.
 
-GPT-2 blocks (Radford et al. 2019) without biases, and a head whose rank is a free choice. With
-``bottleneck_norm="after"``, as the thesis's models were trained, the way from the last block to the logits is::
+GPT-2 blocks (Radford et al. 2019) without biases, and a head of a chosen rank. With ``bottleneck_norm="after"``, as in
+the training of the thesis's models, the last layers are::
 
     blocks -> Linear(width -> r) -> LayerNorm(r) -> Linear(r -> v)
 
-and with ``"before"``, as the thesis's Figure 2.1 draws it::
+and with ``"before"``, as in the thesis's Figure 2.1::
 
     blocks -> LayerNorm(width) -> Linear(width -> r) -> Linear(r -> v)
 
-Without a bottleneck it is GPT-2's own: ``blocks -> LayerNorm(width) -> Linear(width -> v)``. Embedding and
-head are never tied: with r != width they could not be.
+Without a bottleneck they are those of GPT-2: ``blocks -> LayerNorm(width) -> Linear(width -> v)``. Embedding and head
+are never tied, which is impossible for r != width.
 """
 
 import math
@@ -26,16 +26,16 @@ from oversmoothing.jobs import UserError
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """The shape of a GPT.
+    """Shape of a GPT.
 
     Attributes
     ----------
     layers, heads, width, block : int
-        Number of blocks, attention heads, hidden size and longest context in tokens.
+        Number of blocks, number of attention heads, hidden size and longest context in tokens.
     rank : int or None
         Width of the vector that enters the LM head; None for a head without a bottleneck.
     bottleneck_norm : {"after", "before"}
-        Where the last LayerNorm stands, seen from the bottleneck Linear.
+        Position of the last LayerNorm relative to the bottleneck Linear.
     positions : {"learned", "rotary"}
         Learned absolute positions (GPT-2, the thesis) or rotary ones (Su et al. 2021).
     dropout : float
@@ -58,7 +58,7 @@ class GPTConfig:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
         counts |= {} if self.rank is None else {"rank": self.rank}
         for key, value in counts.items():
-            least = 0 if key == "layers" else 1  # without a block it is a head alone
+            least = 0 if key == "layers" else 1  # a model without blocks is a head alone
             if type(value) is not int or value < least:
                 raise UserError(f"model: {key} {value!r} must be a whole number from {least} on")
         if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
@@ -78,7 +78,7 @@ class GPTConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
-        """Build from a mapping; an unknown or missing key is a `UserError` that names it."""
+        """Build a config from a mapping; a `UserError` names an unknown or missing key."""
         if not isinstance(values, dict):
             raise UserError(f"model: {values!r} is no mapping of keys to values")
         known = {field.name for field in fields(cls)}
@@ -91,9 +91,9 @@ class GPTConfig:
 
 
 class GPT(nn.Module):
-    """A GPT-2 whose LM head sees a vector of the width that `config.rank` says.
+    """A GPT-2 whose LM head reads a vector of width `config.rank`.
 
-    Its initial weights are a function of `seed`; members of a family that share it start from the same blocks.
+    The initial weights are a function of `seed`; models that differ only in rank start from the same blocks.
     """
 
     def __init__(self, config: GPTConfig, seed: int = 0) -> None:
@@ -123,15 +123,15 @@ class GPT(nn.Module):
         Parameters
         ----------
         tokens : int64 tensor, shape (batch, time)
-            time may be at most `config.block`.
+            With a time of at most `config.block`.
 
         Returns
         -------
         pre : tensor, shape (batch, time, width)
-            What enters the bottleneck Linear (GPT-2 has none: there, what enters or leaves the last LayerNorm, as
-            `bottleneck_norm` says).
+            Input of the bottleneck Linear. Without a bottleneck: input or output of the last LayerNorm, depending on
+            `bottleneck_norm`.
         post : tensor, shape (batch, time, r)
-            Exactly what enters the head.
+            Input of the head.
         """
         time = tokens.shape[1]
         if time > self.config.block:
@@ -151,15 +151,15 @@ class GPT(nn.Module):
         return x, self.norm(self.bottleneck(x))
 
     def logits(self, post: Tensor) -> Tensor:
-        """Apply the head in float32, whatever the precision around it.
+        """Apply the head in float32, even under autocast.
 
-        bf16 rounding of the logits would add noise in all v dimensions and so inflate their rank.
+        Rounding the logits to bf16 would add noise in all v dimensions and thus inflate their rank.
         """
         with torch.autocast(post.device.type, enabled=False):
             return F.linear(post.float(), self.head.weight.float())
 
     def _initialise(self, generator: torch.Generator) -> None:
-        """GPT-2's initialisation: std 0.02, and 0.02 / sqrt(2 layers) where a branch joins the residual."""
+        """GPT-2's initialisation: std 0.02, and 0.02 / sqrt(2 layers) for projections into the residual stream."""
         for name, parameter in self.named_parameters():
             if parameter.dim() >= 2:
                 residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
@@ -168,7 +168,7 @@ class GPT(nn.Module):
 
 
 class Block(nn.Module):
-    """A pre-norm transformer block: attention, then the feed-forward network, each on a residual."""
+    """Pre-norm transformer block: attention, then a feed-forward network, each with a residual connection."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a GELU between them, four times as wide inside."""
+    """Two linear maps with a GELU between them and a hidden width of four times the model's."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -218,10 +218,10 @@ class FeedForward(nn.Module):
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
-    """Mix values causally; all are (batch, heads, time, size).
+    """Causal attention; all tensors have shape (batch, heads, time, size).
 
-    In training on a CPU in bf16, PyTorch's fused kernel is twice as slow as the products themselves, whose time x time
-    weights fit into memory as long as the block is short.
+    For training on a CPU in bf16, PyTorch's fused kernel is twice as slow as explicit products, whose time x time
+    weights fit into memory for short blocks.
     """
     time, size = query.shape[-2:]
     if query.device.type == "cpu" and query.dtype == torch.bfloat16 and query.requires_grad and time <= 512:
@@ -233,13 +233,13 @@ def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
 
 
 def rotary_angles(size: int, block: int, base: float = 10_000.0) -> Tensor:
-    """Return the angles (block, size / 2) by which each position turns each pair of a head's dimensions."""
+    """Angles (block, size / 2) by which each position rotates each pair of a head's dimensions."""
     frequencies = base ** (-torch.arange(0, size, 2, dtype=torch.float32) / size)
     return torch.outer(torch.arange(block, dtype=torch.float32), frequencies)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn the pairs (i, i + size / 2) of `x` (..., time, size) by the angles of their positions."""
+    """Rotate the pairs (i, i + size / 2) of `x` (..., time, size) by the angles of their positions."""
     first, second = x.chunk(2, dim=-1)
     cos, sin = cos.to(x.dtype), sin.to(x.dtype)
     return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)

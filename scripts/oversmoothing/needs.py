@@ -1,4 +1,4 @@
-"""Floating-point operations, GPU hours, disk and memory that a study needs, from its config alone."""
+"""Floating-point operations, GPU hours, disk space and memory of a study, from its config alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well belo
 
 
 def trained_bytes(settings: Mapping[str, Any]) -> int:
-    """Bytes that a training reads if it runs to its limit of steps."""
+    """Bytes that a training reads if it takes `max_steps` steps."""
     training = settings["training"]
     return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
 
 
 def training_flops(settings: Mapping[str, Any]) -> int:
-    """Operations of a training and its evaluations, if it runs to its limit of steps."""
+    """Operations of a training and its evaluations if it takes `max_steps` steps."""
     training = settings["training"]
     evaluations = training["max_steps"] // training["evaluation_interval"] + 1
     evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
@@ -25,7 +25,7 @@ def training_flops(settings: Mapping[str, Any]) -> int:
 def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> int:
     """Operations of retraining a head on a frozen model, evaluations included.
 
-    The model runs forward only. A head W = A B costs 6 operations per weight, forward and backward.
+    The model runs only forward. A head W = A B takes 6 operations per weight, forward and backward.
     """
     shape = settings["model"]
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
@@ -40,7 +40,7 @@ def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Disk space that a study takes, in bytes before compression, by what takes it."""
+    """Disk space of a study in bytes before compression, by category."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     sizes = [FLOAT32 * matrices(settings["model"]) for settings in trained]
     kept = [1 + settings["training"]["max_steps"].bit_length() for settings in trained]
@@ -63,7 +63,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
 
 
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
-    """Needs of a study in one row by column name, as the README shows them (study as in `report`)."""
+    """Row of the README's table of needs, by column name (study as in `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     total = sum(training_flops(settings) for settings in trained) + _retraining(study)
     return {

@@ -1,4 +1,4 @@
-"""Some positions of a model's files, drawn over all windows: the same ones in every file."""
+"""Random subset of positions over all windows, the same in every file of a model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +12,9 @@ KEYS = ("window", "position", "target")
 
 
 def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
-    """Draw `count` rows of a file without replacement, or all if it has no more; int64, in rising order.
+    """Draw `count` rows of a file without replacement, or all if there are fewer; sorted int64.
 
-    Files of one length and one seed give the same rows.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged or has no rows.
+    The rows depend only on the file's length, `count` and the seed.
     """
     with open_reader(path) as reader:
         total = reader.metadata.num_rows
@@ -29,24 +24,19 @@ def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
 
 
 def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Read the keys and some columns of vectors at some rows, and only the row groups that hold them.
+    """Read the keys and some vector columns at the given rows, from only the row groups that contain them.
 
     Parameters
     ----------
     path : path
     columns : sequence of str
         Such as ``logits`` or ``post``.
-    rows : int array, shape (n,), rising
+    rows : int array, shape (n,), sorted
 
     Returns
     -------
     dict of str to array
         ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged, lacks a column or is shorter than `rows` ask for.
     """
     names = [*KEYS, *columns]
     parts = []

@@ -1,4 +1,4 @@
-"""What a model must have to be run over windows and sampled from, and the one that a job is given."""
+"""Interface of a model that is run over windows and sampled from, and loading of a job's model."""
 
 from importlib import import_module
 from typing import Any, Protocol
@@ -10,11 +10,11 @@ from oversmoothing.fingerprint import fingerprint
 from oversmoothing.jobs import UserError
 from oversmoothing.weights import load_model
 
-ADAPTERS = "oversmoothing/truths/load.py"  # with all that it imports, what turns models of the hub into predictors
+ADAPTERS = "oversmoothing/truths/load.py"  # with its imports, the code that adapts models from the hub
 
 
 class Shape(Protocol):
-    """The part of a model's shape that its users read; `GPTConfig` is one."""
+    """Shape of a model as its users read it, such as `GPTConfig`."""
 
     @property
     def layers(self) -> int: ...
@@ -37,16 +37,16 @@ class Predictor(Protocol):
     def config(self) -> Shape: ...
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Map bytes (batch, time) to what enters the bottleneck and what enters the head."""
+        """Map bytes (batch, time) to the inputs of the bottleneck and of the head."""
         ...
 
     def logits(self, post: Tensor) -> Tensor:
-        """Map what enters the head to float32 logits (..., v)."""
+        """Map the input of the head to float32 logits (..., v)."""
         ...
 
 
 class Remembering(Protocol):
-    """A model that remembers what it has read of n texts; `samples.cache.Cache` is one."""
+    """Model state after reading n texts, such as `samples.cache.Cache`."""
 
     def feed(self, tokens: Tensor) -> Tensor: ...
 
@@ -54,33 +54,28 @@ class Remembering(Protocol):
 
 
 class Foreign(Predictor, Protocol):
-    """A truth from the hub, which brings its own memory and may have ids that are not bytes."""
+    """A truth from the hub, which has its own cache and may have ids that are not bytes."""
 
     def cache(self, length: int) -> Remembering:
-        """Memory of new texts of up to `length` bytes each."""
+        """New state for texts of up to `length` bytes each."""
         ...
 
     def special_mass(self, post: Tensor) -> Tensor:
-        """Probability (...) of the ids that are not bytes, before they are left out."""
+        """Probability (...) of the ids that are not bytes, before they are excluded."""
         ...
 
 
 def has_special_ids(model: Predictor) -> bool:
-    """Whether a model has ids that are not bytes, and so a ``special_mass``."""
+    """Whether a model has ids that are not bytes, and therefore a ``special_mass``."""
     return hasattr(model, "special_mass")
 
 
 def load_predictor(job: Any, compute: Compute) -> Predictor:
-    """Model that a job runs, from its own ``input.weights`` or from the files of a truth, ``input.manifest``.
+    """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
-    The adapters of truths are imported by name, which the fingerprint of a script does not follow. An edit of one of
-    them, or another version of transformers, thus redoes the truths and not every model. A rule of truths instead has
-    the adapters' fingerprint as a parameter of its own, ``params.adapters``, without which no truth is loaded.
-
-    Raises
-    ------
-    UserError
-        If the files are missing, damaged or hold another model.
+    The adapters of truths are imported by name, which the fingerprint of a script does not follow. A change to one of
+    them, or to the version of transformers, therefore recomputes the truths but not every model. The rules of truths
+    have the adapters' fingerprint as the parameter ``params.adapters``, which is required for loading a truth.
     """
     if hasattr(job.input, "weights"):
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))

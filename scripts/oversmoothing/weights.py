@@ -1,4 +1,4 @@
-"""A model on disk: one safetensors file that holds the weights and, in its header, the shape."""
+"""Storage of a model as one safetensors file, with its shape in the header."""
 
 import json
 import struct
@@ -18,7 +18,7 @@ from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors to a safetensors file, atomically and sealed; equal tensors and metadata give equal files."""
+    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files."""
     with atomic_path(path) as temporary:
         contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         save_file(contiguous, temporary, {**metadata, KEY: BLANK})
@@ -27,13 +27,7 @@ def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapp
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read a safetensors file: its tensors and its metadata.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, or damaged: its seal differs, or it is no safetensors file.
-    """
+    """Read the tensors and metadata of a safetensors file, after a check of its seal."""
     metadata = load_metadata(path)
     try:
         return load_file(path), metadata
@@ -42,7 +36,7 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def load_metadata(path: str | Path) -> dict[str, str]:
-    """Read only the metadata of a safetensors file, without its seal (errors as `load_tensors`)."""
+    """Read the metadata of a safetensors file, without its seal and without the tensors."""
     check(path)
     try:
         with safe_open(path, "pt") as file:
@@ -56,24 +50,24 @@ def load_metadata(path: str | Path) -> dict[str, str]:
 
 
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a GPT's weights with its config in the header, so that the file alone rebuilds the model."""
+    """Write a GPT's weights with its config in the header, so that the file is self-contained."""
     save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
 
 
 def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapping[str, Any] | None = None) -> GPT:
-    """Rebuild a GPT from the file that `save_model` wrote, ready for inference.
+    """Load a GPT from a file of `save_model`, ready for inference.
 
     Parameters
     ----------
     path : str or Path
     device : torch.device or str
     shape : mapping, optional
-        The model's settings, where the config has them: the file must hold that model.
+        Expected model settings.
 
     Raises
     ------
     UserError
-        If the file is missing, damaged, not written by this project or of another shape, or its tensors do not fit
+        If the file is missing, damaged, not written by this project or of another shape, or its tensors do not match
         its config.
     """
     tensors, metadata = load_tensors(path)
@@ -91,13 +85,7 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
 
 
 def check_header(path: str | Path) -> GPTConfig:
-    """Return a checkpoint's config once it is seen to describe its tensors, before a model of that config is built.
-
-    Raises
-    ------
-    UserError
-        As `load_model`.
-    """
+    """Return a checkpoint's config after a check that it describes the tensors, before a model is built from it."""
     metadata = load_metadata(path)
     try:
         config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
@@ -117,7 +105,7 @@ def check_header(path: str | Path) -> GPTConfig:
 
 
 def _sort_header(path: Path) -> None:
-    """Sort the header's keys in place: the library writes metadata in an order that changes from run to run."""
+    """Sort the header's keys in place, because the library writes metadata in an order that varies between runs."""
     with path.open("r+b") as file:
         length = int.from_bytes(file.read(8), "little")
         header = json.dumps(json.loads(file.read(length)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

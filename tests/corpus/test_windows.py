@@ -121,10 +121,10 @@ def test_a_corpus_without_room_is_refused(data: bytes, placed: int) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"count": 0}, "windows: count is 0: write a number from 1 on"),
+        ({"count": 0}, "windows: count is 0: write a number of at least 1"),
         ({"prompt": 0}, "windows: prompt is 0"),
         ({"scored": -1}, "windows: scored is -1"),
-        ({"seed": -1}, "windows: seed is -1: write a number from 0 on"),
+        ({"seed": -1}, "windows: seed is -1: write a number of at least 0"),
     ],
 )
 def test_numbers_that_make_no_sense(wrong: dict[str, int], message: str) -> None:

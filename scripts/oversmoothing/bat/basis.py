@@ -1,14 +1,14 @@
-"""What a head fixes of a distribution: the directions in which a truth may not differ from the model.
+"""Constraints of a head on a distribution: the directions in which the truth cannot differ from the model.
 
-At a minimum of the cross-entropy the gradient with respect to the logits' input vanishes. If the input h of the head
-is free, that says W^T p = W^T p* for the truth p* (thesis appendix D; Finlayson et al. 2024): p and p* agree on the
-column space of W, and, being distributions, on the constant vector.
+At a minimum of the cross-entropy, the gradient with respect to the input h of the head vanishes. If h is free, this
+means W^T p = W^T p* for the truth p* (thesis appendix D; Finlayson et al. 2024): p and p* agree on the column space of
+W and, since both are distributions, on the constant vector.
 
-If a LayerNorm without bias stands before the head, h = gain * n with n = (z - mean z) / sd z, the input is not free:
-h moves only along the Jacobian of the norm, diag(gain) (I - 1 1^T / r - n n^T / r) / sd. So stationarity holds on
-that tangent space alone: (p - p*)^T W diag(gain) a = 0 for every a that is orthogonal to 1 and to n. This drops two
-directions of W; the second of them, n, is another one at every position. Fewer constraints leave more room for q:
-under this condition the reject sets are larger, and the closed form for a full rank needs two dimensions more.
+After a LayerNorm without bias, h = gain * n with n = (z - mean z) / sd z is not free: it moves only along the Jacobian
+of the norm, diag(gain) (I - 1 1^T / r - n n^T / r) / sd. Stationarity then holds only on that tangent space:
+(p - p*)^T W diag(gain) a = 0 for every a that is orthogonal to 1 and to n. This drops two directions of W, of which the
+second, n, differs between positions. With fewer constraints on q the reject sets are larger, and the closed form for a
+full rank needs two more dimensions.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ import numpy as np
 
 from oversmoothing.spectra import behind_norm
 
-RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding
+RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
 
 
 @dataclass(frozen=True)
 class Basis:
-    """The constraints that one head puts on every distribution, shared by all positions.
+    """Constraints of a head on every distribution, the same at all positions.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class Basis:
 
     @property
     def full(self) -> bool:
-        """Whether nothing is free: then q = p is the only solution, and no token is rejected."""
+        """Whether q = p is the only solution, so that no token is rejected."""
         return self.columns.shape[1] >= self.columns.shape[0]
 
 
 @dataclass(frozen=True)
 class TangentBasis(Basis):
-    """The constraints behind a LayerNorm: `columns`, less one direction that depends on the hidden state.
+    """Constraints after a LayerNorm: `columns`, minus one direction that depends on the hidden state.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class TangentBasis(Basis):
     gain : float64 array, shape (r,)
         Weights of the LayerNorm.
     coordinates : float64 array, shape (m, r + 1)
-        Of [W diag(gain) (I - 1 1^T / r), 1] in that basis.
+        Coordinates of [W diag(gain) (I - 1 1^T / r), 1] in that basis.
     """
 
     gain: np.ndarray
     coordinates: np.ndarray
 
     def normals(self, post: np.ndarray) -> np.ndarray:
-        """Return the direction of the basis that each hidden state leaves free.
+        """Direction of the basis that each hidden state leaves free.
 
         Parameters
         ----------
@@ -66,12 +66,12 @@ class TangentBasis(Basis):
         Returns
         -------
         float64 array, shape (n, m)
-            Unit vectors c: the constraints are those combinations of `columns` that are orthogonal to c. Zero where
+            Unit vectors c: the constraints are the combinations of `columns` that are orthogonal to c. Zero where
             the head has so many dimensions that dropping n drops no constraint.
         """
         n = post / self.gain
         n -= n.mean(axis=1, keepdims=True)
-        wanted = np.concatenate([n, np.zeros((len(n), 1))], axis=1)  # c^T coordinates = (n, 0), up to its length
+        wanted = np.concatenate([n, np.zeros((len(n), 1))], axis=1)  # c^T coordinates = (n, 0), up to a factor
         normals = wanted @ np.linalg.pinv(self.coordinates, rcond=RANK_TOLERANCE)
         missed = np.linalg.norm(normals @ self.coordinates - wanted, axis=1) > 1e-6 * np.linalg.norm(n, axis=1)
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -79,34 +79,34 @@ class TangentBasis(Basis):
 
 
 def prepare(weights: np.ndarray) -> Basis:
-    """Prepare a head once for all its positions, under the thesis's condition W^T q = W^T p.
+    """Constraints of a head under the thesis's condition W^T q = W^T p.
 
     Parameters
     ----------
     weights : array, shape (v, d)
-        The head W. Its columns may depend on each other, and its rows may repeat.
+        The head W. Its columns may be linearly dependent, and its rows may repeat.
 
     Raises
     ------
     ValueError
-        If `weights` is not a matrix or holds NaN or infinity.
+        If `weights` is not a matrix or contains NaN or infinity.
     """
     return Basis(_orthonormal(_checked(weights)))
 
 
 def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
-    """Prepare a head behind a LayerNorm, under the condition that holds on the norm's tangent space.
+    """Constraints of a head after a LayerNorm, under the condition on the norm's tangent space.
 
     Parameters
     ----------
     weights : array, shape (v, r)
     gain : array, shape (r,)
-        Weights of the LayerNorm, which has no bias. None may be 0: h would not tell n.
+        Weights of the LayerNorm, which has no bias; not 0, since h would not determine n.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, a value is not finite or a gain is 0.
+        If the shapes do not match, a value is not finite or a gain is 0.
     """
     weights, gain = _checked(weights), np.asarray(gain, np.float64)
     if gain.shape != weights.shape[1:] or not np.isfinite(gain).all() or not gain.all():
@@ -130,7 +130,7 @@ def _checked(weights: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(weights: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis (v, m) of the column space of [W, 1]."""
+    """Orthonormal basis (v, m) of the column space of [W, 1]."""
     centred = weights - weights.mean(axis=0)
     columns = np.concatenate([centred, np.ones((len(weights), 1))], axis=1)
     lengths = np.linalg.norm(columns, axis=0)

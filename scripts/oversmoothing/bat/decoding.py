@@ -8,38 +8,38 @@ from oversmoothing.bat.reject import DELTA, reject_set
 from oversmoothing.decoding import Array, Decoder, pure
 from oversmoothing.truncation import renormalised
 
-MASS_TOLERANCE = 1e-9  # tokens that together hold less are dropped without a proof, which saves time
+MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof, which saves time
 
 
 def bat_decoder(weights: np.ndarray, delta: float = DELTA, mass_tolerance: float = MASS_TOLERANCE) -> Decoder:
-    """Build the decoding that drops each distribution's BAT-reject set and renormalises (thesis 2.2 and appendix D).
+    """Decoder that removes each distribution's BAT-reject set and renormalises (thesis 2.2 and appendix D).
 
-    The authors draw a token and redraw it until a linear program shows that no truth may lack it; that samples from
-    what is built here. Their threshold is no setting of its own: a token with p_i > 1 - e^-delta needs no program.
-    What cannot be decided in floating point is not proved, and dropped. Where no token is proved to be in the support
-    (a flat distribution of a head of low rank) the most probable one stays, the lowest id among equals; so
-    the method may end in greedy decoding. The condition is the thesis's, W^T q = W^T p; the one behind a LayerNorm
-    needs the hidden state, which a decoding does not see.
+    The authors draw tokens until a linear program proves one to be in the support of every possible truth, which
+    samples from the same distribution. Their threshold is not a separate parameter: a token with p_i > 1 - e^-delta
+    needs no program. Tokens that cannot be decided in floating point are removed as well. If no token is proved to be
+    in the support (a flat distribution of a head of low rank), the most probable one is kept, the lowest id among
+    equals, which is greedy decoding. The condition is the thesis's, W^T q = W^T p; the one after a LayerNorm needs the
+    hidden state, which a decoder does not see.
 
     Parameters
     ----------
     weights : array, shape (v, d)
-        The head W of the model whose distributions will come. From rank v - 1 on (with the constant vector, v)
-        nothing is ever rejected, and the decoding is `pure`.
+        The head W of the model. From rank v - 1 on (v with the constant vector) no token is ever rejected, and the
+        decoder is `pure`.
     delta : float
-        In nats, 0 to 20: how far a truth may exceed the model.
+        Largest log ratio of the truth to the model, in nats, 0 to 20.
     mass_tolerance : float
-        As in `reject_set`: 0 decides every token.
+        As in `reject_set`; 0 decides every token.
 
     Returns
     -------
     callable
-        From distributions (n, v), NumPy's or torch's on any device, to the same; the sets are found on the CPU.
+        Map of distributions (n, v), NumPy arrays or torch tensors on any device; the sets are computed on the CPU.
 
     Raises
     ------
     ValueError
-        If `weights` is not a finite matrix or a number is out of range; at a call, if a row is no distribution.
+        If `weights` is not a finite matrix or a number is out of range; in a call, if a row is not a distribution.
 
     References
     ----------
@@ -48,13 +48,13 @@ def bat_decoder(weights: np.ndarray, delta: float = DELTA, mass_tolerance: float
     """
     basis = prepare(weights)
     v = len(basis.columns)
-    reject_set(basis, np.full(v, 1 / v), delta, mass_tolerance)  # refuses what is out of range here, not while sampling
+    reject_set(basis, np.full(v, 1 / v), delta, mass_tolerance)  # validates the parameters now, not while sampling
     if basis.full:
         return pure
 
     def bat(p: Array) -> Array:
         xp = api.array_namespace(p)
-        wide = p if api.is_numpy_array(p) else xp.astype(p, xp.float64).cpu().numpy()  # NumPy knows no bfloat16
+        wide = p if api.is_numpy_array(p) else xp.astype(p, xp.float64).cpu().numpy()  # NumPy has no bfloat16
         sets = reject_set(basis, wide, delta, mass_tolerance)
         keep = ~(sets.rejected | sets.undecided)
         unproved = np.flatnonzero(~keep.any(axis=1))

@@ -1,6 +1,6 @@
 """BAT-reject sets as the thesis computed them: one linear program for every token of every position.
 
-Slow, and independent of `reject`: the baseline of the cost table (thesis Table I.1) and the oracle of tests.
+Slow, and independent of `reject`: the baseline of the cost table (thesis Table I.1) and the reference of the tests.
 """
 
 import numpy as np
@@ -9,18 +9,18 @@ from scipy.optimize import linprog
 from oversmoothing.bat.reject import DELTA
 
 TOLERANCE = 1e-10  # the smallest HiGHS takes; SciPy's default, 1e-7, decides some tokens wrongly
-REACH = 1e6  # no token moves by more than so many times p_i, so that sums keep digits enough for the tolerance
-FEASIBLE, INFEASIBLE = 0, 2  # what linprog calls them
+REACH = 1e6  # limit on the change of any token in units of p_i, so that sums stay accurate to the tolerance
+FEASIBLE, INFEASIBLE = 0, 2  # status codes of linprog
 
 
 def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: float = DELTA) -> np.ndarray:
-    """Find a BAT-reject set with SciPy's HiGHS (thesis 4.1.6 and appendix D; Finlayson et al. 2024).
+    """BAT-reject set, computed with SciPy's HiGHS (thesis 4.1.6 and appendix D; Finlayson et al. 2024).
 
     Token i is in the set if there is q with q_i = 0, sum q = 1, 0 <= q <= p e^delta and W^T q = W^T p. The unknowns
-    are what the tokens give away, z = (p - q) / p_i: then z_i = 1, the others lie between -(e^delta - 1) p_j / p_i
-    and p_j / p_i, and [W, 1]^T z = 0. In q itself a tolerance of 1e-10 would let every token below it vanish; in z it
-    is small beside the token in question, however rare that is. For the same reason the columns of W are centred and
-    brought to one length, neither of which changes the set.
+    are z = (p - q) / p_i, so that z_i = 1, the others lie between -(e^delta - 1) p_j / p_i and p_j / p_i, and
+    [W, 1]^T z = 0. In terms of q, a tolerance of 1e-10 would let every token with less mass vanish; in terms of z it is
+    small relative to the token in question, however rare. For the same reason the columns of W are centred and
+    normalised, neither of which changes the set.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     p : array, shape (v,)
         A distribution; renormalised in float64.
     delta : float
-        In nats, at least 0. Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis: the
-        others cannot hold all mass. Those with p_i = 0 are in the set.
+        In nats, at least 0. Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis, because
+        the others cannot hold all the mass. Tokens with p_i = 0 are in the set.
 
     Returns
     -------
@@ -39,9 +39,9 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     Raises
     ------
     ValueError
-        If the shapes do not fit, p is no distribution or delta is negative.
+        If the shapes do not match, p is not a distribution or delta is negative.
     RuntimeError
-        If HiGHS finds no clear answer for a token.
+        If HiGHS decides a token neither feasible nor infeasible.
 
     References
     ----------
@@ -64,7 +64,7 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
 
 
 def _constraints(weights: np.ndarray) -> np.ndarray:
-    """Return [W, 1]^T with entries around 1 in size; columns of W that are constant say nothing and go."""
+    """Return [W, 1]^T with entries of order 1, without the constant columns of W, which add no constraint."""
     centred = weights - weights.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
     told = lengths > 1e-12 * np.linalg.norm(weights, axis=0)

@@ -1,13 +1,13 @@
 """BAT-reject sets and their mass, TBAT, exact and for many positions at once (thesis 4.1.6 and appendix D).
 
-The BAT-reject set of a distribution p under a head W holds the tokens that p gives mass to although the truth may
-not: token i is in it if there is q with
+The BAT-reject set of a distribution p under a head W contains the tokens to which the truth may give no mass: token i
+is in it if there is q with
 
     q_i = 0,   sum_j q_j = 1,   0 <= q_j <= p_j e^delta,   W^T q = W^T p.
 
-A token with no mass is in the set, since q = p fits. One with p_i > 1 - e^-delta is not, since the others could not
-hold all mass. If [W, 1] has rank v, q = p is the only solution and the set holds no token with mass. Everything
-else is one linear program per token, which `simplex` solves on one tableau per position.
+A token without mass is in the set, since q = p is a solution. A token with p_i > 1 - e^-delta is not, since the others
+cannot hold all the mass. If [W, 1] has rank v, q = p is the only solution and the set contains no token with mass.
+Every other case is one linear program per token, which `simplex` solves on one tableau per position.
 """
 
 import math
@@ -32,10 +32,10 @@ class RejectSet:
     p : float64 array, shape (n, v)
         The distributions, renormalised.
     rejected, undecided : bool arrays, shape (n, v)
-        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero, too near to call in floating point,
-        or if `mass_tolerance` let it be.
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero, too close to decide in floating point, or
+        if `mass_tolerance` allows it.
     certificates : Certificates or None
-        What proves each decision, if it was asked for.
+        Proof of each decision, if requested.
     """
 
     p: np.ndarray
@@ -45,21 +45,21 @@ class RejectSet:
 
     @property
     def mass(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return TBAT of each distribution, shape (n,), as a bracket: without and with the undecided tokens."""
+        """Lower and upper bound of TBAT, shape (n,) each: without and with the undecided tokens."""
         low = np.where(self.rejected, self.p, 0.0).sum(axis=1)
         return low, low + np.where(self.undecided, self.p, 0.0).sum(axis=1)
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """Basis that decided each token, from which tests/bat/certificates.py proves the decision in exact arithmetic.
+    """Basis of each decision, from which tests/bat/certificates.py proves it in exact arithmetic.
 
     Attributes
     ----------
     basis : int16 array, shape (n, v, m)
-        For each token, the basic tokens at its decision, padded with -1. All -1: decided without a basis.
+        For each token, the basic tokens at its decision, padded with -1; all -1 if no basis was needed.
     rest : int8 array, shape (n, v, v)
-        For each token, where the others rested: 0 at zero, 1 at p, 2 at p e^delta, 3 basic.
+        For each token, the state of the others: 0 at zero, 1 at p, 2 at p e^delta, 3 basic.
     """
 
     basis: np.ndarray
@@ -74,23 +74,23 @@ def reject_set(
     post: np.ndarray | None = None,
     certificates: bool = False,
 ) -> RejectSet:
-    """Find the BAT-reject set of each distribution.
+    """BAT-reject set of each distribution.
 
     Parameters
     ----------
     basis : Basis
-        Of the head: `basis.prepare`, or `basis.prepare_tangent` for the condition behind a LayerNorm.
+        Of the head: `basis.prepare`, or `basis.prepare_tangent` for the condition after a LayerNorm.
     p : array, shape (n, v) or (v,)
-        Distributions; zeros (truncated decodings) and sums off by float32's rounding are allowed. One distribution
-        is taken for n = 1.
+        Distributions; zeros (truncated decodings) and sums that differ from 1 by float32 rounding are allowed. A single
+        distribution means n = 1.
     delta : float
         In nats, 0 to 20: q_j <= p_j e^delta.
     mass_tolerance : float
-        Stop at a position once the tokens still open hold no more mass than this; they are undecided. 0: decide all.
+        Stop at a position once the remaining tokens have at most this mass and leave them undecided; 0 decides all.
     post : array, shape (n, r) or (r,), optional
-        What entered the head at each position; for a `TangentBasis`, and only for that.
+        Input of the head at each position; required for a `TangentBasis`, and only allowed for it.
     certificates : bool
-        Keep what proves each decision (v m + v^2 small integers a token).
+        Keep a proof of each decision (v m + v^2 small integers per distribution and token).
 
     Returns
     -------
@@ -99,7 +99,7 @@ def reject_set(
     Raises
     ------
     ValueError
-        If a shape does not fit, a row of p is no distribution, or delta or mass_tolerance is out of range.
+        If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range.
     """
     p = _distributions(p, len(basis.columns))
     if not 0 <= delta <= LARGEST_DELTA:
@@ -133,7 +133,7 @@ def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def _distributions(p: np.ndarray, v: int) -> np.ndarray:
-    """Return p as float64 (n, v) that sums to 1, or say which row is no distribution."""
+    """Return p as float64 (n, v) with rows that sum to 1; raise if a row is not a distribution."""
     p = np.ascontiguousarray(np.atleast_2d(np.asarray(p, np.float64)))
     if p.ndim != 2 or p.shape[1] != v:
         raise ValueError(f"p {p.shape} must be (n, {v}): the head has {v} tokens")

@@ -1,18 +1,18 @@
-"""One linear program per token, all solved on one tableau: the compiled heart of `reject_set`.
+"""Compiled solver of `reject_set`: one linear program per token, all solved on one tableau.
 
-In x_j = q_j / p_j the question is whether some x in the box [0, E]^s, E = e^delta, with A x = A 1 has x_i = 0; the
-columns of A are p_j u_j, where u_j are the token's rows of the basis. x = 1 always satisfies it, so no phase of
-search for a feasible point is needed. A basis B of m columns gives the condensed tableau T = A_B^-1 A_N and
-x_B = 1 + T (1 - x_N). Whatever is learned holds for every token at once:
+With x_j = q_j / p_j the question is whether some x in the box [0, E]^s, E = e^delta, with A x = A 1 has x_i = 0. The
+columns of A are p_j u_j, where u_j is token j's row of the basis. x = 1 is always feasible, so no first phase is
+needed. A basis B of m columns gives the condensed tableau T = A_B^-1 A_N and x_B = 1 + T (1 - x_N), from which
+several tokens are decided at once:
 
 * A vertex rejects every token that is zero there.
 * A row r with sum_l ((E - 1) max(T_rl, 0) + max(-T_rl, 0)) < 1 accepts its token: that sum is the most that x_B[r]
   can fall below 1 anywhere in the box (the dual bound, a Farkas certificate).
 
-So the solver first pushes every nonbasic coordinate from 1 down to 0, which ends in a vertex and rejects most of
-what can be rejected; then it minimises x_i for the tokens still open, each time from the vertex where the last one
-ended. Nonbasic coordinates rest at 0 or E; ties in the ratio test go to the largest pivot (Harris 1973), prices are
-Dantzig's, and after many steps without progress Bland's, which cannot cycle.
+The solver first moves every nonbasic coordinate from 1 down to 0, which ends at a vertex and rejects most of the
+tokens that can be rejected. It then minimises x_i for each remaining token, starting from the vertex where the previous
+minimisation ended. Nonbasic coordinates are at 0 or E. Ties in the ratio test go to the largest pivot (Harris 1973);
+pricing is Dantzig's and, after many steps without progress, Bland's, which cannot cycle.
 """
 
 import numba
@@ -27,9 +27,9 @@ ZERO = 1e-10  # a minimum below this is zero ...
 POSITIVE = 1e-8  # ... one above this is not, and between them the token is undecided
 SMALLEST_PIVOT = 1e-11
 SMALLEST_PRICE = 1e-11
-DEPENDENT = 1e-12  # what is left of a column, as a share of it, once it is combined from others
+DEPENDENT = 1e-12  # relative size of a column's remainder below which it depends on the others
 MOST_STEPS = 20_000  # for one token
-DRIFT = 1e-9  # by how much, beside what it is summed from, A x may differ from A 1 when all is done
+DRIFT = 1e-9  # final error of A x = A 1 that is allowed, relative to the size of the terms
 
 
 @compiled(parallel=True)
@@ -41,19 +41,19 @@ def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
     columns : float64 array, shape (v, m)
         Orthonormal basis of the constraints.
     normals : float64 array, shape (n, m)
-        A direction of the basis, of length 1, that each position leaves free; or zeros.
+        Unit vector, the direction of the basis that each position leaves free; or zeros.
     p : float64 array, shape (n, v)
         Distributions.
     bound : float
         E, above 1.
     mass_tolerance : float
-        A position is left once its open tokens hold no more mass than this.
+        A position is finished once its open tokens have at most this mass.
     status : int8 array, shape (n, v)
         Result: REJECTED, ACCEPTED or UNDECIDED.
     basis : int16 array, shape (n, v, m) or of size 0
-        Result, if asked for: the basic tokens at the decision of each token, padded with -1.
+        Result, if requested: the basic tokens at the decision of each token, padded with -1.
     rest : int8 array, shape (n, v, v) or of size 0
-        Result, if asked for: where each nonbasic token rested at the decision: 0 at zero, 1 at 1, 2 at E; 3: basic.
+        Result, if requested: the state of each token at the decision: 0 at zero, 1 at 1, 2 at E, 3 basic.
     """
     for i in numba.prange(p.shape[0]):
         _solve_position(
@@ -71,14 +71,14 @@ def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
 @compiled()
 def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, rest):
     support = np.flatnonzero(p > 0)
-    status[:] = REJECTED  # what has no mass
+    status[:] = REJECTED  # tokens without mass
     status[support] = ACCEPTED
     matrix = _constraints(columns, normal, p, support)
     basic, nonbasic, tableau = _factor(matrix)
     if len(nonbasic) == 0:
         return  # the support's columns are independent: x = 1 is the only solution
     for token in support:
-        status[token] = ACCEPTED if p[token] * bound > bound - 1 else OPEN  # the others cannot hold all mass
+        status[token] = ACCEPTED if p[token] * bound > bound - 1 else OPEN  # the others cannot hold all the mass
     basic, nonbasic = support[basic], support[nonbasic]
     x_basic, x_nonbasic = np.ones(len(basic)), np.ones(len(nonbasic))
     state = (tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, basis, rest)
@@ -99,7 +99,7 @@ def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, re
 
 @compiled()
 def _constraints(columns, normal, p, support):
-    """Return A, shape (m, s), or (m - 1, s) where a direction is left free: there by a Householder reflection."""
+    """Return A, shape (m, s), or (m - 1, s) after a Householder reflection that removes a free direction."""
     m = columns.shape[1]
     matrix = np.empty((m, len(support)))
     for j in range(len(support)):
@@ -107,7 +107,7 @@ def _constraints(columns, normal, p, support):
             matrix[i, j] = p[support[j]] * columns[support[j], i]
     if not np.any(normal):
         return matrix
-    mirror = normal.copy()  # maps the normal to a multiple of the last unit vector, and that row goes
+    mirror = normal.copy()  # maps the normal to a multiple of the last unit vector, whose row is dropped
     mirror[m - 1] += np.sign(mirror[m - 1]) if mirror[m - 1] != 0 else 1.0
     scale = 2.0 / np.dot(mirror, mirror)
     for j in range(len(support)):
@@ -123,9 +123,9 @@ def _constraints(columns, normal, p, support):
 def _factor(matrix):
     """Eliminate with complete pivoting; return basic and nonbasic columns and the tableau A_B^-1 A_N.
 
-    The pivots are the largest entries that stand out of the rounding of their own column, because columns differ by
-    as many orders of magnitude as probabilities do. A row's entries that do not stand out are set to zero before
-    it is divided by its pivot: beside a rare token's pivot the rounding of a frequent one would look like a number.
+    The pivots are the largest entries that exceed the rounding errors of their own column, because columns differ by as
+    many orders of magnitude as probabilities. Entries of a row that do not exceed them are set to zero before the row
+    is divided by its pivot, since a rare token's small pivot would amplify the rounding errors of a frequent one.
     """
     m, s = matrix.shape
     noise = np.empty(s)
@@ -177,7 +177,7 @@ def _accept_rows(state):
 
 @compiled(fastmath=True)
 def _deepest(tableau, r, bound):
-    """Bound how far below 1 the basic token of row r can be, over the whole box."""
+    """Upper bound of the distance by which the basic token of row r can fall below 1 in the box."""
     positive, negative = 0.0, 0.0
     for j in range(tableau.shape[1]):
         value = tableau[r, j]
@@ -188,7 +188,7 @@ def _deepest(tableau, r, bound):
 
 @compiled()
 def _next_target(state, p, mass_tolerance):
-    """Choose the open token to minimise next: one at E, or else the lowest; -1 if what is open may stay so."""
+    """Open token to minimise next: one at E, or else the lowest; -1 if the open tokens may stay undecided."""
     _, basic, nonbasic, x_basic, _, status, _, _, _ = state
     mass, lowest, target = 0.0, np.inf, -1
     for r in range(len(basic)):
@@ -205,7 +205,7 @@ def _next_target(state, p, mass_tolerance):
 
 @compiled()
 def _minimise(state, token):
-    """Minimise one coordinate until it is zero, certainly not zero, or at a minimum between the two."""
+    """Minimise one coordinate until it is zero, provably positive, or at a minimum between the two tolerances."""
     tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
     row = -1
     for r in range(len(basic)):
@@ -239,7 +239,7 @@ def _minimise(state, token):
 
 @compiled()
 def _price(state, row, careful):
-    """Choose the nonbasic token whose move lowers a row fastest (Dantzig), or the first by name (Bland)."""
+    """Nonbasic token whose move lowers a row fastest (Dantzig), or the first by index (Bland)."""
     tableau, _, nonbasic, _, x_nonbasic, _, _, _, _ = state
     best, chosen = SMALLEST_PRICE, -1
     for j in range(len(nonbasic)):
@@ -253,7 +253,7 @@ def _price(state, row, careful):
 
 @compiled()
 def _move(state, j, direction, furthest, careful):
-    """Move a nonbasic token until it or a basic one reaches an end of the box; return the row it enters, or -1."""
+    """Move a nonbasic token until it or a basic one reaches a bound; return the row that it enters, or -1."""
     tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
     row, step, at_bound = _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful)
     for r in range(len(basic)):
@@ -272,7 +272,7 @@ def _move(state, j, direction, furthest, careful):
 
 @compiled()
 def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful):
-    """Find what stops a move: the row or -1, the length of the step, and whether the row stops at E."""
+    """Result of the ratio test: the blocking row or -1, the step length, and whether the row is blocked at E."""
     slack = 0.0 if careful else FEASIBLE
     relaxed = furthest
     for r in range(len(basic)):
@@ -312,7 +312,7 @@ def _pivot(tableau, row, j):
 
 @compiled()
 def _drift(matrix, support, state):
-    """Measure how far rounding has carried the last vertex from the constraints."""
+    """Relative error of the constraints at the last vertex, from rounding."""
     _, basic, nonbasic, x_basic, x_nonbasic, status, _, _, _ = state
     moved = np.zeros(len(status))
     for r in range(len(basic)):
@@ -333,7 +333,7 @@ def _drift(matrix, support, state):
 
 @compiled()
 def _decide(state, token, decision):
-    """Set a token's status and, if certificates are asked for, keep the basis that proves it."""
+    """Set a token's status and, if certificates are requested, keep the basis that proves it."""
     _, basic, nonbasic, _, x_nonbasic, status, _, basis, rest = state
     status[token] = decision
     if basis.size:

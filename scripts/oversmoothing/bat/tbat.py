@@ -20,15 +20,15 @@ TBAT_SCORES = pa.schema(
     [
         *SCORES,  # `value` is the middle of the bracket
         ("low", pa.float64()),  # mass of the rejected tokens
-        ("high", pa.float64()),  # and of the undecided ones
-        ("undecided", pa.int16()),  # tokens
+        ("high", pa.float64()),  # mass of the rejected and undecided tokens
+        ("undecided", pa.int16()),  # number of tokens
     ]
 )
 APPROXIMATED = pa.schema(
     [
         ("window", pa.int32()),
         ("position", pa.int32()),
-        ("approximation", pa.int32()),  # rank of the head that BAT was given
+        ("approximation", pa.int32()),  # rank of the head used by BAT
         ("value", pa.float32()),
     ]
 )
@@ -36,7 +36,7 @@ APPROXIMATED = pa.schema(
 
 @dataclass(frozen=True)
 class Tbat:
-    """TBAT of the n bytes of one window as a bracket, and how many tokens it leaves undecided; shape (n,) each."""
+    """Bounds of TBAT at the n bytes of one window, and the number of undecided tokens; shape (n,) each."""
 
     low: np.ndarray
     high: np.ndarray
@@ -44,24 +44,24 @@ class Tbat:
 
     @property
     def value(self) -> np.ndarray:
-        """The middle of the bracket."""
+        """Midpoint of the bounds."""
         return (self.low + self.high) / 2
 
 
 def choose_basis(weights: str | Path, condition: str) -> Basis:
-    """Prepare a model's head under a condition of stationarity.
+    """Constraints of a model's head under a condition of stationarity.
 
     Parameters
     ----------
     weights : path
         The model's safetensors file.
     condition : {"full", "tangent"}
-        ``full``: W^T q = W^T p, the thesis's. ``tangent``: what a LayerNorm before the head leaves of it (`basis`).
+        ``full``: W^T q = W^T p, as in the thesis. ``tangent``: the condition after a LayerNorm (see `basis`).
 
     Raises
     ------
     UserError
-        If the condition is tangent and no LayerNorm stands directly before the head.
+        If the condition is tangent and no LayerNorm directly precedes the head.
     """
     head = read_head(weights)
     if condition == "full":
@@ -78,7 +78,7 @@ def choose_basis(weights: str | Path, condition: str) -> Basis:
 def tbat(
     basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
 ) -> Tbat:
-    """Measure TBAT of the bytes of one window.
+    """TBAT of the bytes of one window.
 
     Parameters
     ----------
@@ -88,16 +88,14 @@ def tbat(
     delta, mass_tolerance : float
         See `reject_set`.
     where : str
-        Model and window, for the message of an error.
+        Model and window, for error messages.
     post : array, shape (n, r), optional
         For a `TangentBasis`.
 
     Raises
     ------
     UserError
-        If at some byte the undecided tokens hold more than `mass_tolerance`; it names model, window and position.
-    ValueError
-        As `reject_set`.
+        If the undecided tokens of a byte have more mass than `mass_tolerance`.
     """
     sets = reject_set(basis, p, delta, mass_tolerance, post)
     low, high = sets.mass
@@ -111,13 +109,7 @@ def tbat(
 
 
 def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-    """Read a model's windows one by one: number, distributions float64 (n, v) and, if asked for, ``post`` (n, r).
-
-    Raises
-    ------
-    UserError
-        If a file is damaged or the two do not hold the same bytes.
-    """
+    """Yield a model's windows: number, distributions float64 (n, v) and, if `hidden` is given, ``post`` (n, r)."""
     states = read_groups(hidden, [*KEYS, "post"]) if hidden else None
     for group in read_groups(logits, [*KEYS, "logits"]):
         post = None
@@ -130,10 +122,10 @@ def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple
 
 
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:
-    """Prepare the published shortcut: BAT with an SVD approximation of the head (thesis 7.1; Finlayson et al. 2024).
+    """Constraints of SVD approximations of the head, the published shortcut (thesis 7.1; Finlayson et al. 2024).
 
-    The fewer directions q must agree with p in, the smaller the linear program, and the more q there are: the reject
-    set only grows. Ranks from the head's own on are left out, and the head itself comes last, to compare with.
+    Fewer constraints make the linear program smaller and admit more q, so the reject set can only grow. Ranks not below
+    the head's own are left out, and the exact head comes last, for comparison.
     """
     head = read_head(weights)
     lower = [rank for rank in ranks if rank < min(head.shape)]
@@ -141,18 +133,7 @@ def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Ba
 
 
 def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
-    """Summarise TBAT by rank of approximation, and what it exceeds the exact one by, position by position.
-
-    Returns
-    -------
-    dict
-        From rank, the head's own last, to two summaries: of TBAT, and of its difference from the exact one.
-
-    Raises
-    ------
-    UserError
-        If the file is damaged.
-    """
+    """Summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
     sums: dict[int, tuple[WindowSums, WindowSums]] = {}
     for group in read_groups(path, APPROXIMATED.names):
         windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))

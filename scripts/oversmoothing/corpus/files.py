@@ -1,4 +1,4 @@
-"""Local files as a corpus: Parquet, JSON Lines and plain text, each as it lies on the disk or compressed."""
+"""Local files as a corpus: Parquet, and plain or compressed JSON Lines and text files."""
 
 import bz2
 import codecs
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 PARQUET = (".parquet", ".pq")
 JSON_LINES = (".jsonl", ".ndjson")
 PLAIN = (".txt", ".md", ".text")
-# The standard library's readers where there is one: they check that the end of the file is there.
+# The standard library's readers are preferred because they detect a truncated file.
 DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -33,29 +33,28 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".zst": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
     ".lz4": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="lz4")),
 }
-UNFOLDED, TIMES = 1 << 26, 1000  # a column that unfolds to more bytes, and more than so many times, is no text
-BATCH = 256  # documents decoded at a time from a Parquet file: it bounds the memory, not the result
+UNFOLDED, TIMES = 1 << 26, 1000  # a column chunk above this size and this compression ratio cannot be text
+BATCH = 256  # documents decoded at a time from a Parquet file; affects memory use, not the result
 
 
 class Files:
-    """A source of the documents in local files, in the order of the files' paths.
+    """Source of the documents in local files, in the order of the files' paths.
 
-    A Parquet file gives one document per row, a JSON Lines file one per line, any other file is one document.
-    A null text is skipped and counted.
+    A Parquet file yields one document per row and a JSON Lines file one per line; any other file is one document.
+    Null texts are skipped and counted.
 
     Parameters
     ----------
     paths : sequence of str
-        Files or globs; ``**`` stands for any folders. Relative ones start at the working directory.
+        Files or globs; ``**`` matches any number of folders. Relative paths start at the working directory.
     column : str
         The column (Parquet) or field (JSON Lines) that holds the text.
 
     Raises
     ------
     UserError
-        If a glob matches no file or a file has an extension that is not known; while iterating, if a file
-        cannot be read: damaged, without the column, not UTF-8, not JSON. The message names the file and the
-        place in it.
+        If a glob matches no file or a file has an unknown extension. While iterating, if a file is damaged, lacks the
+        column, or is not valid UTF-8 or JSON; the message names the file and the place in it.
     """
 
     def __init__(self, paths: Sequence[str], column: str = "text") -> None:
@@ -64,7 +63,7 @@ class Files:
         self.column = column
         self.files = find_files(paths)
         self._readers = [_reader(path) for path in self.files]  # an unknown extension fails now, not in an hour
-        # Names hold no folder of this machine: only what is below the folder that all files share.
+        # Names are relative to the deepest common folder, so that they are the same on every machine.
         top = os.path.commonpath([path.parent for path in self.files])
         self._names = [path.relative_to(top).as_posix() for path in self.files]
         self._counts: dict[str, dict[str, int]] = {}
@@ -83,7 +82,7 @@ class Files:
             self._counts[name] = {"documents": documents, "nulls": nulls}
 
     def facts(self) -> dict[str, Any]:
-        """Return the files with their sizes in bytes and, once read, their documents and null texts."""
+        """Files with their sizes in bytes and, once read, their numbers of documents and null texts."""
         return {
             "source": "files",
             "files": [
@@ -94,13 +93,7 @@ class Files:
 
 
 def find_files(paths: Sequence[str]) -> list[Path]:
-    """Return the files that the globs match, sorted by path and each once.
-
-    Raises
-    ------
-    UserError
-        If one of them matches no file.
-    """
+    """Return the files that the globs match, sorted by path and without repeats; a glob without a match is an error."""
     found: set[Path] = set()
     for pattern in paths:
         full = os.path.abspath(os.path.expanduser(pattern))  # noqa: PTH100, PTH111 (a glob is no path yet)
@@ -114,13 +107,7 @@ def find_files(paths: Sequence[str]) -> list[Path]:
 
 
 def text_column(path: Path, file: pq.ParquetFile, column: str) -> None:
-    """Check that a Parquet file has a column of texts, which fits the memory when it is unfolded.
-
-    Raises
-    ------
-    UserError
-        If it has not; the message names the file and the columns it has. If a row group unfolds as no text does.
-    """
+    """Check that a Parquet file has a string column of this name and that no row group is a decompression bomb."""
     schema = file.schema_arrow
     if column not in schema.names:
         raise UserError(
@@ -144,7 +131,7 @@ def text_column(path: Path, file: pq.ParquetFile, column: str) -> None:
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
-    """Turn what a reader says of a truncated or damaged file into one line with its name."""
+    """Convert a reader's errors into a `UserError` of one line that names the file."""
     try:
         yield
     except FileNotFoundError:
@@ -157,7 +144,7 @@ def damage_named(path: Path) -> Iterator[None]:
 
 
 def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]]]:
-    """Choose by extension what yields (place in the file, text or None)."""
+    """Select by extension the function that yields (place in the file, text or None)."""
     suffix = path.suffix.lower()
     inner = path.with_suffix("").suffix.lower() if suffix in DECOMPRESSORS else suffix
     if suffix in PARQUET:
@@ -188,8 +175,8 @@ def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
 def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
     try:
         text: str | None = value.as_py()
-    except UnicodeDecodeError as error:  # Arrow does not check what a writer claimed to be UTF-8
-        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): mend the row") from None
+    except UnicodeDecodeError as error:  # Arrow does not verify that a string column is UTF-8
+        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): correct the row") from None
     return text
 
 
@@ -208,9 +195,9 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        raise UserError(f"{path}: line {number} is not JSON ({reason}): mend or remove the line") from None
+        raise UserError(f"{path}: line {number} is not JSON ({reason}): correct or remove the line") from None
     if not isinstance(record, dict) or column not in record:
-        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is no object"
+        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is not an object"
         raise UserError(
             f"{path}: line {number} has no field {column!r} ({have}): set corpus column to the field with the text"
         )
@@ -220,7 +207,7 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
             f"{path}: line {number}: {column!r} is {type(text).__name__}, not a string: "
             "set corpus column to a field with text"
         )
-    # JSON can spell half of a surrogate pair, which no UTF-8 text holds.
+    # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     return text if text is None else text.encode("utf-8", "replace").decode()
 
 

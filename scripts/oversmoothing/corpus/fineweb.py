@@ -1,6 +1,6 @@
-"""FineWeb, or another corpus of Parquet shards on the hub: what of it is fetched.
+"""Download of FineWeb, or of another corpus of Parquet shards on the hub.
 
-Fetching needs the network and building the corpus (`shards`) does not: between them lies a manifest of files here.
+Only this step needs the network. It writes a manifest of the local files, from which `shards` builds the corpus.
 """
 
 import difflib
@@ -21,27 +21,27 @@ logger = logging.getLogger(__name__)
 
 
 def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Bring the shards of a corpus onto this disk.
+    """Download the shards of a corpus.
 
     Parameters
     ----------
     settings : mapping
         ``repository``: on the hub, or a local folder with the same paths inside (it begins with ``/``, ``.`` or
-        ``~``), which is used where it lies; ``revision``; ``column``; ``train`` and ``evaluation``: lists of shards;
+        ``~``), which is used in place; ``revision``; ``column``; ``train`` and ``evaluation``: lists of shards;
         ``train_bytes`` and ``evaluation_bytes``: bytes of text from their beginning, or None for whole shards.
     folder : str or Path
-        Where files of the hub go; what other configs fetched there stays.
+        Where downloaded files are stored; files that other configs fetched are kept.
 
     Returns
     -------
     dict
-        A manifest as of `hub.fetch` (``repository``, ``revision``, ``commit``, ``folder``, ``files``) and for each
-        role its ``shards``, the paths in `folder` that hold their ``texts``, and the ``budget``.
+        A manifest as from `hub.fetch` (``repository``, ``revision``, ``commit``, ``folder``, ``files``) and, for each
+        role, its ``shards``, the paths in `folder` of their ``texts``, and the ``budget`` in bytes.
 
     Raises
     ------
     UserError
-        As `hub.fetch` and `stream.stream_texts`; if a local folder lacks a shard.
+        Under the conditions of `hub.fetch` and `stream.stream_texts`, or if a local folder lacks a shard.
     """
     if settings["repository"].startswith(("/", ".", "~")):
         return {**_local(settings), **_roles(settings)}
@@ -75,7 +75,7 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
 
 
 def _first_bytes(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> str:
-    """Bring the first texts of some files into one of ours; return its SHA-256, which stands beside it too."""
+    """Download the first texts of some files into one; return its SHA-256, which is also stored beside it."""
     beside = path.with_suffix(".sha256")
     if path.is_file():
         found = sha256(path)
@@ -108,7 +108,7 @@ def _local(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_listed(repository: Repository, named: Repository, file: str) -> None:
-    """Check that the hub has a shard, before gigabytes of another one are fetched."""
+    """Check that the hub has a shard before any other is downloaded."""
     if not list_files(repository, repository.revision, [file]):
         beside = list_files(repository, repository.revision, [f"{PurePosixPath(file).parent}/*.parquet"])
         raise UserError(f"corpus.fineweb: {named} has no file {file}{_near(file, [other.path for other in beside])}")

@@ -1,8 +1,8 @@
-"""The embedded corpus: the English in the docstrings of packages that this project installs anyway.
+"""The embedded corpus: English prose from the docstrings of the installed packages.
 
-It needs no download. The packages come from the lock, so every machine reads the same source files; they are
-parsed, never imported, and the result depends neither on the processes used nor on the Python that runs it.
-The standard library is not among them: its text changes with the Python version.
+It needs no download. The lock file pins the packages, so every machine reads the same source files. They are
+parsed, never imported, and the result depends neither on the number of processes nor on the Python version.
+The standard library is excluded because its text changes with the Python version.
 """
 
 import ast
@@ -26,7 +26,7 @@ from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
-# Package -> the distribution that holds its version. All of them stand in the lock.
+# Package -> the distribution that gives its version. All are pinned in the lock file.
 PACKAGES = {
     "numpy": "numpy",
     "scipy": "scipy",
@@ -38,28 +38,26 @@ PACKAGES = {
     "matplotlib": "matplotlib",
     "transformers": "transformers",
 }
-# A newline within a document, as web corpora have it between paragraphs: a blank line is then free to say
-# that the next document begins.
+# Paragraphs are separated by one newline, as in web corpora, so that a blank line can separate documents.
 PARAGRAPH_BREAK = "\n"
-# Folders whose text is not documentation: test suites (some wheels leave them out), copies of other packages.
+# Folders without documentation of the package: test suites (missing from some wheels) and vendored packages.
 SKIPPED_FOLDERS = {"test", "tests", "testing", "_testing", "_vendor", "externals", "vendored_templates"}
-FEW_FILES = 100  # starting processes costs more than reading these
-# Docstrings are read as the oldest supported Python reads them, so that a newer one does not accept more
-# files.
+FEW_FILES = 100  # below this number, starting processes takes longer than reading
+# Files are parsed with the grammar of the oldest supported Python, so that a newer one does not accept more of them.
 OLDEST_PYTHON = (3, 11)
 
 _DOC_NAME = re.compile(r"doc", re.IGNORECASE)  # add_newdoc, add_docstr, _shared_docs, START_DOCSTRING, ...
 
 
 class Docstrings:
-    """A source of one document per docstring, each paragraph only where it first occurs.
+    """Source of one document per docstring; a repeated paragraph is kept only where it first occurs.
 
     Parameters
     ----------
     roots : sequence of (name, folder), optional
-        Packages to read, in this order; by default `PACKAGES`, wherever they are installed.
+        Packages to read, in this order; by default the installed `PACKAGES`.
     processes : int
-        The documents are the same for any number of them.
+        Number of processes that read files; it does not affect the documents.
 
     Raises
     ------
@@ -79,7 +77,7 @@ class Docstrings:
         return iter(self._documents)
 
     def facts(self) -> dict[str, Any]:
-        """Return the packages with their versions, and how many files and documents were read."""
+        """Packages with their versions, and the numbers of files and documents read."""
         return {
             "source": "docstrings",
             "packages": {name: _version(name) for name, _ in self.roots},
@@ -109,13 +107,7 @@ class Docstrings:
 
 
 def find_package(name: str) -> Path:
-    """Return the folder of an installed package without importing it.
-
-    Raises
-    ------
-    UserError
-        If it is not installed.
-    """
+    """Return the folder of an installed package without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise UserError(
@@ -126,15 +118,15 @@ def find_package(name: str) -> Path:
 
 
 def python_files(root: Path) -> list[Path]:
-    """List the modules below `root` in an order that no file system changes, without `SKIPPED_FOLDERS`."""
+    """Return the modules below `root`, sorted by path, without those in `SKIPPED_FOLDERS`."""
     found = [path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)]
     return sorted(found, key=lambda path: path.relative_to(root).as_posix())
 
 
 def read_prose(path: Path) -> list[tuple[int, list[str]]]:
-    """Return (line, paragraphs) for each docstring of a module that has prose.
+    """Return (line, paragraphs) for each docstring of a module that contains prose.
 
-    A file that is not Python (a template, a fixture) has none.
+    A file that is not valid Python (a template or a fixture) yields an empty list.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape is a warning whose kind depends on the Python version
@@ -149,9 +141,8 @@ def read_prose(path: Path) -> list[tuple[int, list[str]]]:
 def docstrings(tree: ast.AST) -> dict[tuple[int, int], str]:
     """Return the docstrings in a syntax tree by (line, column).
 
-    Besides those of modules, classes and functions: a string that stands alone (as under an attribute), a
-    string given to a function that has "doc" in its name (``add_newdoc``, ``add_docstr``) or assigned to such
-    a name.
+    They include string expressions (such as those below an attribute) and strings passed to a function or assigned
+    to a variable with "doc" in its name (``add_newdoc``, ``add_docstr``).
     """
     found: dict[tuple[int, int], str] = {}
     for node in ast.walk(tree):
@@ -173,7 +164,7 @@ def _documenting(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _strings(node: ast.AST) -> Iterator[ast.Constant]:
-    """Find the constants below `node`, but not those inside f-strings: Python 3.12 moved their positions."""
+    """Yield the constants below `node`, except in f-strings, where their positions changed in Python 3.12."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -196,14 +187,14 @@ def _map(function: Any, items: list[Path], processes: int) -> Iterator[Any]:
     if processes <= 1 or len(items) < FEW_FILES:
         yield from map(function, items)
         return
-    # Forked workers do not run the calling script again, which Snakemake has put a preamble in.
+    # Forked workers do not run the calling script again, to which Snakemake has added a preamble.
     method = "fork" if sys.platform == "linux" else "spawn"
     with ProcessPoolExecutor(processes, multiprocessing.get_context(method)) as pool:
         yield from pool.map(function, items, chunksize=16)
 
 
 def _version(package: str) -> str:
-    """Return the version without its build tag: torch's CPU and CUDA builds have the same docstrings."""
+    """Return the version without its build tag, since torch's CPU and CUDA builds have the same docstrings."""
     try:
         return importlib.metadata.version(PACKAGES.get(package, package)).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:

@@ -1,11 +1,11 @@
-"""Paragraph of a docstring -> plain text: take the markup off, or say that it cannot be done."""
+"""Conversion of a docstring's paragraph from markup to plain text, where that is possible."""
 
 import re
 
-# What a reader reads aloud as a word: a name, a dotted name, a number, a short assignment.
+# Literals that read as words: a name, a dotted name, a number or a short assignment.
 _SPEAKABLE = re.compile(r"[A-Za-z_][\w.-]*(?:\(\))?|-?\d[\d.,]*%?|[A-Za-z_]\w*=[\w.'\"-]+|'[\w -]+'|\"[\w -]+\"")
 _TAIL = r"(?=$|[\s.,;:!?)\]'\"/\u2019-])"  # what may follow the end of inline markup
-_HEAD = r"(?:(?<=^)|(?<=[\s(\[\"'/\u2018-]))"  # what may stand before its start
+_HEAD = r"(?:(?<=^)|(?<=[\s(\[\"'/\u2018-]))"  # what may precede its start
 
 _ROLE = re.compile(r"(?::[a-zA-Z][\w+-]*(?::[a-zA-Z][\w+-]*)*:)`(~|!)?([^`<]+?)(?:\s*<[^`>]*>)?`")
 _MATH = re.compile(r"(?::math:`([^`]*)`|\$([^$]{1,200})\$|\\\((.*?)\\\))")
@@ -13,7 +13,7 @@ _LINK = re.compile(r"`([^`<>]+?)\s*<[^`>]+>`_{1,2}")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]]+)\](?:\([^()\s]+\)|\[[^\[\]]*\])")
 _BRACKETED_CODE = re.compile(r"\[(`[^`\[\]]+`)\]")
 _FOOTNOTE = re.compile(r"\s*\[(?:\d+|#\w*|\*|[A-Z][A-Za-z]+\d{2,4}[a-z]?)\]_(?=\W|$)")
-# A footnote after one of these is a part of the sentence.
+# A footnote mark after one of these words is part of the sentence.
 _PREPOSITIONS = "above also and as at by cf cf. from in is of on or per ref ref. see than the to with"
 _LITERAL = re.compile(r"``(.+?)``|`([^`]+)`_{0,2}")
 _STRONG = re.compile(_HEAD + r"\*\*(\S(?:[^*]*?\S)?)\*\*" + _TAIL)
@@ -21,9 +21,9 @@ _EMPHASIS = re.compile(_HEAD + r"\*(\S(?:[^*]*?\S)?)\*" + _TAIL)
 _UNDERSCORED = re.compile(_HEAD + r"_([A-Za-z][A-Za-z ]*)_" + _TAIL)
 _REFERENCE = re.compile(r"\b([A-Za-z][\w-]*[A-Za-z0-9])_(?=[\s.,;:!?)]|$)")
 
-# Names with an underscore (``n_samples``) are words of this trade; anything else with one is residue.
+# Names with an underscore (``n_samples``) count as words; any other underscore is residue.
 _NAMES = re.compile(r"\b_?[A-Za-z][A-Za-z0-9]*(?:(?:_[A-Za-z0-9]+)+_?|_)(?!\w)")
-# What is left of markup, code or mathematics after the rest was taken off: no sentence of prose has it.
+# Remains of markup, code or mathematics, which do not occur in a sentence of prose.
 _RESIDUE = re.compile(
     r"[`|\\{}<>=~^$@#*\[\]_]|https?:|www\.|::|->|%[sdrf(]|&\w+;"  # marks, addresses, format strings
     r"|\w\w\)?\w*\([^\s)]*,|\w\.\w+\(|\.\.\.\s*\w+\(|\s[+/-]\s"  # calls, arithmetic
@@ -37,8 +37,7 @@ _FOREIGN = re.compile(r"[\ufffd\ud800-\udfff\ue000-\uf8ff\u2190-\u2bff\U0001f000
 def plain(text: str) -> str | None:
     """Strip the markup from a paragraph.
 
-    Letters outside ASCII stay as they are; runs of white space become one space; characters without a glyph
-    go.
+    Letters outside ASCII are kept, runs of white space become one space, and characters without a glyph are removed.
 
     Parameters
     ----------
@@ -48,8 +47,7 @@ def plain(text: str) -> str | None:
     Returns
     -------
     str or None
-        Plain text, or None where code, mathematics or markup is left that is not read as words: a sentence
-        with a hole in it is worse than no sentence.
+        Plain text, or None if code, mathematics or markup remains that cannot be read as words.
     """
     text = _SPACES.sub(" ", _UNPRINTABLE.sub("", _SPACES.sub(" ", text))).strip()
     text = _FOOTNOTE.sub(_footnote, text)
@@ -68,7 +66,7 @@ def plain(text: str) -> str | None:
 
 
 def _footnote(match: re.Match[str]) -> str:
-    """Drop a footnote's mark, unless the sentence needs it: "as suggested in [1]_"."""
+    """Remove a footnote mark, unless the sentence needs it, as in "suggested in [1]_"."""
     before = match.string[: match.start()].rsplit(" ", 1)[-1].lower()
     return "$" if before in _PREPOSITIONS.split() or not before or before.endswith("(") else ""
 
@@ -79,12 +77,12 @@ def _role(match: re.Match[str]) -> str:
 
 
 def _formula(match: re.Match[str]) -> str:
-    """Return a formula that is one letter, word or number as such, and a mark of residue for any other."""
+    """Return the text of a formula that is one letter, word or number; otherwise a mark of residue."""
     body = next(group for group in match.groups() if group is not None).strip()
     return body if re.fullmatch(r"[A-Za-z]+|\d+(?:\.\d+)?", body) else "$"
 
 
 def _literal(match: re.Match[str]) -> str:
-    """Return a literal that is a name, a number or words as such, and a mark of residue for any other."""
+    """Return the text of a literal that is a name, a number or words; otherwise a mark of residue."""
     body = (match[1] or match[2] or "").strip().lstrip("~!.")
     return body if _SPEAKABLE.fullmatch(body) or re.fullmatch(r"[A-Za-z][A-Za-z ,.'-]*", body) else "$"

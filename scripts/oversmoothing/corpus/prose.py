@@ -1,8 +1,8 @@
-"""Docstring -> paragraphs of English: drop the code, the tables and the markup, keep what reads as prose.
+"""Extraction of English prose from docstrings, without code, tables or markup.
 
-A docstring is read twice. First by its layout: headers, underlines, doctests, literal blocks, directives and
-reference lists go, and the remaining lines become paragraphs. Then by its words: `markup.plain` takes the
-markup off each paragraph, and only a paragraph of whole sentences in ordinary words stays.
+The first pass uses the layout: it removes headers, underlines, doctests, literal blocks, directives and reference
+lists, and joins the remaining lines into paragraphs. The second uses the words: `markup.plain` strips the markup from
+each paragraph, and only paragraphs of whole sentences in ordinary words are kept.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from oversmoothing.corpus.markup import plain
 
-# Sections (NumPy and Google style) whose lines are lists of names, not sentences.
+# Sections (NumPy and Google style) that contain lists of names rather than sentences.
 DROPPED_SECTIONS = {
     "references",
     "reference",
@@ -51,7 +51,7 @@ _TABLE = re.compile(r"\||\+[-=+]{3,}|={2,}\s+=|-{2,}\s+-")
 _CUT = re.compile(r"^(?:TODO|FIXME|XXX)|\b(?:e\.g|i\.e|cf)\.$")  # a note to oneself; a sentence cut short
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'\u201d\u2019]*\s+(?=[\"'\u201c\u2018(]?[A-Z0-9])")
 
-# Words without which English does not get far; their share tells prose from lists of names.
+# Function words of English; their share distinguishes prose from lists of names.
 _COMMON_WORDS = (
     "a about after all also although an and any are as at be because been before being between both but by "
     "can cannot could do does each either else every for from had has have how however if in instead into is "
@@ -64,37 +64,37 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def paragraphs(docstring: str) -> list[str]:
-    """Return the paragraphs of prose in a docstring, each on one line, in the order they stand.
+    """Return the paragraphs of prose in a docstring, in order and each on one line.
 
     Parameters
     ----------
     docstring : str
-        As it stands in the source, with its indentation; reStructuredText, Markdown, NumPy or Google style.
+        With its indentation; reStructuredText, Markdown, NumPy or Google style.
 
     Returns
     -------
     list of str
-        Paragraphs of one or more whole sentences; empty if the docstring holds none.
+        Paragraphs of one or more whole sentences.
     """
     return [text for lines in _blocks(_dedent(docstring)) if (text := _sentences(plain(" ".join(lines))))]
 
 
 def _dedent(docstring: str) -> list[str]:
-    """Split into lines without the common indentation, alike in any Python (``inspect.cleandoc`` is not)."""
+    """Split into lines without the common indentation (``inspect.cleandoc`` differs between Python versions)."""
     lines = [line.rstrip() for line in docstring.expandtabs().splitlines()]
     margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line), default=0)
     return [line.lstrip() if number == 0 else line[margin:] for number, line in enumerate(lines)]
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Yield the lines of each block that may be prose: layout alone decides, no word is judged here."""
+    """Yield the lines of each block that may be prose, judged by layout alone."""
     block: list[str] = []  # the paragraph being read
     depth = 0  # its indentation
-    hanging = False  # its later lines stand deeper than its first: a list item or an entry
+    hanging = False  # its later lines are indented more than its first: a list item or an entry
     skip: int | None = None  # drop every line deeper than this
     fence = ""  # the mark that closes a Markdown code block
     dropped = code = False  # inside a dropped section; inside a doctest
-    entries: int | None = None  # inside a section of entries that stand deeper than this
+    entries: int | None = None  # inside a section whose entries are indented more than this
 
     for line in lines:
         text = line.strip()
@@ -167,7 +167,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _sentences(text: str | None) -> str | None:
-    """Return `text` if it is whole sentences of ordinary words, without a last one that announces code."""
+    """Return `text` if it consists of whole sentences of ordinary words, without a final one that introduces code."""
     if not text:
         return None
     if text.endswith(":"):

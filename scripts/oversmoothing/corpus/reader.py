@@ -1,4 +1,4 @@
-"""Reading a corpus. Training imports this module: whatever it imports can retrain every model."""
+"""Reading of a corpus. Training imports this module, so a change to anything it imports retrains every model."""
 
 import hashlib
 import json
@@ -11,19 +11,19 @@ from oversmoothing.jobs import UserError
 
 
 def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
-    """Bytes of a split, mapped into memory read-only, after a check against the manifest by size and sha256.
+    """Bytes of a split, memory-mapped read-only, after a check of size and sha256 against the manifest.
 
-    Rules take the splits as ``ancient()``, so Snakemake does not notice that one has changed.
+    The check is needed because rules take the splits as ``ancient()``, so that Snakemake does not notice a change.
 
     Parameters
     ----------
     path : path
-        File of raw bytes, as `splits.build_splits` writes it.
+        File of raw bytes written by `splits.build_splits`.
     manifest : path
         The corpus's manifest.
     split : {"train", "validation", "evaluation"}
     check : bool
-        Whether to compare with the manifest. False is for a process beside which another one checks.
+        Whether to compare with the manifest; False if another process of the same job does so.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
     Raises
     ------
     UserError
-        If the file is missing, empty or not the one in the manifest, or the manifest is missing or damaged.
+        If the file is missing, empty or differs from the manifest, or if the manifest is missing or damaged.
     """
     path = Path(path)
     part = read_manifest(manifest)["splits"][split]
@@ -49,18 +49,7 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
-    """Manifest of a corpus.
-
-    Returns
-    -------
-    dict
-        As `splits.build_splits` writes it; each of ``splits`` has ``bytes`` and ``sha256``.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, truncated or damaged.
-    """
+    """Manifest of a corpus, as `splits.build_splits` writes it; each of ``splits`` has ``bytes`` and ``sha256``."""
     try:
         manifest: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         for split, part in manifest["splits"].items():

@@ -1,12 +1,11 @@
-"""Runs of words that two texts share: how a text that stands in two splits is found."""
+"""Runs of words that two texts share, by which overlapping splits are detected."""
 
 from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
 
-# An odd 64-bit multiplier (the one of Knuth's MMIX generator), so that a run's hash depends on the words'
-# order.
+# The odd 64-bit multiplier of Knuth's MMIX generator; it makes a run's hash depend on the order of the words.
 MULTIPLIER = np.uint64(6364136223846793005)
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~\u2018\u2019\u201c\u201d\u2013\u2014\u2026"
 CACHED_WORDS = 1_000_000  # about 150 MB at most
@@ -15,20 +14,14 @@ CACHED_WORDS = 1_000_000  # about 150 MB at most
 def run_hashes(text: str, length: int) -> np.ndarray:
     """Hash every run of `length` consecutive words of a text.
 
-    Words are what white space separates, in lower case and without punctuation at their ends (a word that is
-    nothing else keeps it), so every run that two texts share letter by letter is also shared by this measure.
-
-    Parameters
-    ----------
-    text : str
-    length : int
-        Words in a run.
+    Words are separated by white space, in lower case and without punctuation at their ends (a word of punctuation
+    alone keeps it), so any run that two texts share literally also has equal hashes.
 
     Returns
     -------
     numpy.ndarray of uint64, shape (words - length + 1,)
-        Empty for a shorter text. Equal runs give equal hashes on every machine; different ones differ but for
-        a chance of about 2**-64 a pair.
+        Empty for a shorter text. Equal runs have equal hashes on every machine; two different ones collide with a
+        probability of about 2**-64.
     """
     words = np.array([_WORD_HASHES[word] for word in text.split()], dtype=np.uint64)
     count = max(0, len(words) - length + 1)
@@ -40,22 +33,22 @@ def run_hashes(text: str, length: int) -> np.ndarray:
 
 
 def collect(hashes: Iterable[np.ndarray]) -> np.ndarray:
-    """Merge arrays of hashes into one sorted array without repeats, which `shares_run` searches."""
+    """Merge arrays of hashes into one sorted array without repeats, for `shares_run`."""
     arrays = list(hashes)
     return np.unique(np.concatenate(arrays)) if arrays else np.zeros(0, dtype=np.uint64)
 
 
 def shares_run(hashes: np.ndarray, known: np.ndarray) -> bool:
-    """Say whether any of `hashes` is in the sorted array `known`."""
+    """Whether any of `hashes` is in the sorted array `known`."""
     if not len(hashes) or not len(known):
         return False
-    ordered = np.sort(hashes)  # sorted keys walk through memory in one direction
+    ordered = np.sort(hashes)  # sorted keys access memory in order
     places = np.searchsorted(known, ordered)
     return bool(np.any(known[np.minimum(places, len(known) - 1)] == ordered))
 
 
 class _WordHashes(dict[str, int]):
-    """Word -> 64-bit hash, remembered; Python's own hash() is salted and differs between runs."""
+    """Cache of 64-bit hashes of words; Python's own hash() is salted and differs between runs."""
 
     def __missing__(self, word: str) -> int:
         if len(self) >= CACHED_WORDS:

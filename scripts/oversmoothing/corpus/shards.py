@@ -1,11 +1,11 @@
-"""Parquet shards of a large corpus -> train, validation and evaluation, disjoint by document.
+"""Train, validation and evaluation splits of a large corpus of Parquet shards, disjoint by document.
 
 The thesis trains on one shard of FineWeb, validates on the last tenth of its bytes and evaluates on another shard
-(section 3). The border between train and validation is moved to the next document here, and a document that stands
-in a held-out split too is dropped from the others: FineWeb repeats documents across the crawls it is made of.
+(section 3). Here the border between train and validation is moved to the next document, and a document that also
+occurs in a held-out split is dropped from the others, because FineWeb repeats documents across its crawls.
 
-Nothing is done per document in Python, and of each document only a hash of 8 bytes is kept, and that only in the
-held-out splits. `splits` asks more of a corpus, no shared runs of words, and takes longer.
+No document is processed in Python; memory holds only an 8-byte hash of each held-out document. `splits` also excludes
+shared runs of words, and takes longer.
 """
 
 import hashlib
@@ -26,18 +26,18 @@ from oversmoothing.store.atomic import atomic_path, write_json
 
 logger = logging.getLogger(__name__)
 
-ROLES = ("train", "evaluation")  # the lists of shards in the config; validation is cut off train
+ROLES = ("train", "evaluation")  # the lists of shards in the config; validation is the end of train
 
 
 class Shards(NamedTuple):
-    """Shards in order, of which the first `budget` bytes of text are taken, to the end of a document; None: all."""
+    """Shards in order, of which the first `budget` bytes are used, up to the end of a document; None means all."""
 
     paths: Sequence[Path]
     column: str = "text"
     budget: int | None = None
 
     def read(self) -> Iterator[tuple[Texts, np.ndarray]]:
-        """Yield batches of texts with the place of each text's first byte, int64, counted over all shards."""
+        """Yield batches of texts with the int64 offset of each text's first byte, counted over all shards."""
         place = 0
         for path in self.paths:
             for texts in read_texts(path, self.column):
@@ -53,18 +53,12 @@ class Shards(NamedTuple):
             raise too_little([path.name for path in self.paths], self.budget, place)
 
     def size(self) -> int:
-        """Return the bytes of text that are taken."""
+        """Number of bytes of text that are used."""
         return sum(int(texts.lengths().sum()) for texts, _ in self.read())
 
 
 def open_shards(manifest: Mapping[str, Any], column: str) -> dict[str, Shards]:
-    """Open by role what `fineweb.fetch_shards` brought, once it is seen to be what the manifest describes.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or has changed.
-    """
+    """Return the shards of each role that `fineweb.fetch_shards` downloaded, after a check against its manifest."""
     folder = Path(manifest["folder"])
     for file, described in manifest["files"].items():
         path = folder / file
@@ -84,7 +78,7 @@ def open_shards(manifest: Mapping[str, Any], column: str) -> dict[str, Shards]:
 
 
 def shard_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the corpus's manifest records of the shards: no path of this machine."""
+    """Facts about the shards for the corpus's manifest, without local paths."""
     known = {key: manifest[key] for key in ("repository", "commit", "files", *ROLES)}
     return {"source": "fineweb", **known}
 
@@ -100,30 +94,24 @@ def build_from_shards(
     at_least: Mapping[str, int] | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write the three splits as raw UTF-8 bytes, and a manifest of what is in them (see `splits.build_splits`).
+    """Write the three splits as raw UTF-8 bytes and a manifest (see `splits.build_splits`); return the manifest.
 
     Parameters
     ----------
     training : Shards
-        Of which the last share `validation` of the bytes becomes the validation split. A document that the border
-        cuts goes to train.
+        Train and validation split; a document across the border belongs to train.
     evaluation : Shards
     paths : mapping of str to Path
-        Where ``train``, ``validation`` and ``evaluation`` go.
+        Files of ``train``, ``validation`` and ``evaluation``.
     manifest : Path
     validation : float
-        Between 0 and 1; the thesis has 0.1.
+        Share of the bytes of `training` for the validation split, between 0 and 1; 0.1 in the thesis.
     separator : str
-        Stands between two documents; the thesis has none.
+        Text between two documents; none in the thesis.
     at_least : mapping of str to int, optional
-        Bytes that a split must have.
+        Smallest size of each split in bytes.
     facts : mapping, optional
-        Where the shards came from, for the manifest.
-
-    Returns
-    -------
-    dict
-        The manifest.
+        Origin of the shards, for the manifest.
 
     Raises
     ------
@@ -135,7 +123,7 @@ def build_from_shards(
     parts: dict[str, Any] = {}
     known = np.zeros(0, np.uint64)
     with ExitStack() as stack:
-        # Entered first, so renamed last: a manifest never stands beside splits that it does not describe.
+        # Entered first and therefore renamed last: a manifest never exists beside splits that it does not describe.
         temporary_manifest = stack.enter_context(atomic_path(manifest))
         for split, shards, first, end in (
             ("evaluation", evaluation, 0, None),
@@ -173,7 +161,7 @@ def build_from_shards(
 
 
 def too_little(files: Sequence[str], budget: int, size: int) -> UserError:
-    """Say that some files hold less text than a budget asks for."""
+    """Return the error for files with less text than the budget."""
     return UserError(
         f"corpus.fineweb: a budget of {budget:,} bytes, but {', '.join(files)} hold {size:,} bytes of text: "
         "name more shards, lower the budget, or write null to take them whole"
@@ -186,7 +174,7 @@ def _sha256(path: Path) -> str:
 
 
 def _known(hashes: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Say which hashes are in the sorted array `known`."""
+    """Mask of the hashes that are in the sorted array `known`."""
     if not len(known):
         return np.zeros(len(hashes), bool)
     places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)

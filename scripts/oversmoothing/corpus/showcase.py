@@ -1,6 +1,6 @@
-"""Prompts that show what oversmoothing is, as windows: each scores one byte, the right one after it.
+"""Prompts that illustrate oversmoothing, as windows that score one byte: the correct continuation.
 
-They go through the rules of all windows, so that no distribution and no metric is computed anywhere else.
+They pass through the same rules as all other windows, so distributions and metrics are computed in one place only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,21 +12,13 @@ from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 
-NOWHERE = -1  # the offset of a prompt, which stands in no corpus
+NOWHERE = -1  # the offset of a prompt, which is not from the corpus
 
 
 def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
-    """Make a window of each prompt.
+    """Windows of the prompts, with the schema of all windows and the offset -1.
 
-    Parameters
-    ----------
-    entries : sequence of mappings
-        ``prompt`` and ``next``, text; ``next`` is one byte in UTF-8.
-
-    Returns
-    -------
-    pyarrow.Table
-        With the windows' schema; ``window`` is the place in the list, ``offset`` is -1.
+    Each entry has ``prompt`` and ``next``, both text; ``next`` is one byte in UTF-8.
     """
     columns = [
         range(len(entries)),
@@ -38,13 +30,7 @@ def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
 
 
 def read_prompts(path: str | Path) -> list[tuple[bytes, int]]:
-    """Read each prompt and the right next byte, in the order of the windows.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, or its windows are no prompts.
-    """
+    """Read each prompt and its correct next byte, in the order of the windows."""
     rows = read_table(path, ["prompt", "scored"]).to_pylist()
     if any(len(row["scored"]) != 1 for row in rows):
         raise UserError(f"{path}: a window of more than one scored byte, where prompts were expected; run again")

@@ -1,7 +1,7 @@
 """The sources of documents that a config can name in ``corpus.source``, each declared once.
 
-A source of your own is a function here and its line in `SOURCES`. Its imports stand inside the function, so that the
-workflow, which reads the names, imports none of the readers.
+To add a source, write a function here and add it to `SOURCES`. It imports its reader inside the function, so that the
+workflow can read the names without importing the readers.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,20 +12,20 @@ from oversmoothing.jobs import UserError
 
 
 def docstrings(settings: Mapping[str, Any], processes: int) -> Source:
-    """Prose in the documentation of the installed packages."""
+    """Prose from the docstrings of the installed packages."""
     from oversmoothing.corpus.harvest import Docstrings
 
     return Docstrings(processes=processes)
 
 
 def files(settings: Mapping[str, Any], processes: int) -> Source:
-    """Files of the user's: Parquet, JSONL and plain text."""
+    """Local files: Parquet, JSON Lines and plain text."""
     from oversmoothing.corpus.files import Files
 
     return Files(settings.get("paths") or [], settings.get("column") or "text")
 
 
-# Each takes the config's `corpus` settings and the number of processes that it may use.
+# Each function takes the `corpus` section of the config and the number of processes that it may use.
 SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
     "docstrings": docstrings,
     "files": files,
@@ -33,13 +33,7 @@ SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
-    """Documents of the source that ``settings["source"]`` names; they do not depend on the number of processes.
-
-    Raises
-    ------
-    UserError
-        If the source is unknown, or what it reads does not exist.
-    """
+    """Source that ``settings["source"]`` names; its documents do not depend on the number of processes."""
     name = settings.get("source")
     if name not in SOURCES:
         raise UserError(f"corpus.source: {name!r} is unknown; use one of {', '.join(sorted(SOURCES))}")

@@ -1,9 +1,9 @@
-"""Documents -> bytes -> train, validation and evaluation, disjoint and without text in common.
+"""Train, validation and evaluation splits of a source of documents, without text in common.
 
-A document's split follows from a hash of its text alone: neither the order of the source nor what else is in
-it moves a document from one split to another. The held-out splits are written first, and a document that
-shares a run of words with one already written is dropped from validation or train; the held-out text thus
-keeps the distribution of the source, and memory holds only the runs of the held-out splits.
+A hash of a document's text alone determines its split, so neither the order of the source nor its other documents
+move it to another one. The held-out splits are written first, and a document of a later split that shares a run of
+words with an earlier split is dropped. The evaluation text thus keeps the distribution of the source, and memory holds
+only the runs of the held-out splits.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from oversmoothing.store.atomic import atomic_path, write_json
 
 logger = logging.getLogger(__name__)
 
-# In the order they are written; a later one gives way to an earlier one where they overlap.
+# In the order of writing: where two splits overlap, the document of the later one is dropped.
 SPLITS = ("evaluation", "validation", "train")
 
 
@@ -38,37 +38,32 @@ def build_splits(
     overlap_words: int | None = 13,
     at_least: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    r"""Write the three splits of a source as raw UTF-8 bytes, and a manifest of what is in them.
+    r"""Write the three splits of a source as raw UTF-8 bytes and a manifest of them; return the manifest.
 
-    The source is read once for each split. The files appear together once all is well; if anything fails,
-    those that were there before stay.
+    The source is read once for each split. The files are replaced together at the end; after an error, any earlier
+    files are unchanged.
 
     Parameters
     ----------
     source : Source
     paths : mapping of str to Path
-        Where each of `SPLITS` goes.
+        File of each of `SPLITS`.
     manifest : Path
-        JSON: the source's facts, the settings, and for each split its documents, bytes, sha256 and how many
-        documents were dropped and why. Equal corpora give equal manifests.
+        JSON: the source's facts, the settings and, for each split, its documents, bytes, sha256 and the numbers of
+        dropped documents by reason. Equal corpora have equal manifests.
     shares : mapping of str to float
-        The share of the documents that each split gets; positive, with sum 1.
+        Share of the documents in each split; positive, with sum 1.
     separator : str
-        Stands between two documents. The thesis uses none (``""``); a blank line lets a model see the border.
+        Text between two documents. The thesis uses none (``""``); a blank line makes the border visible to a model.
     overlap_words : int, optional
-        Length of the run of words that no two splits may share; None leaves overlaps in.
+        Length of the runs of words that no two splits may share; None keeps overlaps.
     at_least : mapping of str to int, optional
-        Bytes that a split must have, such as what the evaluation windows need. Every split needs one.
-
-    Returns
-    -------
-    dict
-        The manifest.
+        Smallest size of each split in bytes, such as the evaluation windows need; at least one byte in any case.
 
     Raises
     ------
     UserError
-        If the shares make no sense, the source has no document, or a split is too small.
+        If the shares are invalid, the source has no document, or a split is too small.
     """
     bounds = split_bounds(shares)
     if overlap_words is not None and overlap_words < 1:
@@ -78,7 +73,7 @@ def build_splits(
     known = collect([])
     total: int | None = None
     with ExitStack() as stack:
-        # Entered first, so renamed last: a manifest never stands beside splits that it does not describe.
+        # Entered first and therefore renamed last: a manifest never exists beside splits that it does not describe.
         temporary_manifest = stack.enter_context(atomic_path(manifest))
         for split in SPLITS:
             writer = SplitWriter(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
@@ -122,7 +117,7 @@ def build_splits(
 
 
 def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
-    """Return where each split's share of [0, 1) ends, in the order of `SPLITS`.
+    """Upper bound of each split's share of [0, 1), in the order of `SPLITS`.
 
     Raises
     ------
@@ -146,7 +141,7 @@ def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
 
 
 class _Overlap:
-    """Refuses a text that shares a run of words with the splits before; remembers the runs of the others."""
+    """Rejects texts that share a run of words with an earlier split and collects the runs of those it accepts."""
 
     def __init__(self, words: int | None, known: np.ndarray, remember: bool) -> None:
         self.words = words

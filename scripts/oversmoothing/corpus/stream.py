@@ -1,4 +1,4 @@
-"""The first texts of a large corpus over the network, with `datasets`, where a whole shard would be too much."""
+"""Download of the first texts of a large corpus with `datasets`, without downloading whole shards."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,34 +16,21 @@ ROWS = 1000
 
 
 def stream_texts(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
-    """Write the first `budget` bytes of text of some Parquet files on the hub, to the end of a document.
+    """Write the first `budget` bytes of text of Parquet files on the hub, up to the end of a document.
 
-    Only that column of the row groups that are needed travels. A stream cannot be held against the whole file's
-    checksum, and begins again after a break; `path` appears when it is complete.
-
-    Parameters
-    ----------
-    repository : Repository
-        A dataset, at a commit.
-    files : sequence of str
-        Paths inside the repository.
-    column : str
-        That holds the text.
-    budget : int
-        Bytes.
-    path : Path
-        A Parquet file with that column.
+    Only this column of the required row groups is transferred. A partial download cannot be compared with the whole
+    file's checksum and restarts after an interruption; `path` appears when it is complete.
 
     Raises
     ------
     UserError
-        If the files have no such column, hold less, or cannot be reached.
+        If the files lack the column, contain too little text, or cannot be downloaded.
     """
     patiently(repository, lambda: _stream(repository, files, column, budget, path))
 
 
 def _stream(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
-    import datasets  # takes seconds, and only a budget needs it
+    import datasets  # takes seconds to import and is needed only for a budget
 
     sources = [f"hf://datasets/{repository.name}@{repository.revision}/{file}" for file in files]
     schema = pa.schema([pa.field(column, pa.large_string())])

@@ -1,7 +1,7 @@
-"""A Parquet file's column of texts as bytes, straight from Arrow's buffers: no Python object per document.
+"""A Parquet file's column of texts as bytes, read from Arrow's buffers without a Python object per document.
 
-Arrow keeps the texts of a batch one after the other in one buffer of UTF-8 and says in another where each ends, so
-that joining a million documents is a copy of memory.
+Arrow stores the texts of a batch contiguously in one UTF-8 buffer and their offsets in another, so joining a million
+documents is a copy of memory.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from oversmoothing.compiled import compiled
 from oversmoothing.corpus.files import damage_named, text_column
 from oversmoothing.jobs import UserError
 
-ROWS = 2048  # read at a time: some megabytes of web pages; it bounds the memory, not the result
+ROWS = 2048  # read at a time, some megabytes of web pages; affects memory use, not the result
 # The odd 64-bit multiplier of Knuth's MMIX generator.
 MULTIPLIER = np.uint64(6364136223846793005)
 
@@ -35,37 +35,31 @@ class Texts(NamedTuple):
     borders: np.ndarray
 
     def lengths(self) -> np.ndarray:
-        """Return the bytes of each text, int64 of shape (n,)."""
+        """Length of each text in bytes, int64 of shape (n,)."""
         return np.diff(self.borders)
 
     def hashes(self) -> np.ndarray:
-        """Return a 64-bit hash of each text, uint64 of shape (n,): the same on every machine."""
+        """64-bit hash of each text, uint64 of shape (n,), the same on every machine."""
         return _hash(self.data, self.borders)
 
     def join(self, keep: np.ndarray, separator: bytes) -> np.ndarray:
-        """Return the texts of the mask `keep` with `separator` between them, as uint8; no copy where none is needed."""
+        """Texts selected by the mask `keep`, joined by `separator`, as uint8; copied only if necessary."""
         if not separator and keep.all():
             return self.data[self.borders[0] : self.borders[-1]]
         return _join(self.data, self.borders, keep, np.frombuffer(separator, np.uint8))
 
 
 def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
-    """Yield a Parquet file's texts in batches, in the file's order.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged, has no such column of texts, or holds one that is not UTF-8.
-    """
+    """Yield a Parquet file's texts in batches, in the file's order."""
     row = 0
     with damage_named(path), pq.ParquetFile(path) as file:
         text_column(path, file, column)
         for batch in file.iter_batches(batch_size=ROWS, columns=[column]):
             texts = _plain(batch.column(0)).cast(pa.large_string())
             try:
-                texts.validate(full=True)  # Arrow does not check what a writer claimed to be UTF-8
+                texts.validate(full=True)  # reading does not verify that a string column is UTF-8
             except pa.ArrowInvalid:
-                raise UserError(f"{path}: row {row + _first_bad(texts)} is not UTF-8: mend the row") from None
+                raise UserError(f"{path}: row {row + _first_bad(texts)} is not UTF-8: correct the row") from None
             if texts.null_count:
                 texts = texts.fill_null("")
             yield _view(texts)
@@ -99,7 +93,7 @@ def _hash(data, borders):  # numba infers the types
         value = np.uint64(end - place)
         while place < end:
             word = np.uint64(0)
-            if place + 8 <= end:  # written out, so that the compiler makes one load of it
+            if place + 8 <= end:  # unrolled, so that the compiler combines it into one load
                 word = (
                     np.uint64(data[place])
                     | np.uint64(data[place + 1]) << np.uint64(8)

@@ -1,4 +1,4 @@
-"""Evaluation windows: the stretches of held-out text on which every model is scored."""
+"""Evaluation windows: the passages of held-out text on which every model is scored."""
 
 import re
 from bisect import bisect, insort
@@ -18,38 +18,37 @@ SCHEMA = pa.schema(
     ]
 )
 
-# A sentence starts at the first byte that is no white space after a mark and at least one white space.
+# A sentence starts at the first non-space byte after a punctuation mark and at least one white space.
 SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
-# After so many draws in a row without a place the corpus is crowded, and is read for the places that are left.
+# After this many failed draws in a row, the corpus is searched for the remaining places.
 DRAWS_WITHOUT_PLACE = 200
 
 
 def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: int) -> pa.Table:
-    """Draw windows that each start a sentence and do not overlap (thesis, section 3).
+    """Draw windows that start with a sentence and do not overlap (thesis, section 3).
 
-    A random byte is drawn and the window starts with the next sentence, so that only the neighbourhood of the
-    windows is read, however large the corpus (but all of it if it is nearly full). The first n windows are the
-    same for every `count` >= n.
+    A random byte is drawn and the window starts at the next sentence, so only the neighbourhood of the windows is
+    read, unless the corpus is nearly full. The first n windows are the same for every `count` >= n.
 
     Parameters
     ----------
     data : numpy.ndarray or memmap of uint8, shape (bytes,)
         The evaluation split.
     count : int
-        Windows to draw; the thesis has 100.
+        Number of windows; 100 in the thesis.
     prompt, scored : int
-        Bytes of the prompt and of the scored text that follows it; the thesis has 100 and 500.
+        Length of the prompt and of the scored text after it in bytes; 100 and 500 in the thesis.
     seed : int
 
     Returns
     -------
     pyarrow.Table
-        With `SCHEMA`, one row per window in the order of ``window`` = 0, 1, ..., which is the order drawn.
+        With `SCHEMA`, one row per window in the order drawn: ``window`` = 0, 1, ...
 
     Raises
     ------
     UserError
-        If a number makes no sense or the corpus has no room for that many windows.
+        If a number is out of range or the corpus has no room for that many windows.
     """
     for name, value, least in (
         ("count", count, 1),
@@ -58,7 +57,7 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
         ("seed", seed, 0),
     ):
         if value < least:
-            raise UserError(f"windows: {name} is {value}: write a number from {least} on")
+            raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
     if len(data) < count * length:
         raise UserError(_full(len(data), 0, count, length))
@@ -69,7 +68,7 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
 
 
 def _draw_offsets(data: np.ndarray, count: int, length: int, random: np.random.Generator) -> list[int]:
-    """Return `count` starts of sentences, at least `length` bytes from each other and from the end."""
+    """Draw `count` starts of sentences, at least `length` bytes from each other and from the end."""
     last = len(data) - length
     drawn: list[int] = []
     taken: list[int] = []  # the same, sorted
@@ -98,7 +97,7 @@ def _sentences(data: np.ndarray, position: int, last: int) -> Iterator[int]:
 
 
 def _fits(start: int, taken: list[int], length: int) -> bool:
-    """Say whether a window at `start` overlaps none of the sorted starts in `taken`."""
+    """Whether a window at `start` overlaps none of those at the sorted starts in `taken`."""
     place = bisect(taken, start)
     before = place == 0 or taken[place - 1] + length <= start
     return before and (place == len(taken) or start + length <= taken[place])

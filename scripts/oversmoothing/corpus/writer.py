@@ -1,4 +1,4 @@
-"""How a split comes onto the disk: raw bytes, counted and hashed on the way."""
+"""Writer of a split as raw bytes, which counts and hashes them."""
 
 import hashlib
 from contextlib import ExitStack
@@ -7,15 +7,7 @@ from typing import Any, BinaryIO
 
 
 class SplitWriter:
-    """Writes documents with a separator between them.
-
-    Parameters
-    ----------
-    stack : ExitStack
-        Closes the file.
-    path : Path
-    separator : bytes
-    """
+    """Writes documents with a separator between them; `stack` closes the file."""
 
     def __init__(self, stack: ExitStack, path: Path, separator: bytes) -> None:
         self.file: BinaryIO = stack.enter_context(path.open("wb"))
@@ -25,7 +17,7 @@ class SplitWriter:
         self.bytes = 0
 
     def write(self, data: bytes | memoryview, documents: int) -> None:
-        """Append some documents, with the separator between them already, but not before the first of them."""
+        """Append documents that are already joined by the separator, without one before the first."""
         for part in (self.separator, data) if self.documents and self.separator else (data,):
             self.file.write(part)
             self.digest.update(part)
@@ -33,6 +25,6 @@ class SplitWriter:
         self.documents += documents
 
     def close(self) -> dict[str, Any]:
-        """Return the split's entry in the manifest."""
+        """Close the split and return its entry in the manifest."""
         self.file.close()
         return {"documents": self.documents, "bytes": self.bytes, "sha256": self.digest.hexdigest()}

@@ -1,6 +1,6 @@
-"""Causal language models and tokenizers of the hub, through the Auto classes of transformers.
+"""Causal language models and tokenizers from the hub, loaded with the Auto classes of transformers.
 
-They are loaded from a folder in the Hugging Face format, from safetensors alone and offline; code that comes with a
+They are loaded offline from a folder in the Hugging Face format and from safetensors only; code that comes with a
 model is never run.
 """
 
@@ -21,22 +21,14 @@ from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder
 
 KEY = "quality.language_model"  # of the config, for messages
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
-BUFFERS = 1 << 28  # numbers in tensors that are in no file, such as masks
-TIED = 2  # times the weights of the files that a model may have: embedding and head may be one
+BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
+TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
 NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A causal language model with its tokenizer.
-
-    Attributes
-    ----------
-    model, tokenizer
-        Of transformers; the model is on its device, in float32.
-    context : int or None
-        The longest sequence that it reads, in tokens; None where it sets no limit.
-    """
+    """A causal language model of transformers, in float32, with its tokenizer and longest context in tokens, if any."""
 
     model: Any
     tokenizer: Any
@@ -44,20 +36,7 @@ class LanguageModel:
 
 
 def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = KEY) -> LanguageModel:
-    """Causal language model with its tokenizer, in float32.
-
-    Parameters
-    ----------
-    folder : path
-    device : torch.device or str
-    key : str
-        The config's key, for messages.
-
-    Raises
-    ------
-    UserError
-        As `load_causal_lm` and `load_tokenizer`.
-    """
+    """Causal language model with its tokenizer, in float32; `key` of the config names it in messages."""
     tokenizer = load_tokenizer(folder, key)
     model = load_causal_lm(folder, torch.float32, key, device)
     _keep_in_float32(model.get_output_embeddings())
@@ -65,7 +44,7 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu", 
 
 
 def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: torch.device | str = "cpu") -> Any:
-    """Causal language model that has run once on two tokens.
+    """Causal language model, after a test run on two tokens.
 
     Parameters
     ----------
@@ -84,7 +63,7 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
     Raises
     ------
     UserError
-        If the folder does not pass `check_folder`, the model needs code of its own, its weights do not fit its config,
+        If the folder does not pass `check_folder`, the model needs its own code, its weights do not match its config,
         or it does not run.
     """
     disable_progress_bar()
@@ -118,17 +97,11 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
 
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
-    """Tokenizer of a model (parameters as in `load_causal_lm`).
-
-    Raises
-    ------
-    UserError
-        If the folder does not pass `check_folder`, or its tokenizer finds no token in a text.
-    """
+    """Tokenizer of a model (parameters as in `load_causal_lm`)."""
     with told(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
         tokenizer = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
-        # Without a vocabulary transformers reads every text as empty.
+        # Without a vocabulary, transformers tokenizes every text to nothing.
         ids = tokenizer("a b", add_special_tokens=False)["input_ids"]
         if not ids or not all(type(token) is int and token >= 0 for token in ids):
             raise UserError("its tokenizer finds no token in a text")
@@ -136,16 +109,16 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 
 
 def context_of(model: Any) -> Any:
-    """Longest sequence that a model reads, in tokens; None where it sets no limit."""
+    """Longest context of a model in tokens, or None if it has no limit."""
     return getattr(model.config, "max_position_embeddings", None)
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Context that turns any error inside into a `UserError` of one line: `what`, and the reason in brackets.
+    """Context that converts any error into a `UserError` of one line: `what`, and the reason in brackets.
 
-    A wrong config breaks transformers in countless ways, and the tokenizers library raises past `Exception`. Only what
-    is not the fault of the files passes: too little memory, or Ctrl-C.
+    An invalid config can raise almost any exception in transformers, and the tokenizers library raises some that do not
+    derive from `Exception`. Errors that the files do not cause (out of memory, Ctrl-C) are not converted.
     """
     try:
         yield
@@ -160,7 +133,7 @@ def told(what: str) -> Iterator[None]:
 
 
 def _keep_in_float32(head: Any) -> None:
-    """Make a head multiply in float32 whatever the precision around it: logits near -100 lose half a nat in bf16."""
+    """Make a head multiply in float32 even under autocast, because logits near -100 lose half a nat in bf16."""
     plain = head.forward
 
     def forward(hidden: Tensor) -> Tensor:
@@ -171,7 +144,7 @@ def _keep_in_float32(head: Any) -> None:
 
 
 def _check_weights(held: ModelFolder, config: Any) -> None:
-    """Build the model without its weights, and refuse one that is larger than its files."""
+    """Build the model without its weights, and raise if it is larger than its files."""
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
     wanted = sum(own.numel() for own in model.parameters())
@@ -184,7 +157,7 @@ def _check_weights(held: ModelFolder, config: Any) -> None:
 
 
 def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
-    """Refuse weights that transformers would draw at random or leave out."""
+    """Raise if transformers initialised weights at random or ignored some in the files."""
     if absent := sorted(report["missing_keys"]):
         raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
     if other := sorted(map(tuple, report["mismatched_keys"])):

@@ -1,8 +1,8 @@
-"""The folder of somebody else's model, checked before anything reads it.
+"""Check of the folder of an external model before anything else reads it.
 
-transformers believes what such a folder says: an index may name a file to unpickle or one outside the folder, and a
-config a million layers. Here only JSON and safetensors that lie in the folder itself count, and the config is held
-against the headers of the weights.
+transformers trusts such a folder: an index may name a pickle file or a path outside the folder, and a config may ask
+for a million layers. Here only JSON and safetensors files inside the folder are read, and the config is compared with
+the headers of the weights.
 """
 
 import json
@@ -19,10 +19,10 @@ from torch import Tensor
 from oversmoothing.jobs import UserError
 
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-# Other objects that transformers reads where they are there.
+# Other JSON objects that transformers reads if they exist.
 JSON = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 JSON += ["added_tokens.json", "vocab.json"]
-# Keys that make transformers read another file than those checked here, or code of the hub.
+# Keys that make transformers read files other than those checked here, or code from the hub.
 ELSEWHERE = {CONFIG: ("transformers_weights",), "tokenizer_config.json": ("fast_tokenizer_files",)}
 KERNELS = ("attn_implementation", "experts_implementation")
 ADAPTER = "adapter_config.json"
@@ -37,18 +37,7 @@ SIZES |= {"n_positions", "window_size", "num_pred_heads"}
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What a folder that was checked holds.
-
-    Attributes
-    ----------
-    path : Path
-    config : dict
-        ``config.json``.
-    files : dict of str to Path
-        The file of each tensor.
-    shapes : dict of str to tuple of int
-        The shape of each tensor.
-    """
+    """Content of a checked folder: ``config.json``, and the file and shape of each tensor."""
 
     path: Path
     config: dict[str, Any]
@@ -57,19 +46,19 @@ class ModelFolder:
 
     @property
     def weights(self) -> int:
-        """How many numbers the tensors hold."""
+        """Total number of elements of the tensors."""
         return sum(map(prod, self.shapes.values()))
 
 
 def check_folder(folder: str | Path) -> ModelFolder:
-    """Return what the folder of a model holds, once nothing in it leads elsewhere or is out of all bounds.
+    """Check that a model's folder refers to nothing outside it and that its sizes are plausible; return its content.
 
-    Weights that are pickled and code are left where they lie: nothing names them.
+    Pickled weights and code are ignored.
 
     Raises
     ------
     UserError
-        That names the file and the key.
+        If a check fails; the message names the file and the key.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -90,7 +79,7 @@ def check_folder(folder: str | Path) -> ModelFolder:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; a `UserError` names a file that is missing or damaged."""
+    """Read a JSON object from a file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -103,14 +92,14 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = None) -> Iterator[tuple[str, Tensor]]:
-    """Yield tensors by name, file after file, so that one at a time is in memory.
+    """Yield (name, tensor), file after file, with one tensor in memory at a time.
 
     Parameters
     ----------
     files : mapping of str to Path
-        The tensors to read, out of `ModelFolder.files`.
+        The tensors to read, from `ModelFolder.files`.
     rows : mapping of str to int, optional
-        Of these tensors, only so many first rows.
+        Tensors of which only this number of first rows is read.
 
     Raises
     ------
@@ -130,7 +119,7 @@ def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = Non
 
 
 def _check_links(folder: Path) -> None:
-    """Refuse links to what lies outside."""
+    """Raise if a link leads out of the folder."""
     inside = folder.resolve()
     for path in sorted(folder.iterdir()):
         if path.is_symlink() and not path.resolve().is_relative_to(inside):
@@ -140,7 +129,7 @@ def _check_links(folder: Path) -> None:
 
 
 def _tensor_files(folder: Path) -> dict[str, Path]:
-    """Say which file holds each tensor, the single one before the index, as transformers does."""
+    """File of each tensor; a single weights file takes precedence over the index, as in transformers."""
     if (folder / SINGLE).exists() or not (folder / INDEX).exists():
         with _opened(folder / SINGLE) as file:
             return dict.fromkeys(file.keys(), folder / SINGLE)
@@ -160,7 +149,7 @@ def _tensor_files(folder: Path) -> dict[str, Path]:
 
 
 def _shapes(files: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each tensor without reading it."""
+    """Shape of each tensor, from the header of its file."""
     found = {}
     for path in sorted(set(files.values())):
         with _opened(path) as file:
@@ -173,7 +162,7 @@ def _shapes(files: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
 
 
 def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check the counts that a config, or a part of it, sets: what is built in a loop must have its weights."""
+    """Check the counts in a config or a part of it, so that each layer that transformers builds has weights."""
     largest = max((size for shape in shapes.values() for size in shape), default=0)
     for key, value in config.items():
         if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""A small language model trained here, so that quality can be measured with no download.
+"""Training of a small language model, with which quality can be measured without a download.
 
-It reads byte-pair tokens and is saved in the Hugging Face format: whatever reads GPT-2 Large reads it.
+It reads byte-pair tokens and is saved in the Hugging Face format, so it can replace GPT-2 Large.
 """
 
 import glob
@@ -24,7 +24,7 @@ from oversmoothing.quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.training.optimiser import build_optimiser, learning_rate
 
-MOST_BYTES = 1 << 24  # of text read: more than the few steps of a small model see
+MOST_BYTES = 1 << 24  # of text that are read, more than a small model's few steps use
 OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95)}
 CLIP = 1.0
 
@@ -32,12 +32,12 @@ CLIP = 1.0
 def train_language_model(
     data: np.ndarray, settings: Mapping[str, Any], seed: int, device: torch.device, precision: str
 ) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast, float]:
-    """Train a tokenizer and a small GPT-2 on bytes; the batch of a step is a function of (seed, step).
+    """Train a byte-pair tokenizer and a small GPT-2; the batch of a step is a function of (seed, step).
 
     Parameters
     ----------
     data : uint8 array, shape (bytes,)
-        The training split, documents with the corpus's separator between them; the first 16 MB are read.
+        The training split, documents joined by the corpus's separator; only the first 16 MiB are read.
     settings : mapping
         ``vocabulary``, ``layers``, ``heads``, ``width``, ``block`` (tokens), ``batch``, ``max_steps``,
         ``learning_rate``, ``warmup_steps``.
@@ -104,7 +104,7 @@ def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> 
         n_embd=settings["width"],
         n_layer=settings["layers"],
         n_head=settings["heads"],
-        resid_pdrop=0.0,  # one pass over the text, or little more: nothing to keep from overfitting
+        resid_pdrop=0.0,  # about one pass over the text, too few to overfit
         embd_pdrop=0.0,
         attn_pdrop=0.0,
         bos_token_id=tokenizer.bos_token_id,
@@ -114,9 +114,9 @@ def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> 
 
 @contextmanager
 def _atomic_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder beside `path`; it takes the place of `path` once the block ends well."""
+    """Context with a temporary folder beside `path`, which replaces `path` if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a kill in the middle of a write
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
         shutil.rmtree(abandoned, ignore_errors=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     temporary.mkdir()

@@ -22,7 +22,7 @@ class Readings:
     Attributes
     ----------
     perplexity : float64 array, shape (n,)
-        exp of the mean loss in nats per token; NaN for a text of fewer than two tokens, which predicts nothing.
+        exp of the mean loss in nats per token; NaN for a text of fewer than two tokens.
     features : float32 array, shape (n, d)
         The last hidden state at the last token; NaN for a text without a token.
     """
@@ -32,17 +32,17 @@ class Readings:
 
 
 def is_gpt2_large(model: LanguageModel) -> bool:
-    """Whether this is the thesis's language model, judged by its shape."""
+    """Whether the model has the shape of the thesis's language model."""
     config = model.model.config
     return config.model_type == "gpt2" and (config.n_layer, config.n_embd) == (36, 1280)
 
 
 @torch.inference_mode()
 def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str = "float32") -> Readings:
-    """Perplexity and features of each text by itself, from one pass (thesis 5.2).
+    """Perplexity and features of each text, from one forward pass (thesis 5.2).
 
-    The first token has no context and is not scored. Texts of similar length share a batch. They are padded after
-    their last token, where a causal model cannot see it, so no padding token is needed.
+    The first token has no context and is not scored. Texts of similar length share a batch. Padding follows the last
+    token, where a causal model does not see it, so any token serves.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     batch : int
         Texts per forward pass.
     precision : {"bf16", "float32"}
-        Of the blocks; the head is float32 always.
+        Of the blocks; the head is always float32.
 
     Raises
     ------
     UserError
-        If a text has more tokens than the model reads, or one that the model does not have.
+        If a text has more tokens than the model's context, or a token that is not in its vocabulary.
     """
     tokens = [_tokens(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
@@ -75,7 +75,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     features = np.full((len(texts), model.model.config.hidden_size), math.nan, np.float32)
     for rows in _batches(tokens, batch):
         ids, mask = _padded([tokens[row] for row in rows], model.model.device)
-        # Not the batch's loss, which transformers would give: each text's own.
+        # The loss of each text, where transformers would return the batch's.
         with autocast(model.model.device, precision):
             output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
         if not output.logits[mask.bool()].isfinite().all():
@@ -90,21 +90,21 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
 
 
 def _tokens(tokenizer: Any, text: str) -> list[int]:
-    """Tokens of a text, without special tokens, even where the text spells one."""
+    """Tokens of a text, without special tokens even if the text contains the name of one."""
     if not text:
         return []
     return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
 def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
-    """Rows of each batch, longest texts first; texts without tokens are in none."""
+    """Yield the rows of each batch, longest texts first, without texts that have no tokens."""
     rows = sorted((row for row, ids in enumerate(tokens) if ids), key=lambda row: -len(tokens[row]))
     for start in range(0, len(rows), batch):
         yield rows[start : start + batch]
 
 
 def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids and mask, int64 (n, longest); any id serves as padding, since nothing before it sees it."""
+    """Padded ids and mask, int64 (n, longest)."""
     ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.int64)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The files of samples: one for each decoding, written as the texts are finished."""
+"""Files of samples, one for each decoding, written as the texts are generated."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 def write_samples(
     model: Predictor, windows: str | Path, paths: Sequence[str], settings: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> None:
-    """Let a model continue the prompt of every window, by as many bytes as the window scores.
+    """Sample a continuation of every window's prompt, as long as its scored text, and write one file per decoding.
 
     Parameters
     ----------
@@ -29,16 +29,16 @@ def write_samples(
     windows : path
         The file of windows.
     paths : sequence of str
-        One file to write for each of the decodings.
+        Output file of each decoding.
     settings : mapping
         ``decodings``, ``seed``, ``batch`` (see `generate`).
     facts : mapping
-        To record in the files; ``model``, ``precision`` and ``device`` among them.
+        Metadata of the files, including ``model``, ``precision`` and ``device``.
 
     Raises
     ------
     UserError
-        If the windows score different numbers of bytes, and as `generate`.
+        If the windows have scored texts of different lengths, and as `generate`.
     """
     if model.head.weight.device.type == "cuda":
         # A running sum has no deterministic kernel; in float64 its rounding decides one byte in about 10**13.

@@ -1,4 +1,4 @@
-"""Which bytes a step sees: a function of (seed, step), so there is no loader state to save or to lose."""
+"""Training batches as a function of (seed, step), so that there is no loader state to save."""
 
 from collections import deque
 from collections.abc import Callable, Generator
@@ -12,27 +12,19 @@ from torch import Tensor
 from oversmoothing.jobs import UserError
 
 TRAINING, DROPOUT = 0, 1
-AHEAD = 3  # steps whose bytes wait in memory
+AHEAD = 3  # steps whose bytes are prefetched
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one of several processes does of each step.
-
-    Attributes
-    ----------
-    micros : range
-        Its micro-batches.
-    rows : slice
-        Its sequences of each of them.
-    """
+    """One process's share of each step: its micro-batches, and its sequences (`rows`) in each of them."""
 
     micros: range
     rows: slice
 
 
 def share_of(accumulation: int, batch: int, rank: int = 0, processes: int = 1) -> Share:
-    """Divide the micro-batches of a step among the processes, or, where they cannot be, each one's sequences.
+    """Divide a step's micro-batches among the processes or, if that is impossible, the sequences of each one.
 
     Raises
     ------
@@ -57,7 +49,7 @@ def training_batch(data: np.ndarray, seed: int, step: int, accumulation: int, ba
     ----------
     data : uint8 array, shape (bytes,)
     seed, step : int
-        All that the draw depends on.
+        The draw depends on nothing else.
     accumulation, batch, block : int
         Micro-batches per step, sequences per micro-batch, bytes per sequence.
 
@@ -71,7 +63,7 @@ def training_batch(data: np.ndarray, seed: int, step: int, accumulation: int, ba
 
 
 def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Tensor:
-    """Give the same evenly spaced sequences at each evaluation, so that losses differ by the model alone.
+    """Evenly spaced sequences, the same at each evaluation, so that losses differ by the model alone.
 
     Returns
     -------
@@ -82,21 +74,21 @@ def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -
 
 
 def inputs_and_targets(sequences: Tensor) -> tuple[Tensor, Tensor]:
-    """Make int64 inputs and targets (batch, block) of bytes (batch, block + 1): a target is the next byte."""
+    """Split bytes (batch, block + 1) into int64 inputs and targets (batch, block); a target is the next byte."""
     tokens = sequences.long()
     return tokens[:, :-1], tokens[:, 1:]
 
 
 def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
-    """Return the seed of the dropout masks of one micro-batch in one process."""
+    """Seed of the dropout masks of one micro-batch in one process."""
     return int(np.random.SeedSequence([DROPOUT, seed, step, micro, rank]).generate_state(1, np.uint64)[0] >> 1)
 
 
 def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Generator[Tensor]:
-    """Yield ``draw(step)`` on the device for each step, a few steps drawn ahead by a thread.
+    """Yield ``draw(step)`` on the device for each step; a thread draws a few steps ahead.
 
-    The file of a large corpus is not all in memory, and reading a page of it takes longer than the rest of the draw.
-    For a GPU the bytes are pinned, so that their copy does not wait for the step before.
+    A large corpus is not entirely in memory, and reading a page from disk takes longer than the rest of the draw.
+    For a GPU the bytes are pinned, so that the copy does not wait for the previous step.
     """
 
     def fetch(step: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What training needs to go on after a kill: one file, replaced whole, under a lock."""
+"""Checkpoints to resume training after it was killed: one file, replaced atomically, under a lock."""
 
 import json
 import logging
@@ -21,22 +21,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Progress:
-    """How far a training has come; all but weights and optimiser moments.
+    """State of a training except weights and optimiser moments.
 
     Attributes
     ----------
     step : int
-        Optimiser steps done.
+        Completed optimiser steps.
     best_loss : float
         The lowest validation loss so far (nats per byte), reached at `best_step`.
     stale : int
-        Evaluations since then.
+        Evaluations since `best_step`.
     loss_sum, loss_steps : float, int
         Training loss summed since the last evaluation.
     history : list of dict
         One row per evaluation (see `outputs.HISTORY`).
     finished : bool
-        Whether there are no more steps to take.
+        Whether training has ended.
     """
 
     step: int = 0
@@ -50,7 +50,7 @@ class Progress:
 
 
 class Checkpoints:
-    """A training under way, or one that has ended and whose outputs can be written from it.
+    """Checkpoints of a training that is running, or that has ended and whose outputs can be written from them.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class Checkpoints:
     key : str
         From `training_key`.
     interval : int
-        Steps between two saves; no part of the key, because it changes no weight.
+        Steps between two saves; not part of the key, because it does not affect the weights.
     made_by : mapping
-        Provenance, which the outputs of a finished training carry whoever writes them.
+        Provenance of the training, recorded in its outputs even if a later process writes them.
     """
 
     def __init__(
@@ -76,25 +76,13 @@ class Checkpoints:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder for this process alone.
-
-        Raises
-        ------
-        UserError
-            If another process trains in it.
-        """
+        """Hold the folder for this process alone; a `UserError` if another one trains in it."""
         self.folder.path.mkdir(parents=True, exist_ok=True)
         with self._lock.held():
             yield
 
     def save(self, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-        """Replace the resume file by the state of now.
-
-        Raises
-        ------
-        UserError
-            If another process has taken the folder over.
-        """
+        """Replace the resume file by the current state; a `UserError` if another process has taken over the folder."""
         tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
@@ -103,35 +91,29 @@ class Checkpoints:
         self._write(tensors, progress)
 
     def finish(self, progress: Progress) -> None:
-        """Replace the resume file by the little that writing the outputs takes: they may be lost before they count.
-
-        Raises
-        ------
-        UserError
-            If another process has taken the folder over.
-        """
+        """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them."""
         progress.finished = True
         self._write({}, progress)
 
     def restore(self, model: nn.Module, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
-        """Load the resume file into model and optimiser; without one, start from nothing.
+        """Load the resume file, if there is one, into model and optimiser.
 
         Parameters
         ----------
         model, optimiser
-            Of a finished training they stay as they are.
+            Unchanged if the training has ended.
         snapshots : iterable of int
             Steps at which weights are kept.
 
         Returns
         -------
         Progress
-            Fresh if there was no checkpoint.
+            That of the checkpoint, or of a training at step 0.
 
         Raises
         ------
         UserError
-            If a file that steps already done have left is missing or damaged, or all is of another training.
+            If a file from completed steps is missing or damaged, or the checkpoint belongs to another training.
         """
         if not self.folder.resume.exists():
             for other in self.folder.others():
@@ -164,7 +146,7 @@ class Checkpoints:
         save_tensors(self.folder.resume, tensors, metadata)
 
     def _check(self, path: Path) -> None:
-        """Refuse to go on without a file that no later step would write again."""
+        """Check a file that no later step would write again."""
         try:
             load_metadata(path)
         except UserError as error:

@@ -1,4 +1,4 @@
-"""The processes that train one model together, each on a device of its own; alone, most of this does nothing."""
+"""The processes that train one model together, each on its own device; for a single one most of this is a no-op."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Group:
-    """A process among those that train together.
+    """One of the processes that train together.
 
     Attributes
     ----------
     rank, size : int
-        Its number, from 0, and how many there are. Rank 0 holds the lock and writes the files.
+        Its number, from 0, and the number of processes. Rank 0 holds the lock and writes the files.
     local_rank : int
-        Its number on this machine: the GPU it takes.
+        Its number on this machine, which is the index of its GPU.
     """
 
     rank: int = 0
@@ -31,18 +31,18 @@ class Group:
 
     @property
     def leads(self) -> bool:
-        """Whether this process writes."""
+        """Whether this process writes the files."""
         return self.rank == 0
 
     def mean(self, value: Tensor) -> Tensor:
-        """Return the mean of a float tensor over the processes, the same bits in each of them."""
+        """Mean of a float tensor over the processes, bit-identical in each of them."""
         if self.size > 1:
             distributed.all_reduce(value)
             value /= self.size
         return value
 
     def any(self, flag: bool) -> bool:
-        """Return whether a flag is set in any process. The flag lies on the CPU, so that no GPU waits for it."""
+        """Whether a flag is set in any process; exchanged on the CPU, so that no GPU waits for it."""
         if self.size == 1:
             return flag
         seen = torch.tensor(int(flag))
@@ -50,7 +50,7 @@ class Group:
         return bool(seen)
 
     def leader_first(self, action: Callable[[], T]) -> T:
-        """Run an action in rank 0, and when it is done in the others; return when all are done."""
+        """Run an action in rank 0 and then in the others; return when all have finished."""
         if self.leads:
             result = action()
             self.wait()
@@ -61,7 +61,7 @@ class Group:
         return result
 
     def wait(self) -> None:
-        """Wait until every process has come to this point."""
+        """Wait until every process has reached this point."""
         self.any(False)
 
     def replicate(self, model: nn.Module) -> nn.Module:
@@ -71,18 +71,15 @@ class Group:
         return DistributedDataParallel(model, forward_sync_buffers=False, gradient_as_bucket_view=True)
 
     def accumulating(self, replica: nn.Module) -> AbstractContextManager[None]:
-        """Give the context of a backward pass after which another of the same step follows: nothing is exchanged."""
+        """Context of every backward pass of a step but the last, in which no gradients are exchanged."""
         return replica.no_sync() if isinstance(replica, DistributedDataParallel) else nullcontext()
 
 
 @contextmanager
 def join(rendezvous: str) -> Iterator[Group]:
-    """Join the processes of this training, which the environment numbers as torchrun does.
+    """Join the processes of this training, numbered by the same environment variables as under torchrun.
 
-    Parameters
-    ----------
-    rendezvous : str
-        Where they meet: ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
+    `rendezvous` is ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
     """
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"

@@ -1,4 +1,4 @@
-"""Start the processes that train one model together, and make one outcome of theirs."""
+"""Start of the processes that train one model together, with a single outcome."""
 
 import json
 import logging
@@ -25,15 +25,15 @@ SCRIPTS = Path(__file__).resolve().parents[2]
 def launch(task: Task, processes: int) -> None:
     """Train in this process, or in several new ones on this machine.
 
-    Each is ``python -m oversmoothing.training.task TASK.json``, numbered as torchrun numbers them (RANK, WORLD_SIZE,
-    LOCAL_RANK); so that torchrun, or srun on several nodes, can start the same module with a rendezvous of its own.
+    Each is ``python -m oversmoothing.training.task TASK.json``, numbered by torchrun's variables RANK, WORLD_SIZE and
+    LOCAL_RANK. torchrun, or srun on several nodes, can therefore start the same module with its own rendezvous.
 
     Raises
     ------
     UserError
-        What one of the processes reports and a user can mend.
+        If a process reports a mistake of the user's.
     RuntimeError
-        With the traceback of one that failed otherwise; the others are ended.
+        If a process fails for another reason, with its traceback; the other processes are terminated.
     """
     if processes == 1:
         perform(task, Group())
@@ -59,7 +59,7 @@ def launch(task: Task, processes: int) -> None:
 
 
 def failure(folder: Path, statuses: Sequence[int]) -> Exception:
-    """Make one error of the processes' reports: what a user can mend, else what came first."""
+    """Return the error to raise for the processes' reports: the first `UserError`, or else the first failure."""
     paths = sorted(folder.glob("error-*.json"), key=lambda path: path.stat().st_mtime_ns)
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     for report in reports:
@@ -71,7 +71,7 @@ def failure(folder: Path, statuses: Sequence[int]) -> Exception:
 
 
 def _wait(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Wait until all have ended, or one has failed and the others had a moment to say why they do."""
+    """Wait until all have ended, or one has failed and the others have had a moment to report their errors."""
     while all(code in (None, 0) for code in [process.poll() for process in started]):
         if all(process.returncode == 0 for process in started):
             return
@@ -83,7 +83,7 @@ def _wait(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 @contextmanager
 def _passing_on_signals(started: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Hand SIGTERM and SIGINT to the processes, which save and stop; this one waits for them."""
+    """Forward SIGTERM and SIGINT to the processes, which save and stop."""
 
     def pass_on(number: int, _: object) -> None:
         for process in started:

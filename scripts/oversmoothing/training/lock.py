@@ -1,9 +1,9 @@
-"""One training per folder, on one machine or on the many that share a file system.
+"""A lock that allows one training per folder, on one machine or on several that share a file system.
 
-Within a machine `flock` decides: the kernel frees it when a process dies, however it dies. Between machines nobody
-can rely on it: some file systems have none, and on others (Lustre with `localflock`, BeeGFS by default) it holds on
-one machine alone and does not say so. There a file decides that names its owner and that the owner touches every few
-seconds: an owner that stays silent is dead, and one that finds another's name there saves no more.
+Within a machine it relies on `flock`, which the kernel releases whenever a process dies. Between machines `flock` is
+not reliable: some file systems do not support it, and on others (Lustre with `localflock`, BeeGFS by default) it
+silently applies to one machine only. There, a file names the owner, who touches it every few seconds. An owner that
+stops doing so counts as dead, and an owner that finds another name in the file no longer saves.
 """
 
 import fcntl
@@ -21,20 +21,14 @@ from typing import TextIO
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
 
-BEAT = 10.0  # seconds between two signs of life
-SILENCE = 60.0  # seconds after which an owner on another machine counts as dead
+BEAT = 10.0  # seconds between two heartbeats
+SILENCE = 60.0  # seconds without a heartbeat after which an owner on another machine counts as dead
 
 logger = logging.getLogger(__name__)
 
 
 class Lock:
-    """A folder held by this process.
-
-    Parameters
-    ----------
-    folder : Path
-        It exists.
-    """
+    """Lock of an existing folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,12 +37,12 @@ class Lock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder for the length of a block, and leave nothing in it.
+        """Context in which this process holds the folder; the lock's files are deleted at the end.
 
         Raises
         ------
         UserError
-            If another process trains in it: after a kill of Snakemake an orphan may live on.
+            If another process trains in it, such as one that survived the end of Snakemake.
         """
         path = self.folder / "lock"
         with path.open("w") as file:
@@ -64,21 +58,15 @@ class Lock:
                 beat.join()
                 if self._is_ours():
                     self._owner.unlink(missing_ok=True)
-                    path.unlink(missing_ok=True)  # while it is held: who opened it before finds it gone (see `_flock`)
+                    path.unlink(missing_ok=True)  # while held: a process with the file open notices (see `_flock`)
 
     def verify(self) -> None:
-        """Check that the folder is still ours, as it is not when this process was suspended and replaced.
-
-        Raises
-        ------
-        UserError
-            If another process has taken over.
-        """
+        """Check that no other process has taken over the folder, for instance while this one was suspended."""
         if not self._is_ours():
             raise UserError(f"{self.folder}: {_who(self._read()[0])} has taken this training over; this one stops")
 
     def _flock(self, file: TextIO) -> bool:
-        """Take the machine's own lock; return False where the file system has none."""
+        """Acquire the `flock`; return False if the file system has none."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -86,12 +74,12 @@ class Lock:
         except OSError as error:
             logger.warning("%s: no file locks here (%s); going by signs of life", self.folder, error)
             return False
-        if os.fstat(file.fileno()).st_nlink == 0:  # its holder has just removed it, and a third may have made another
+        if os.fstat(file.fileno()).st_nlink == 0:  # its holder has just removed it; a third process may have a new one
             raise self._taken()
         return True
 
     def _claim(self, alone_here: bool) -> None:
-        """Write our name, once no living process has its own there."""
+        """Write this process's name once no living process owns the folder."""
         try:
             self._create()
             return
@@ -99,7 +87,7 @@ class Lock:
             before = self._read()
         ours_to_judge = (
             alone_here and before[0].split(" ")[0] == socket.gethostname()
-        )  # then its lock was free: it is dead
+        )  # its `flock` was free, so it is dead
         limit = time.monotonic() + (0 if ours_to_judge else SILENCE)
         if not ours_to_judge:
             logger.info("%s: last held by %s; waiting %.0f s for a sign of life", self.folder, _who(before[0]), SILENCE)
@@ -111,25 +99,25 @@ class Lock:
             temporary.write_text(self._name, encoding="utf-8")
 
     def _create(self) -> None:
-        """Write our name into a file that is not there yet, as only one process can."""
+        """Write this process's name into a new file, which only one process can create."""
         with self._owner.open("x", encoding="utf-8") as file:
             try:
                 file.write(self._name)
                 file.flush()
             except BaseException:
-                self._owner.unlink(missing_ok=True)  # an owner without a name keeps everybody waiting
+                self._owner.unlink(missing_ok=True)  # a file without a name would make every process wait
                 raise
 
     def _beat(self, ended: threading.Event) -> None:
-        """Give signs of life until the end, or until another has taken over. A touch needs no room on a full disk."""
+        """Send heartbeats until the end or until another process has taken over. A touch works on a full disk."""
         while not ended.wait(BEAT):
-            with suppress(OSError):  # of a file system that does not answer; it may when the next one is due
+            with suppress(OSError):  # the file system may answer again at the next heartbeat
                 if not self._is_ours():
                     return
                 os.utime(self._owner)
 
     def _read(self) -> tuple[str, int]:
-        """Return the owner's name and the time of its last sign of life; of a missing owner neither."""
+        """Owner's name and the time of its last heartbeat; empty if there is no owner."""
         try:
             with self._owner.open(encoding="utf-8", errors="replace") as file:
                 return file.read(), os.fstat(file.fileno()).st_mtime_ns
@@ -144,7 +132,7 @@ class Lock:
 
 
 def _who(owner: str) -> str:
-    """Turn an owner's entry into words: machine, process, SLURM job; without what makes it unique."""
+    """Readable form of an owner's entry: machine, process and SLURM job, without the unique part."""
     name = " ".join(owner.split(" ")[:-1])
     return f"another process ({name})" if name else "another process"
 

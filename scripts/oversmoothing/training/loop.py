@@ -1,4 +1,4 @@
-"""Training to the thesis's convergence rule, resumable to the bit."""
+"""Training loop with the thesis's convergence rule; a resumed run is bit-identical to an uninterrupted one."""
 
 import logging
 import math
@@ -37,18 +37,18 @@ def train(
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
-    The best weights end up in the folder of `checkpoints`, and with ``settings["snapshots"]`` so do the weights at the
-    steps 0, 1, 2, 4, 8, ... Called again after a kill, it goes on from the last checkpoint
-    and ends with the same bits as an uninterrupted run (same kind of machine, threads and precision): the batch and
-    the dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree
-    on every loss, and leave the files to the first of them.
+    The best weights are saved in the folder of `checkpoints` and, with ``settings["snapshots"]``, those at the steps
+    0, 1, 2, 4, 8, ... A run that was killed resumes from the last checkpoint and ends with the same bits as an
+    uninterrupted one (on the same kind of machine, with the same threads and precision), because the batch and the
+    dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree on
+    every loss, and leave the files to the first of them.
 
     Parameters
     ----------
     model : GPT
         With its initial weights, on its device.
     training, validation : uint8 arrays
-        Bytes to learn from, and to choose the checkpoint by.
+        Bytes to train on, and to select the checkpoint with.
     settings : mapping
         The `training` section of the config.
     seed : int
@@ -67,8 +67,8 @@ def train(
     Raises
     ------
     UserError
-        If a split is shorter than a block, if the loss stops being a number, if the checkpoint is damaged, or, once the
-        state is saved, after SIGTERM or SIGINT.
+        If a split is shorter than a block, the loss is not finite, the checkpoint is damaged, or, after the state has
+        been saved, on SIGTERM or SIGINT.
     """
     block = model.config.block
     for name, data in (("training", training), ("validation", validation)):
@@ -143,13 +143,13 @@ def train(
 
 
 def snapshot_steps(settings: Mapping[str, Any]) -> set[int]:
-    """Return the steps at which weights are kept, if any: 0 and the powers of two up to `max_steps`."""
+    """Steps at which weights are kept, if any: 0 and the powers of two up to `max_steps`."""
     last = settings["max_steps"]
     return {0} | {2**k for k in range(last.bit_length()) if 2**k <= last} if settings["snapshots"] else set()
 
 
 def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:
-    """Add an evaluation to the history and update what the convergence rule needs.
+    """Add an evaluation to the history and update the state of the convergence rule.
 
     Raises
     ------
@@ -196,13 +196,13 @@ def _progress_bar(
         unit="B",
         unit_scale=True,
         mininterval=1.0,
-        disable=None if group.leads else True,  # on a terminal only; the log has the evaluations
+        disable=None if group.leads else True,  # shown on a terminal only; the log has the evaluations
     )
 
 
 @contextmanager
 def _stop_signals() -> Iterator[list[str]]:
-    """Collect the names of SIGTERM and SIGINT as they come, so that the loop can save before it stops."""
+    """Collect the names of received SIGTERM and SIGINT signals, so that the loop can save before it stops."""
     received: list[str] = []
     handlers = {
         number: signal.signal(number, lambda number, _: received.append(signal.Signals(number).name))

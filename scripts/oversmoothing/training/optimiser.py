@@ -1,4 +1,4 @@
-"""AdamW as GPT-2 is trained with it, and its learning rate over time."""
+"""AdamW with the settings of GPT-2, and its learning-rate schedule."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from torch import nn
 
 
 def build_optimiser(model: nn.Module, settings: Mapping[str, Any]) -> torch.optim.AdamW:
-    """Make AdamW that decays matrices and leaves LayerNorm gains alone (thesis 3.3, footnote 1)."""
+    """AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1)."""
     decayed = [p for p in model.parameters() if p.dim() >= 2]
     others = [p for p in model.parameters() if p.dim() < 2]
     return torch.optim.AdamW(
@@ -24,10 +24,7 @@ def build_optimiser(model: nn.Module, settings: Mapping[str, Any]) -> torch.opti
 
 
 def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
-    """Return the learning rate of a step: linear warm-up, then a cosine down to the minimum at `max_steps`.
-
-    The cosine runs to the limit of steps, not to the step at which training happens to converge.
-    """
+    """Learning rate of a step: linear warm-up, then a cosine decay that reaches the minimum at `max_steps`."""
     peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
     warmup, last = settings["warmup_steps"], settings["max_steps"]
     if step < warmup:

@@ -1,4 +1,4 @@
-"""From the folder of a finished training to the files that its rule declares."""
+"""Outputs of a training's rule, written from the folder of the finished training."""
 
 import json
 import os
@@ -19,7 +19,7 @@ HISTORY = pa.schema(
         ("step", pa.int32()),
         ("bytes", pa.int64()),  # seen in training so far
         ("learning_rate", pa.float64()),
-        ("train_loss", pa.float64()),  # nats per byte, mean since the row before; null at step 0
+        ("train_loss", pa.float64()),  # nats per byte, mean since the previous row; null at step 0
         ("validation_loss", pa.float64()),  # nats per byte
     ]
 )
@@ -28,21 +28,16 @@ HISTORY = pa.schema(
 def write_outputs(
     folder: Folder, kept: Iterable[int], weights: str | Path, history: str | Path, snapshots: str | Path
 ) -> None:
-    """Write weights, loss history and snapshots; the folder stays as it is, so that this can be done again.
+    """Write weights, loss history and snapshots; the folder is unchanged, so that this can be repeated.
 
     Parameters
     ----------
     folder : Folder
         Of a finished training.
     kept : iterable of int
-        Steps at which it kept snapshots, if it came so far.
+        Steps of the snapshots; those after the end of training are ignored.
     weights, history, snapshots : path
-        The snapshots take no more room where they are on one file system with the folder: their files are links.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged, or the disk is full.
+        Snapshots on the folder's file system are hard links and take no additional space.
     """
     metadata = load_metadata(folder.resume)
     progress, made_by = json.loads(metadata["progress"]), json.loads(metadata["made_by"])
@@ -61,7 +56,7 @@ def write_outputs(
 
 
 def _link(source: Path, target: Path) -> None:
-    """Give a file a second name, or a copy where a file system has no such names or another one is meant."""
+    """Hard-link a file, or copy it if the file system has no hard links or the target is on another one."""
     try:
         os.link(source, target)
     except OSError:

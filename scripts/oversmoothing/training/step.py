@@ -23,7 +23,7 @@ from oversmoothing.training.optimiser import build_optimiser, learning_rate
 
 
 class Step:
-    """What a step needs: the model, its optimiser, and this process's share of the batch.
+    """Optimiser steps of one process: the model, its optimiser, and this process's share of the batch.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Step:
         self._replica = group.replicate(model)
 
     def draw(self, data: np.ndarray, step: int) -> Tensor:
-        """Draw this process's slice of the global batch of a step: bytes (micro-batches, sequences, block + 1)."""
+        """Draw this process's share of the batch of a step: bytes (micro-batches, sequences, block + 1)."""
         settings = self.settings
         whole = training_batch(
             data, self.seed, step, settings["accumulation"], settings["batch"], self.model.config.block
@@ -56,14 +56,9 @@ class Step:
         return whole[self.share.micros.start :: self.share.micros.step, self.share.rows]
 
     def take(self, sequences: Tensor, step: int) -> Tensor:
-        """Change the weights by one step; return the loss of the global batch, still on the device.
+        """Update the weights by one step; return the loss of the global batch as a tensor on the device.
 
-        Parameters
-        ----------
-        sequences : uint8 tensor, shape (micro-batches, sequences, block + 1)
-            From `draw`, on the model's device.
-        step : int
-            Steps done before.
+        `sequences` is from `draw`, and `step` is the number of completed steps.
         """
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(step, self.settings)
@@ -87,7 +82,7 @@ class Step:
 def validation_loss(
     model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str, group: Group | None = None
 ) -> float:
-    """Return the mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
+    """Mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
     group = group or Group()
     device = model.head.weight.device
     model.eval()
@@ -100,7 +95,7 @@ def validation_loss(
 
 
 def batch_loss(model: nn.Module, sequences: Tensor, precision: str) -> Tensor:
-    """Return the mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device."""
+    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device."""
     inputs, targets = inputs_and_targets(sequences)
     with autocast(sequences.device, precision):
         logits = model(inputs)

@@ -1,4 +1,4 @@
-"""A whole training, from corpus files to weights: what one process does, or each of several that train together."""
+"""A complete training, from corpus files to weights, as run by one process or by each of several."""
 
 import json
 import logging
@@ -27,12 +27,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Task:
-    """What there is to train; all of it plain, so that it can be handed to other processes as JSON.
+    """Description of a training; all values are plain, so that it can be passed to other processes as JSON.
 
     Attributes
     ----------
-    model : str
-        Its name.
     settings : dict
         ``model``, ``training``, ``seed``.
     device : str
@@ -40,15 +38,13 @@ class Task:
     code : str
         Fingerprint of the code.
     checkpoints : str
-        Where its trainings under way are kept (see `Folder.of`).
+        Folder prefix of the model's trainings (see `Folder.of`).
     interval : int
         Steps between checkpoints.
     training, validation, manifest : str
-        The corpus.
+        Paths of the corpus.
     weights, history, snapshots : str
-        What is written.
-    log : str or None
-        File for the log.
+        Paths of the outputs.
     """
 
     model: str
@@ -69,7 +65,7 @@ class Task:
 def perform(task: Task, group: Group) -> None:
     """Read the corpus, train, and write weights, loss history and snapshots.
 
-    Nothing of it is deleted from the checkpoints: until Snakemake has recorded the outputs, it may delete them.
+    The checkpoints are kept, because Snakemake may delete the outputs until it has recorded them.
     """
     settings = task.settings
     training, seed = settings["training"], settings["seed"]
@@ -87,7 +83,7 @@ def perform(task: Task, group: Group) -> None:
         ", compiled (the first step takes half a minute or more)" if compiled else "",
     )  # fmt: skip
     if compiled:
-        model.compile(dynamic=False)  # in place: names of weights keep no prefix
+        model.compile(dynamic=False)  # in place: the names of weights get no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
     made_by = provenance(
         settings,
@@ -100,7 +96,7 @@ def perform(task: Task, group: Group) -> None:
     checkpoints = Checkpoints(task.checkpoints, training_key(settings, task.code, corpus), task.interval, made_by)
     outputs = Path(task.weights).parent
     with ExitStack() as held:
-        if group.leads:  # of both: an orphan of another config trains in another folder, to the same outputs
+        if group.leads:  # locks both: an orphan of another config has its own checkpoints, but the same outputs
             outputs.mkdir(parents=True, exist_ok=True)
             lock = Lock(outputs)
             held.enter_context(lock.held())
@@ -112,7 +108,7 @@ def perform(task: Task, group: Group) -> None:
 
 
 def main(path: Path, rendezvous: str) -> int:
-    """Do one process's part of the task in a JSON file; what goes wrong is left beside it for the launcher."""
+    """Run one process's part of the task in a JSON file; an error is written beside it for the launcher."""
     task = Task(**json.loads(path.read_text(encoding="utf-8")))
     rank = int(os.environ["RANK"])
     logging.basicConfig(

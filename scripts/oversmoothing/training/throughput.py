@@ -7,8 +7,8 @@ import torch
 
 from oversmoothing.model import GPT
 
-# Dense bf16 products with float32 sums, in FLOP/s, by what the device's name contains; from the makers' data sheets.
-# The first that fits counts, so the special stands before the general. TF32 has half of it on each of these.
+# Peak FLOP/s of dense bf16 products with float32 sums, by a part of the device's name, from the vendors' data sheets.
+# The first match counts, so specific names precede general ones. TF32 reaches half of it on each of these.
 PEAKS = {
     "B200": 2250e12,
     "H200": 989e12,
@@ -31,9 +31,9 @@ PEAKS = {
 def flops_per_byte(model: GPT) -> int:
     """Floating-point operations of training on one byte: 6 N + 12 L d T.
 
-    N counts the weights of the model that take part in matrix products; embeddings are looked up. The second term is
-    attention over a full block of T bytes (Chowdhery et al. 2022, appendix B). It equals `gpt_shape.flops_per_byte`,
-    which training does not import, because an edit to what it imports retrains every model.
+    N counts the weights that take part in matrix products, which excludes embeddings. The second term is attention over
+    a full block of T bytes (Chowdhery et al. 2022, appendix B). The result equals `gpt_shape.flops_per_byte`, which
+    training does not import, because a change to anything it imports retrains every model.
     """
     config = model.config
     weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() >= 2 and "embedding" not in name)
@@ -50,14 +50,7 @@ def peak_flops(name: str, precision: str) -> float | None:
 
 @dataclass
 class Throughput:
-    """A clock that runs while steps are taken.
-
-    Attributes
-    ----------
-    flops_per_byte : int
-    peak : float or None
-        FLOP/s of all devices together.
-    """
+    """Clock of the time that training steps take; `peak` is the FLOP/s of all devices together."""
 
     flops_per_byte: int
     peak: float | None
@@ -66,13 +59,13 @@ class Throughput:
 
     @classmethod
     def of(cls, model: GPT, precision: str, devices: int) -> "Throughput":
-        """Clock of a training on `devices` devices like the model's."""
+        """Clock of a training on this number of devices like the model's."""
         device = model.head.weight.device
         peak = peak_flops(torch.cuda.get_device_name(device), precision) if device.type == "cuda" else None
         return cls(flops_per_byte(model), peak and peak * devices)
 
     def add(self, count: int) -> None:
-        """Count the bytes of a finished step. The first after a pause only starts the clock: it may have compiled."""
+        """Count the bytes of a finished step. The first one after a pause may include compilation and is not timed."""
         if self._since is None:
             self._since, self._bytes = time.perf_counter(), 0
         else:
@@ -84,11 +77,11 @@ class Throughput:
 
     @property
     def running(self) -> bool:
-        """Whether there is a speed: two steps since the last pause."""
+        """Whether a speed is available, which takes two steps after a pause."""
         return self._since is not None and self._bytes > 0
 
     def __str__(self) -> str:
-        """Speed since the last pause, in words. On a GPU the caller waits for the steps first."""
+        """Speed since the last pause as text. On a GPU the caller must synchronise first."""
         if self._since is None:
             raise ValueError("no step since the last pause")
         speed = self._bytes / (time.perf_counter() - self._since)

@@ -1,7 +1,7 @@
-"""A causal language model of transformers as a model over bytes, with the shape that `GPT` has to its users.
+"""Adapter of a causal language model of transformers to a model over bytes, with the interface of `GPT`.
 
-Such a model has more ids than bytes: byte b is the id b + `byte_offset`, the others are special ones. As in the
-thesis (3.2), the softmax is taken over the 256 bytes alone; what the special ids held before is reported.
+Such a model has more ids than bytes: byte b is the id b + `byte_offset`, and the others are special ids. As in the
+thesis (3.2), the softmax is taken over the 256 bytes alone; the probability of the special ids is reported.
 """
 
 from dataclasses import dataclass
@@ -19,18 +19,7 @@ BYTES = 256
 
 @dataclass(frozen=True)
 class ByteModelConfig:
-    """The shape of such a model.
-
-    Attributes
-    ----------
-    layers, width : int
-    block : int
-        Longest context in bytes; the beginning-of-sentence id is not counted.
-    rank : None
-        There is no bottleneck.
-    vocabulary : int
-        256.
-    """
+    """Shape of such a model; `block` is the longest context in bytes, without the beginning-of-sentence id."""
 
     layers: int
     width: int
@@ -40,14 +29,14 @@ class ByteModelConfig:
 
 
 class ByteModel:
-    """A trunk and a head of transformers that read bytes and predict them.
+    """Trunk and head of a transformers model that read and predict bytes.
 
     Parameters
     ----------
     name : str
         For messages.
     trunk : transformers.PreTrainedModel
-        From ids to ``last_hidden_state``, in evaluation mode on its device; one that remembers by keys and values.
+        From ids to ``last_hidden_state``, with a cache of keys and values; in evaluation mode, on its device.
     weight : tensor, shape (ids, width)
         The LM head; it is applied in float32.
     bias : tensor, shape (ids,), or None
@@ -55,14 +44,14 @@ class ByteModel:
     byte_offset : int
         The id of byte 0.
     bos : int or None
-        An id put before every text.
+        Id prepended to every text.
     context : int
         Longest context in ids.
 
     Raises
     ------
     UserError
-        If the head has no 256 ids from `byte_offset` on, or `bos` is none of its ids.
+        If the head has fewer than 256 ids from `byte_offset` on, or `bos` is not one of its ids.
     """
 
     def __init__(
@@ -90,7 +79,7 @@ class ByteModel:
         self.head.weight.copy_(weight[is_byte])
         if bias is not None:
             self.head.bias.copy_(bias[is_byte])
-        # The rows of the special ids, of which there may be none.
+        # The rows of the special ids, possibly none.
         self.special = weight[~is_byte], None if bias is None else bias[~is_byte]
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,12 +93,7 @@ class ByteModel:
         Returns
         -------
         pre, post : tensor, shape (batch, time, width)
-            Twice what enters the head, since there is no bottleneck.
-
-        Raises
-        ------
-        UserError
-            If the context is too long.
+            Both are the head's input, since there is no bottleneck.
         """
         time = tokens.shape[1]
         if time > self.config.block:
@@ -122,34 +106,28 @@ class ByteModel:
         return post, post
 
     def logits(self, post: Tensor) -> Tensor:
-        """Apply the head's rows of bytes in float32: logits (..., 256)."""
+        """Float32 logits (..., 256) of the bytes."""
         return _linear(post, self.head.weight, self.head.bias)
 
     def special_mass(self, post: Tensor) -> Tensor:
-        """Return the probability (...) that all ids but the bytes have, before they are left out.
-
-        Raises
-        ------
-        UserError
-            If a logit is not finite.
-        """
+        """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
         bytes_, special = self.logits(post), _linear(post, *self.special)
         if not (bytes_.isfinite().all() and special.isfinite().all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
         return torch.sigmoid(special.logsumexp(dim=-1) - bytes_.logsumexp(dim=-1))
 
     def ids(self, tokens: Tensor, first: bool = True) -> Tensor:
-        """Turn bytes (batch, time) into ids; `first`: at the beginning of a text, where `bos` goes before them."""
+        """Ids of bytes (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
         ids = tokens + self.byte_offset
         return F.pad(ids, (1, 0), value=self.bos) if first and self.bos is not None else ids
 
     def cache(self, length: int) -> "ByteCache":
-        """Begin texts of up to `length` bytes (see `ByteCache`)."""
+        """New `ByteCache` for texts of up to `length` bytes."""
         return ByteCache(self, length)
 
 
 class ByteCache:
-    """The keys and values of texts that grow together; it stands where `samples.cache.Cache` stands for a GPT."""
+    """Keys and values of texts of equal length, with the interface of `samples.cache.Cache` for a GPT."""
 
     def __init__(self, model: ByteModel, length: int) -> None:
         if length > model.config.block:
@@ -159,25 +137,25 @@ class ByteCache:
         self.begun = False
 
     def feed(self, tokens: Tensor) -> Tensor:
-        """Read the next bytes (n, time) of every text; return float32 logits (n, 256) of the byte that follows."""
+        """Append bytes (n, time) to the texts; return float32 logits (n, 256) of the byte that follows."""
         ids = self.model.ids(tokens, first=not self.begun)
         self.begun = True
         output = self.model.trunk(input_ids=ids, past_key_values=self.memory, use_cache=True)
         return self.model.logits(output.last_hidden_state[:, -1])
 
     def reorder(self, rows: Tensor, start: int) -> None:
-        """Let text i go on from what text ``rows[i]`` (n,) has read; before `start` they are the same."""
+        """Replace text i by text ``rows[i]``, rows of shape (n,); the texts are equal before position `start`."""
         self.memory.reorder_cache(cast(torch.LongTensor, rows))
 
 
 class _Memory(DynamicCache):
-    """Keys and values in one precision: rotating positions makes keys float32 where values are bf16."""
+    """Keys and values in one precision, since rotary positions turn bf16 keys into float32."""
 
     def update(self, key_states: Tensor, value_states: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
         return super().update(key_states.to(value_states.dtype), value_states, *others, **more)
 
 
 def _linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Multiply in float32, whatever the precision around it: bf16 rounding would inflate the logits' rank."""
+    """Linear map in float32 even under autocast, because rounding to bf16 would inflate the logits' rank."""
     with torch.autocast(post.device.type, enabled=False):
         return F.linear(post.float(), weight, bias)

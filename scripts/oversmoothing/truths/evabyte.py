@@ -1,8 +1,8 @@
-"""EvaByte (Zheng et al. 2025) without its own code: inside its attention window it is a Llama.
+"""EvaByte (Zheng et al. 2025) without its own code, as a Llama within its attention window.
 
-EvaByte attends exactly within a window of 2048 ids; only beyond it do its compressed chunks act. So up to that length
-its weights, put into the Llama of transformers, give its own logits: RMSNorm weights are stored less 1, the parameters
-of the chunks are dropped, and of the heads, which predict several bytes ahead, the first is kept.
+EvaByte attends exactly within a window of 2048 ids and uses its compressed chunks only beyond it. Up to that length,
+the Llama of transformers with EvaByte's weights therefore computes the same logits. RMSNorm weights are stored minus 1,
+the parameters of the chunks are dropped and, of the heads, which predict several bytes ahead, the first is kept.
 """
 
 import re
@@ -22,7 +22,7 @@ from oversmoothing.truths.byte_model import ByteModel
 BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
-# What the Llama here cannot be; a checkpoint that says otherwise is another model.
+# Values that the Llama here requires; a checkpoint with others is a different model.
 FIXED = {
     "rope_scaling": None,
     "hidden_act": "silu",
@@ -38,7 +38,7 @@ SIZES = (
     "num_key_value_heads",
     "rms_norm_eps",
 )
-# What else is read, and the types of what is no whole number.
+# Other keys that are read, and the types of those that are not integers.
 NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int,), "rope_theta": (int, float)}
 NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
 
@@ -54,15 +54,15 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
         For messages.
     device : torch.device
     precision : {"bf16", "float32"}
-        Of the blocks' matrices, as they lie in memory. Embedding, norms and head are float32 always, and so is the
-        residual stream between them under `oversmoothing.device.autocast`, as in EvaByte's own code.
+        Of the blocks' matrices in memory. Embedding, norms and head are always float32, and so is the residual stream
+        between them under `oversmoothing.device.autocast`, as in EvaByte's own code.
     begins : bool
-        Put EvaByte's beginning-of-sentence id before every text.
+        Prepend EvaByte's beginning-of-sentence id to every text.
 
     Raises
     ------
     UserError
-        If the folder holds another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
+        If the model has another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
     """
     held = check_folder(folder)
     config = _checked(held)
@@ -87,7 +87,7 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
             continue
         tensor = tensor if tensor.dim() == 2 else tensor + offset
         trunk.load_state_dict({key.removeprefix("model."): tensor}, assign=True, strict=False)
-    trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are in no file
+    trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are not in the checkpoint
     trunk.requires_grad_(False).eval()
     assert head is not None
     bos = config["bos_token_id"] if begins else None
@@ -95,7 +95,7 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
 
 
 def _checked(held: ModelFolder) -> dict[str, Any]:
-    """Return the config once it is EvaByte's, with numbers where numbers belong."""
+    """Return the config after a check that it is EvaByte's and that its values have the right types."""
     path, config = held.path / CONFIG, held.config
     if config.get("model_type") != "evabyte":
         raise UserError(
@@ -114,7 +114,7 @@ def _checked(held: ModelFolder) -> dict[str, Any]:
 
 
 def _tensors(held: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
-    """Return the file of each tensor to read, once all are seen to be there in the right shape, and no others."""
+    """Return the file of each tensor to read, after a check that there are no others and that all shapes are right."""
     expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
     expected[HEAD] = (held.config["num_pred_heads"] * held.config["vocab_size"], held.config["hidden_size"])
     files = {key: file for key, file in held.files.items() if not OF_CHUNKS.fullmatch(key)}

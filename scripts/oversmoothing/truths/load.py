@@ -1,4 +1,4 @@
-"""Truths of the config as models over bytes: EvaByte, or any causal language model whose ids are bytes."""
+"""Loading of the config's truths as models over bytes: EvaByte, or any causal language model whose ids are bytes."""
 
 import sys
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from oversmoothing.pretrained import auto as pretrained
 from oversmoothing.truths.byte_model import BYTES, ByteModel
 from oversmoothing.truths.evabyte import load_evabyte
 
-PROBE = 8  # bytes on which the head is tried
+PROBE = 8  # bytes on which the head is tested
 
 
 def load_truth(
@@ -23,11 +23,10 @@ def load_truth(
 
     Parameters
     ----------
-    manifest : path
-    name : str
-        The truth's name, for messages.
+    manifest, name
+        The truth's files, and its name for messages.
     settings : mapping
-        ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own id is put before every
+        ``layout``: "evabyte" or "causal_lm"; ``bos``: for the former whether EvaByte's own id is prepended to every
         text, for the latter an id or None; for the latter also ``byte_offset``.
     device : torch.device
     precision : {"bf16", "float32"}
@@ -35,7 +34,7 @@ def load_truth(
     Raises
     ------
     UserError
-        If files are missing or hold another kind of model.
+        If files are missing or contain another kind of model.
     """
     folder = asset_folder(manifest)
     if settings["layout"] == "evabyte":
@@ -48,18 +47,16 @@ def load_truth(
 def load_causal_lm(
     folder: str | Path, name: str, byte_offset: int, bos: int | None, device: torch.device, precision: str
 ) -> ByteModel:
-    """Causal language model of transformers whose ids are bytes, possibly behind an offset.
+    """Causal language model of transformers whose ids are bytes, possibly shifted by an offset.
 
     Parameters
     ----------
     folder : path
         In the Hugging Face format.
-    name : str
-        For messages.
     byte_offset : int
         The id of byte 0; byte b is the id b + `byte_offset`.
     bos : int or None
-        An id put before every text.
+        Id prepended to every text.
     device : torch.device
     precision : {"bf16", "float32"}
         Of the weights; the head is always float32.
@@ -67,13 +64,13 @@ def load_causal_lm(
     Raises
     ------
     UserError
-        As `pretrained.auto.load_causal_lm`, or if the ids leave no room for 256 bytes or the logits are not the head
-        times the last hidden state.
+        As `pretrained.auto.load_causal_lm`; also if there are fewer than 256 ids for bytes, or if the logits are not
+        the head times the last hidden state.
     """
     model = pretrained.load_causal_lm(folder, torch.bfloat16 if precision == "bf16" else torch.float32, name, device)
     model.requires_grad_(False)
     head = model.get_output_embeddings()
-    # Where a model sets no limit, as with rotary positions that reach on, the windows are the limit.
+    # A model without a limit, such as one with rotary positions, is limited by the windows alone.
     context = pretrained.context_of(model) or sys.maxsize
     own = ByteModel(name, model.base_model, head.weight, getattr(head, "bias", None), byte_offset, bos, context)
     _try_head(own, model, 0.05 if precision == "bf16" else 1e-3)
