@@ -1,4 +1,4 @@
-"""The schema of the config: config.schema.yaml, and in it what the library declares."""
+"""The config's schema: config.schema.yaml, completed with what the library declares."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,17 +13,17 @@ FILE = Path(__file__).parent / "config.schema.yaml"
 
 
 def read_schema() -> dict[str, Any]:
-    """The schema with the corpus sources and decoding methods that the library has, and their parameters' bounds."""
+    """Schema with the library's corpus sources, decoding methods and bounds of their parameters."""
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
-    sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which needs to be fetched first
+    sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], MAPS)
     _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
     return schema
 
 
 def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
-    """Fill in the names that an entry may have, and the keys that go with them."""
+    """Fill in the allowed names of an entry, and the keys of each name."""
     keys = entries["items"]["properties"]
     keys["name"]["enum"] = list(names)
     for name in names:
