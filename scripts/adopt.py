@@ -1,4 +1,4 @@
-"""Take in a checkpoint that the user brings, once it is seen to be whole and to fit the windows."""
+"""Adopt a checkpoint of the user, after checking that it is complete and fits the windows."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Check the file and write it, sealed, to where trained models lie."""
+    """Check the file; write it, with a checksum, where trained models are stored."""
     path = job.input[0]
     block = check_header(path).block
     if block < job.params.block:

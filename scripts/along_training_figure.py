@@ -20,7 +20,7 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Six measures against steps, a line per model, from the table of `dynamics.table.along_training_table`."""
+    """Six measures against steps, one line per model, from `dynamics.table.along_training_table`."""
     panels = {
         "loss": ("Loss", "nats per byte"),
         "singular_entropy": ("Singular entropy of the head", "nats"),

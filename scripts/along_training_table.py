@@ -1,4 +1,4 @@
-"""The table along training: what every snapshot of the family is like."""
+"""Measurements of every snapshot of the family, as a table."""
 
 from typing import TYPE_CHECKING
 

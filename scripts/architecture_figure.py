@@ -1,4 +1,4 @@
-"""Figure 2.1: the architecture of the family and of a truth, as the config has it."""
+"""Figure 2.1: the configured architecture of the family and of a truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from oversmoothing.jobs import run
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
-WIDE, NARROW = 3.4, 1.9  # of what is drawn, in inches
+WIDE, NARROW = 3.4, 1.9  # widths of the drawing, in inches
 INNER = 2.9
 HEIGHT, STEP, FIRST = 0.7, 1.3, 1.3
-APART = 9.2  # from one model to the next; a block between them
+APART = 9.2  # between the two models, with a block drawn in the gap
 BLOCK_BOTTOM, RADIUS = 0.0, 0.2
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "color": "0.25", "shrinkA": 0, "shrinkB": 0}
 LINE: dict[str, Any] = {"color": "0.25", "linewidth": 1}
@@ -44,7 +44,7 @@ class Layer:
     ----------
     text : str
     into, out : str
-        The sizes of the vectors that enter and leave it.
+        Sizes of its input and output vectors.
     look : {"plain", "blocks", "bottleneck"}
     """
 
@@ -55,14 +55,14 @@ class Layer:
 
 
 def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
-    """Return the layers that a byte passes on its way to the logits, from the first.
+    """Return the layers from the input byte to the logits, in order.
 
     Parameters
     ----------
     shape : mapping
         ``layers``, ``heads``, ``width``, ``block``, ``positions``, ``bottleneck_norm`` (see `model.GPTConfig`).
     bottleneck : str or None
-        What the rank of the head's input is called, such as "r"; None for a head without a bottleneck.
+        Symbol for the rank of the head's input, such as "r"; None for a head without a bottleneck.
     """
     width, v = str(shape["width"]), str(VOCABULARY)
     learned = f"\n+ learned positions, {shape['block']}" if shape["positions"] == "learned" else ""
@@ -81,14 +81,13 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
 
 
 def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw a member of the family and a truth side by side, and between them what a block is.
+    """Draw a member of the family and a truth side by side, with the inside of a block between them.
 
     Parameters
     ----------
     models : sequence of mappings
-        ``model``, ``kind`` ("family" or "truth") and ``shape``, which is `model.GPTConfig`'s, or None for a checkpoint
-        from elsewhere. The family's shapes differ in ``rank`` alone. Of several truths the first is drawn, and the
-        others are named.
+        ``model``, ``kind`` ("family" or "truth") and ``shape`` (as in `model.GPTConfig`; None for an external
+        checkpoint). The family's shapes differ only in ``rank``. The first truth is drawn and the others are named.
     """
     family = [model for model in models if model["kind"] == "family" and model["shape"]]
     truths = [model for model in models if model["kind"] == "truth" and model["shape"]]
@@ -134,7 +133,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Shape, sizes: Sequence[int]) -> None:
-    """Draw a model from the bytes at the bottom to the probabilities; a LayerNorm or head is level in all models."""
+    """Draw a model from the bytes at the bottom to the probabilities; LayerNorms and heads align across models."""
     slots = [layer.text for layer in layers(shape, "r")]
     axes.text(x, 0, f"bytes so far, at most {shape['block']:,}", ha="center", va="center", fontsize="small")
     top, narrow = 0.2, False
@@ -156,7 +155,7 @@ def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Sha
 
 
 def _block(axes: Axes, x: float, shape: Shape) -> None:
-    """Draw what a transformer block is: two branches, each behind a LayerNorm and added to what goes past it."""
+    """Draw a transformer block: two residual branches, each preceded by a LayerNorm."""
     width, heads = shape["width"], shape["heads"]
     rotary = ", rotary" if shape["positions"] == "rotary" else ""
     attention = f"Causal self-attention,\n{heads} {'head' if heads == 1 else 'heads'} of {width // heads}{rotary}"

@@ -1,4 +1,4 @@
-"""Figure 4.3: how often each byte is a model's most probable one, against how often it occurs."""
+"""Figure 4.3: how often each byte is a model's argmax, against how often it occurs."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -46,12 +46,12 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     table : DataFrame
         As `bytes.table.byte_table` returns it.
     models : sequence of mappings
-        ``model``, ``kind``, ``rank`` of each, in the order wanted; seeds of one rank are averaged.
+        ``model``, ``kind``, ``rank`` of each, in column order; seeds of one rank are averaged.
 
     Returns
     -------
     DataFrame
-        Index ``byte``, 0 to 255; a column for how often the byte occurs, and one per truth and rank.
+        Index ``byte``, 0 to 255; one column for the share of the byte in the text, and one per truth and rank.
         ``attrs["positions"]`` is the number of positions.
     """
     argmax = table[table.measure == ARGMAX]
@@ -67,8 +67,8 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
 def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw how often each byte is the argmax against how often it occurs (thesis Figure 4.3).
 
-    Above, every byte that occurs, and on the right argmaxes that never occur; under it, which bytes are never the
-    argmax of a model although they occur; below, the most and the least frequent ones by name.
+    The top panel shows every byte that occurs and, on the right, argmaxes that never occur. The middle panel marks the
+    bytes that occur but are never a model's argmax. The bottom panels name the most and the least frequent bytes.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
-    """Draw a row for each model, dark where a byte of the text is never its argmax."""
+    """Draw one row per model, dark at each byte of the text that is never its argmax."""
     never = models.loc[used].to_numpy().T == 0
     axes.pcolormesh(
         np.arange(len(used) + 1) - 0.5,

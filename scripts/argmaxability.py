@@ -1,4 +1,4 @@
-"""Which bytes a model can ever predict: its argmaxable classes, each with a proof behind it (Tables B.1 and B.2)."""
+"""Argmaxable classes of a model, the bytes that it can predict at all, each with a proof (Tables B.1 and B.2)."""
 
 from typing import TYPE_CHECKING
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 CLASSES = pa.schema(
     [
-        ("condition", pa.string()),  # "free": at any h; "reachable": at an h that the last LayerNorm can give
+        ("condition", pa.string()),  # "free": for any h; "reachable": for an h that the last LayerNorm can produce
         ("class", pa.int32()),
         ("argmaxable", pa.bool_()),
-        ("margin", pa.float64()),  # proven lead in logits at a witness of norm 1; null where there is none
+        ("margin", pa.float64()),  # proven lead in logits at a witness of norm 1; null without a witness
     ]
 )
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model's head and the LayerNorm in front of it; write what it can predict, free and reachable."""
+    """Read a model's head and the LayerNorm before it; write the argmaxable classes, free and reachable."""
     path = job.input.weights
     head, gain = read_head(path), read_gain(path)
     parts = []
     try:
-        # With a Linear between LayerNorm and head, h may point anywhere, and the two conditions are one.
+        # With a Linear between LayerNorm and head, h is unconstrained and the two conditions coincide.
         heads = {"free": head, "reachable": head if gain is None else reachable(head, gain)}
         for condition, weights in heads.items():
             result = argmaxable(weights)

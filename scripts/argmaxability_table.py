@@ -1,4 +1,4 @@
-"""Tables B.1 and B.2: which bytes each model can never predict, beside the thesis's."""
+"""Tables B.1 and B.2: the bytes that each model can never predict, beside the thesis's."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Build the corpus: documents from the configured source, as train, validation and evaluation bytes."""
+"""Build the corpus: split the documents of the configured source into training, validation and evaluation bytes."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Which bytes models write, against human text, as a figure (Figure 5.1)."""
+"""Figure 5.1: shares of bytes in the models' samples against human text."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ def main(job: "Snakemake") -> None:
 def byte_frequencies(
     windows: str | Path, samples: Sequence[str | Path], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Return the shares of the bytes that humans and models go on with after the same prompts.
+    """Return the shares of bytes in human and model continuations of the same prompts.
 
     Parameters
     ----------
@@ -45,18 +45,18 @@ def byte_frequencies(
     samples : paths
         Files of samples, one per model in the order of `models`.
     models : sequence of mappings
-        ``model`` and ``rank`` of each. Models of one rank, which differ in their seed, are counted together.
+        ``model`` and ``rank`` of each. Models of one rank that differ only in seed are counted together.
 
     Returns
     -------
     DataFrame
-        Index ``byte``, 0 to 255; ``human`` and one column per rank ("rank 4") or model without one, in order: the
-        share of each byte in the text. ``attrs["bytes"]`` has the length of the human text.
+        Index ``byte``, 0 to 255; columns ``human`` and one per rank ("rank 4") or model without a rank: the share
+        of each byte in the text. ``attrs["bytes"]`` is the length of the human text.
 
     Raises
     ------
     UserError
-        If a file is missing or damaged, or samples are of a window that `windows` does not have.
+        If a file is missing or damaged, or a sample belongs to a window that is not in `windows`.
     """
     human = read_table(windows, ["window", "scored"])
     truth = dict(zip(human["window"].to_pylist(), human["scored"].to_pylist(), strict=True))
@@ -79,8 +79,8 @@ def byte_frequencies(
 def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the share of each byte in models' samples against human text (thesis Figure 5.1).
 
-    Above, every byte that human text has, from the most to the least frequent, and on the right what models write
-    that it never has; below, the most and the least frequent ones by name.
+    The top panel shows every byte of the human text, from the most to the least frequent, and on the right the bytes
+    that only models write. The bottom panels name the most and the least frequent bytes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figure 4.2: NSMD at each byte, of the models that oversmooth most and least, and how often the byte occurs."""
+"""Figure 4.2: NSMD at each byte for the models that oversmooth most and least, and how often the byte occurs."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        From each model to its mean; the first oversmooths most, the last least.
+        Mean by model; the first oversmooths most, the last least.
     """
     own = table[(table.measure == NSMD) & (table.truth == truth)]
     sums = own.assign(total=own["mean"] * own.n).groupby("model", sort=False)[["total", "n"]].sum()
@@ -59,7 +59,7 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each.
     truth : str
-        Against whom.
+        Name of the truth.
     """
     looks = model_looks(models)
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1

@@ -1,4 +1,4 @@
-"""How one model fares at each byte: occurrences, argmaxes and NSMD, summed by window and byte."""
+"""Occurrences, argmaxes and NSMD of one model, summed by window and byte."""
 
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ GROUP = 256  # windows per row group
 
 
 def main(job: "Snakemake") -> None:
-    """Read the logits of a model, and its NSMD where it has one; write the sums."""
+    """Read the logits of a model and, if it has any, its NSMD scores; write the sums."""
     windows = sums_by_byte(job.input.logits, job.input.get("nsmd"))
     with open_writer(job.output[0], SUMS, provenance({}, model=job.wildcards.model)) as writer:
         while batches := list(islice(windows, GROUP)):

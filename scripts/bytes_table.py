@@ -1,4 +1,4 @@
-"""How often each byte is a model's argmax, and the NSMD where it is the right one (4.3)."""
+"""How often each byte is a model's argmax, and its NSMD where the byte is the correct one (thesis 4.3)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The findings of the thesis and of Godey et al.: which hold in this run, and which on the thesis's printed means."""
+"""Verdicts on the findings of the thesis and of Godey et al., from this run and from the thesis's printed means."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

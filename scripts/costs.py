@@ -1,4 +1,4 @@
-"""What each metric costs on single positions, TBAT as the thesis computed it beside TBAT as computed here."""
+"""Cost of each metric on single positions, with TBAT computed as in the thesis and as here."""
 
 from typing import TYPE_CHECKING
 

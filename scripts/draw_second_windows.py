@@ -1,4 +1,4 @@
-"""Draw a second set of windows, none of which overlaps the first: the human floor of the quality metrics."""
+"""Draw a second set of windows that overlaps none of the first: the human floor of the quality metrics."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the evaluation split and `params.settings`, those of the first set; write as many windows more."""
+    """Read the evaluation split and `params.settings` (those of the first set); write as many further windows."""
     settings = job.params.settings
     data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
     # Of twice as many windows, the first half is the first set.

@@ -1,4 +1,4 @@
-"""Make windows of the showcase prompts."""
+"""Write the showcase prompts as windows."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Write a window of each prompt in `params.settings`."""
+    """Write one window for each prompt in `params.settings`."""
     settings = job.params.settings
     write_table(job.output[0], showcase_windows(settings["prompts"]), provenance(settings))
 

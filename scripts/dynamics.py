@@ -1,4 +1,4 @@
-"""What one model is like along its training: loss, head, hidden states and oversmoothing at each snapshot."""
+"""Loss, head spectrum, hidden-state geometry and oversmoothing of one model at each snapshot of its training."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read snapshots, windows and the truths' logits; write a row per step and measure, and the head's spectra."""
+    """Read snapshots, windows and the truths' logits; write one row per step and measure, and the head's spectra."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"]).slice(0, settings["windows"])

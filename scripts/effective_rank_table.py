@@ -1,4 +1,4 @@
-"""Table 7.3: what rank each model's representations really use, beside the thesis's."""
+"""Table 7.3: effective ranks of each model's representations, beside the thesis's."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

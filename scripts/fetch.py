@@ -1,4 +1,4 @@
-"""Fetch a model from the hub, or take stock of a folder that holds one: a manifest of its files."""
+"""Fetch a model from the hub, or use a local folder; in both cases write a manifest of the files."""
 
 import logging
 from pathlib import Path
@@ -16,12 +16,12 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Fetch into the folder beside the manifest; write the manifest once all files are there."""
+    """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
     source = job.params.settings
     if "folder" in source:
         manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS) | source
         if "instead_of" in source:
-            logger.warning("no folder %s beside %s, which is read in its place", source["instead_of"], source["folder"])
+            logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
         folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])

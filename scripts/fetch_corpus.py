@@ -1,4 +1,4 @@
-"""Fetch the shards of a corpus from the hub; write a manifest of what lies where."""
+"""Fetch the shards of a corpus from the hub; write a manifest of their locations."""
 
 import logging
 from typing import TYPE_CHECKING

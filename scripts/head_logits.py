@@ -1,4 +1,4 @@
-"""Logits of another head of a model, truncated or retrained: one matrix product from stored hidden states."""
+"""Logits of a truncated or retrained head: one matrix product with the stored hidden states of its model."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read hidden states and their model's head, truncated to `params.rank`, or a retrained one; write the logits."""
+    """Read hidden states and a head (truncated to `params.rank`, or retrained); write the logits."""
     rank, weights = job.params.rank, job.input.weights
     head, before = read_retrained(weights) if rank is None else (_truncated(weights, rank), None)
     schema = logits_schema(len(head))

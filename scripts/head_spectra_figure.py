@@ -1,4 +1,4 @@
-"""The head's singular values at every kept step, a panel per rank."""
+"""Singular values of the head at every snapshot, one panel per rank."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(spectra: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Singular values against their index: a panel per rank, a line per step; of several seeds the first.
+    """Singular values against their index: one panel per rank, one line per step, first seed only.
 
     Parameters
     ----------
     spectra : mapping
-        From model to ``step``, ``index`` (from 1), ``singular_value``.
+        ``step``, ``index`` (from 1) and ``singular_value`` by model.
     models : sequence of mappings
         ``model`` and ``rank`` of each.
     """

@@ -1,4 +1,4 @@
-"""Loss, accuracy and oversmoothing against rank, one line for each way to impose it."""
+"""Loss, accuracy and oversmoothing against rank, one line for each way of imposing it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,22 +26,22 @@ FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table of the ways to impose a rank; write the figure as PNG and SVG."""
+    """Read the imposed-rank table; write the figure as PNG and SVG."""
     write_figure(draw(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
 
 
 def draw(table: pd.DataFrame, truth: str) -> Figure:
-    """Every measure against rank, one line for each way, and the full model as a horizontal line.
+    """Draw every measure against rank, one line for each way, with the full model as a horizontal line.
 
-    With several seeds the mean over them is drawn, and the interval of a point is that from the lowest to the highest
-    of theirs.
+    With several seeds, a point is the mean over the seeds, and its interval runs from the lowest to the highest end of
+    their intervals.
 
     Parameters
     ----------
     table : DataFrame
         As `imposed_rank.table.imposed_rank_table` returns it.
     truth : str
-        That oversmoothing is measured against.
+        The truth against which oversmoothing is measured.
     """
     own = against(table, truth)
     full = int(own["rank"][own.way == WAYS["family"]].max())

@@ -1,4 +1,4 @@
-"""Three ways to impose a rank, side by side: loss, accuracy and oversmoothing over the same positions."""
+"""Three ways of imposing a rank compared: loss, accuracy and oversmoothing over the same positions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""How many dimensions the language of a text has: singular values of its n-gram matrices (Godey et al. 2024)."""
+"""Dimensionality of the language of a text: singular values of its n-gram matrices (Godey et al. 2024)."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read the beginning of a split, or of the user's files; write singular values and sizes."""
+    """Read the beginning of a split or of the user's files; write singular values and matrix sizes."""
     settings, name = job.params.settings, job.wildcards.text
     if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
         data = read_split(job.input.text, job.input.manifest, name)[: settings["bytes"]]

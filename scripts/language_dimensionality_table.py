@@ -1,4 +1,4 @@
-"""Beyond the thesis: what heads of the family's ranks must lose of the language, and its effective rank."""
+"""Beyond the thesis: the W-error of heads of the family's ranks on the language, and its effective rank."""
 
 from typing import TYPE_CHECKING
 

@@ -26,18 +26,18 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
-    """Draw one line per text and length of context, a column per kind of token.
+    """Draw one line per text and length of context, one column per kind of token.
 
-    Above, the W-error as counted, and under it, without markers and pale, that of the same text shuffled; below, what
-    is left without the noise of sampling, a band from the lowest to the highest that it may be.
+    The upper panels show the W-error as counted and, pale and without markers, that of the shuffled text. The lower
+    panels show the W-error without the noise of sampling, as a band between its bounds.
 
     Parameters
     ----------
     spectra : mapping
-        From the text to ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise`` and its ``_low``
-        and ``_high``.
+        ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise``, ``without_noise_low`` and
+        ``without_noise_high`` by text.
     ranks : sequence of int
-        Of the family; each is a grey line.
+        Ranks of the family, drawn as grey lines.
     """
     every = pd.concat(spectra.values())
     tokens = [token for token in PANELS if token in set(every.token)]

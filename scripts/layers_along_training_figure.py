@@ -1,4 +1,4 @@
-"""Anisotropy and outlier dimensions of every block against steps, a column per rank."""
+"""Anisotropy and outlier dimensions of every block against steps, one column per rank."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Two measures of every block against steps: a column per rank, a line per block; of several seeds the first.
+    """Draw two measures of every block against steps: one column per rank, one line per block, first seed only.
 
     The table is that of `dynamics.table.along_training_table`.
     """

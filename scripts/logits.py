@@ -1,4 +1,4 @@
-"""Run one model over all windows, once: its logits and hidden states."""
+"""Logits and hidden states of one model over all windows."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def main(job: "Snakemake") -> None:
     config, special = model.config, has_special_ids(model)
     windows = read_table(job.input.windows, ["window", "prompt", "scored"])
     longest = max(len(row["prompt"] + row["scored"]) for row in windows.to_pylist())
-    if longest - 1 > config.block:  # the last byte is scored, and not read
+    if longest - 1 > config.block:  # the last byte is scored but not read
         raise UserError(
             f"{job.input.windows}: a window has {longest} bytes, and the block of {name} is {config.block}; "
             "shorten `windows`, or the prompt in `showcase`"

@@ -28,12 +28,12 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Losses against steps, a panel for each of the two and a line per model.
+    """Draw training and validation loss against steps, one panel each and one line per model.
 
     Parameters
     ----------
     histories : mapping
-        From model to ``step``, ``train_loss``, ``validation_loss``, in nats per byte.
+        ``step``, ``train_loss`` and ``validation_loss`` (nats per byte) by model.
     models : sequence of mappings
         ``model``, ``rank``, ``kind`` ("family" or "truth") of each.
     """

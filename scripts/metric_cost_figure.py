@@ -32,7 +32,7 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw the seconds that a metric takes for one position against the rank (thesis Table I.1).
+    """Draw the seconds that each metric takes per position against the rank (thesis Table I.1).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _published_ranks(table: pd.DataFrame) -> list[int]:
 
 
 def _ratios(axes: Axes, table: pd.DataFrame) -> None:
-    """Span the two lines of TBAT at each rank, and write how many times faster the lower one is."""
+    """Connect the two TBAT lines at each rank and label the ratio between them."""
     for rank, own in table.groupby("rank"):
         means = own.groupby("metric")["mean"].mean()
         low, high = means["tbat"], means["tbat_published_method"]
@@ -100,7 +100,7 @@ def _ratios(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[str, str, float]], gap: float = 0.045) -> None:
-    """Write each line's name at the right of the axes, at its height or as near as the others leave room for."""
+    """Label each line at the right of the axes, at its end or as close to it as the other labels allow."""
     low, high = np.log(axes.get_ylim())
     wanted = [(np.log(value) - low) / (high - low) for *_, value in ends]
     heights = np.array(wanted)

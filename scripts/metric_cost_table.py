@@ -1,4 +1,4 @@
-"""Table I.1: what each metric costs, the thesis's seconds beside ours."""
+"""Table I.1: seconds per position of each metric, beside the thesis's."""
 
 from typing import TYPE_CHECKING
 

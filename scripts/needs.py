@@ -1,4 +1,4 @@
-"""Print what a study needs: operations, GPU hours, disk, memory."""
+"""Print what a study needs: operations, GPU hours, disk space and memory."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read `params.study`; print."""
+    """Print the needs of `params.study`."""
     print(f"\n{report(job.params.study)}\n")
 
 

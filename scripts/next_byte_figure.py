@@ -1,4 +1,4 @@
-"""Figures 4.1 and 7.1: what each model takes for the byte after a prompt."""
+"""Figures 4.1 and 7.1: each model's distribution of the byte after a prompt."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 NAMED = 12  # bytes with a bar of their own; the others share one
-OF_EACH = 3  # most probable bytes of every model that are named before any other
+OF_EACH = 3  # most probable bytes of each model, which are named first
 COLUMNS = 3
 TRUTH: dict[str, Any] = {"color": "black", "linewidth": 1.6}
 OTHERS = "all\nothers"
@@ -49,17 +49,17 @@ def main(job: "Snakemake") -> None:
 def draw(
     p: pd.DataFrame, models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, prompt: bytes, target: int, title: str
 ) -> Figure:
-    """Draw the same bytes in the same order on the same scale for every model.
+    """Draw one panel per model, with the same bytes in the same order on the same scale.
 
     Parameters
     ----------
     p : DataFrame, shape (v, models)
-        Index ``byte``; one distribution a column.
+        Index ``byte``; one distribution per column.
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of each, in the order of the panels; at least one is of kind "truth".
     scores : DataFrame
-        Index ``model``; a column per metric, empty where there is no score. Beside truncated heads, which have no
-        TBAT (as in the thesis), it is left out.
+        Index ``model``; one column per metric, empty where there is no score. TBAT is left out of figures of truncated
+        heads, which have none (as in the thesis).
     prompt : bytes
     target : int
         The byte that follows.
@@ -95,10 +95,10 @@ def draw(
 
 
 def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
-    """Return the bytes that have a bar of their own, the most probable under the truth first.
+    """Return the bytes that get a bar of their own, the most probable under the truth first.
 
-    The one that follows, then the `OF_EACH` most probable ones of each model and truth, then all others; among
-    equals those to which some model gives most, until there are `NAMED`.
+    Chosen first is the byte that follows, then the `OF_EACH` most probable bytes of each model and truth, then the
+    rest, up to `NAMED`. Within each group, bytes with the highest probability under any model come first.
 
     Parameters
     ----------

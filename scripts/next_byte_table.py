@@ -1,4 +1,4 @@
-"""What each model takes for the byte after each showcase prompt, as a table."""
+"""Each model's prediction of the byte after each showcase prompt, as a table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

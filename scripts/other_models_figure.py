@@ -27,7 +27,7 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Each measure against steps, a line per model; a revision that names no step is a marker at the right.
+    """Draw each measure against steps, one line per model; a revision without a step is a marker at the right.
 
     The table is that of `others.table.other_models_table`.
     """
@@ -54,7 +54,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _look(i: int) -> dict[str, Any]:
-    """Look of a model; a line that lies on another hides none of its markers."""
+    """Look of the i-th model, chosen so that overlapping lines do not hide each other's markers."""
     return {**other_look(i), "markersize": 7.5 - 1.5 * (i % 3), "linewidth": 1.5}
 
 

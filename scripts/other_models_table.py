@@ -1,4 +1,4 @@
-"""The table of other people's models: what every revision is like."""
+"""Measurements of every revision of other people's models, as a table."""
 
 import logging
 from typing import TYPE_CHECKING

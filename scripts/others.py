@@ -1,4 +1,4 @@
-"""What one revision of another's model is like: spectrum of its head, anisotropy, and loss on the evaluation split."""
+"""Head spectrum, anisotropy and evaluation loss of one revision of an external model."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ def main(job: "Snakemake") -> None:
     folder = asset_folder(job.input.asset)
     made_of = origin(read_asset(job.input.asset))
     if made_of["instead_of"]:
-        logger.warning("%s: it is %s that is read, in the place of %s", name, made_of["read"], made_of["instead_of"])
+        logger.warning("%s: revision %s is read in place of %s", name, made_of["read"], made_of["instead_of"])
     model = load_language_model(folder, device, "others.models")
     logger.info("%s over %d bytes on %s in %s", name, len(text), device, precision)
     try:

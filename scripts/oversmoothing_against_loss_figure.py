@@ -1,4 +1,4 @@
-"""TTO against loss at every kept step of every model, to see whether ranks of equal loss leak alike."""
+"""TTO against loss at every snapshot of every model, to compare how much ranks leak at equal loss."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """TTO against loss, a line per model and a panel per truth; the last step is ringed.
+    """Draw TTO against loss, one line per model and one panel per truth; the last step is ringed.
 
     The table is that of `dynamics.table.along_training_table`.
     """

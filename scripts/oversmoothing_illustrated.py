@@ -1,4 +1,4 @@
-"""Figure 1.1: what oversmoothing is, on the two models of the family that do it most and least."""
+"""Figure 1.1: oversmoothing, illustrated by the two models of the family that oversmooth most and least."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,14 +39,14 @@ def main(job: "Snakemake") -> None:
 
 
 def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
-    """Return the model that oversmooths most and the one that does least, by mean TTO over all windows and truths.
+    """Return the models that oversmooth most and least, by mean TTO over all windows and truths.
 
     Parameters
     ----------
     table : DataFrame
-        ``model``, ``metric``, ``mean``: the table of oversmoothing.
+        The table of oversmoothing: ``model``, ``metric``, ``mean``.
     models : sequence of str
-        Among which to choose; a single one comes alone.
+        The candidates; a single candidate is returned alone.
     """
     own = table[(table.metric == "tto") & table.model.isin(models)]
     means = own.groupby("model", sort=False)["mean"].mean()
@@ -54,12 +54,12 @@ def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
 
 
 def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, target: int) -> Figure:
-    """Draw how two models go on with a word.
+    """Draw how two models complete a word.
 
     Parameters
     ----------
     p : DataFrame, shape (v, models)
-        Index ``byte``; one distribution a column.
+        Index ``byte``; one distribution per column.
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of the one or two to draw, the one that oversmooths most first.
     prompt : bytes

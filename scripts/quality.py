@@ -1,4 +1,4 @@
-"""The quality of one model's samples under every decoding, or of the human texts themselves."""
+"""Quality of one model's samples under every decoding, or of the human texts."""
 
 import logging
 from importlib.metadata import version
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the windows and the samples (human texts: windows too); write the quality of each set."""
+    """Read the windows and the samples (for human texts, further windows); write the quality of each set."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)
     read_by = job.input.language_model

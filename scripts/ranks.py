@@ -1,4 +1,4 @@
-"""What rank a model's logits, probabilities, hidden states and head really use, with their singular values (7.2)."""
+"""Effective ranks and singular values of a model's logits, probabilities, hidden states and head (thesis 7.2)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Train a head of lower rank on the hidden states of the full model, which stays as it is."""
+"""Train a head of lower rank on the hidden states of the full model, which is frozen."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the full model and the corpus; write the head, and how its loss fell."""
+    """Read the full model and the corpus; write the head and its loss history."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)
     training = read_split(job.input.training, job.input.manifest, "train")

@@ -1,4 +1,4 @@
-"""Let one model continue the prompt of every window, under each decoding."""
+"""Continuations of every window's prompt by one model, under each decoding."""
 
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model, its head truncated to `params.rank`, and the windows; write a file of samples per decoding."""
+    """Read a model (its head truncated to `params.rank`) and the windows; write one file of samples per decoding."""
     settings = job.params.settings
     compute = setup(job.params.device, settings)
     model = load_predictor(job, compute)
     facts = {"model": job.wildcards.model}
-    if hasattr(job.params, "rank"):  # truths from the hub have none
+    if hasattr(job.params, "rank"):  # truths from the hub have no rank
         facts["rank"] = job.params.rank
         if job.params.rank is not None:
             with torch.no_grad():

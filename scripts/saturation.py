@@ -1,4 +1,4 @@
-"""Fit a law of losses to training histories, and set it beside every loss (Godey et al. 2024; Hoffmann et al. 2022)."""
+"""Fit a law of losses to training histories; compare all losses with it (Godey et al. 2024; Hoffmann et al. 2022)."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read the histories of what was trained here, and the user's; write the law and the points."""
+    """Read the histories of the models trained here and of the user; write the law and the points."""
     settings, given = job.params.settings, job.input
     histories = [
         study_history(name, history, weights)

@@ -1,4 +1,4 @@
-"""Beyond the thesis: losses along training, the law of them, and where each model leaves it."""
+"""Beyond the thesis: losses along training, the law fitted to them, and where each model leaves it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,14 +32,14 @@ def main(job: "Snakemake") -> None:
 
 
 def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the losses of each model, the law at its size with its band, and a ring where the model leaves it.
+    """Draw each model's losses, the law at its size with a 95 % band, and a ring where the model leaves the law.
 
     Parameters
     ----------
     law, points : DataFrame
-        Of schemas `measure.LAW` and `measure.POINTS`.
+        Tables with schemas `measure.LAW` and `measure.POINTS`.
     models : sequence of mappings
-        ``model``, ``rank``, ``seed``, of each.
+        ``model``, ``rank``, ``seed`` of each.
     """
     models = [{**model, "kind": _kind(model)} for model in models]
     looks = model_looks(models)
@@ -65,7 +65,7 @@ def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, 
 
 
 def _kind(model: Mapping[str, Any]) -> str:
-    """Return the kind of a model; of those without a rank, a truth has a seed and a history from elsewhere has none."""
+    """Return the kind of a model; without a rank, it is a truth if it has a seed and an external history if not."""
     if model["rank"] is not None:
         return "family"
     return "other" if model["seed"] is None else "truth"
@@ -91,7 +91,7 @@ def _frame(axes: Axes, points: pd.DataFrame, note: str) -> None:
 
 
 def _ticks(low: float, high: float) -> np.ndarray:
-    """Return round losses within a range, about seven of them."""
+    """Return about seven round values of the loss within a range."""
     step = 10.0 ** np.floor(np.log10(high - low)) if high > low else 1.0
     for part in (0.1, 0.2, 0.5, 1.0, 2.0):
         ticks = part * step * np.arange(np.ceil(low / 1.06 / (part * step)), np.floor(high * 1.06 / (part * step)) + 1)

@@ -1,4 +1,4 @@
-"""Beyond the thesis: the law of losses, and how far above it each model ends."""
+"""Beyond the thesis: the law of losses and how far above it each model ends."""
 
 from typing import TYPE_CHECKING
 

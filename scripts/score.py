@@ -1,4 +1,4 @@
-"""Score one model against every truth under every decoding, streaming window by window."""
+"""Scores of one model against every truth under every decoding, streamed window by window."""
 
 import logging
 from contextlib import ExitStack
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the logits of a model and of the truths; write one file of scores per metric."""
+    """Read the logits of a model and of the truths; write one file per metric."""
     settings = job.params.settings
     metrics = list(job.output.keys())
     decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}

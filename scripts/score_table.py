@@ -1,4 +1,4 @@
-"""A table of scores: how much each model oversmooths, beside the thesis's numbers (Tables 4, 6.1, 7.1, 7.2, E, F.1)."""
+"""Mean scores of each model, beside the thesis's numbers (Tables 4.1, 4.2, 6.1, 7.1, 7.2, E.1 to E.8 and F.1)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

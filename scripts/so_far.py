@@ -1,4 +1,4 @@
-"""How far each model and its training have come, while a run is under way."""
+"""Progress of each model and its training while a run is under way."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Ask Snakemake what is finished; write so_far/progress.md anew and print it."""
+    """Ask Snakemake which files are finished; write so_far/progress.md and print it."""
     settings = job.params.settings
     results, models = settings["results"], settings["models"]
     states = read_summary(summary(settings["snakefile"], settings["config"]))
@@ -37,7 +37,7 @@ def main(job: "Snakemake") -> None:
 
 
 def summary(snakefile: str, config: Any) -> str:
-    """Snakemake's state of every file: there or not, to be made again or not. It takes no lock and writes nothing."""
+    """Return Snakemake's summary: which files exist and which must be remade. It takes no lock and writes nothing."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(config, file)
         file.flush()

@@ -1,4 +1,4 @@
-"""TBAT of every scored byte of one model under every decoding, streaming window by window."""
+"""TBAT of every scored byte of one model under every decoding, streamed window by window."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model's head and logits (and hidden states); write its TBAT scores."""
+    """Read a model's head, logits and, behind a LayerNorm, hidden states; write its TBAT scores."""
     settings, model = job.params.settings, job.wildcards.model
     basis = choose_basis(job.input.weights, settings["condition"])
     decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}

@@ -1,4 +1,4 @@
-"""The published shortcut: TBAT of every scored byte with SVD approximations of the head inside BAT."""
+"""The published shortcut: TBAT of every scored byte with an SVD approximation of the head in BAT."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What the published shortcut costs in truth: TBAT with SVD approximations of the head beside the exact one."""
+"""Error of the published shortcut: TBAT with SVD approximations of the head beside the exact TBAT."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

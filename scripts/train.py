@@ -1,4 +1,4 @@
-"""Train one model of the family or one truth, from its last checkpoint if there is one."""
+"""Train one member of the family or one truth, from its last checkpoint if there is one."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Train in as many processes as the config says."""
+    """Train in the configured number of processes."""
     task = Task(
         model=job.wildcards.model,
         settings=job.params.settings,

@@ -1,4 +1,4 @@
-"""Train the small language model that measures quality where the config names none."""
+"""Train the small language model that measures sample quality unless the config names another."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read the training split; write a folder in the Hugging Face format."""
+    """Read the training split; write a model folder in the Hugging Face format."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)
     data = read_split(job.input.training, job.input.manifest, "train")

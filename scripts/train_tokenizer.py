@@ -1,4 +1,4 @@
-"""Learn byte-pair tokens from the training split, to see the language through a larger vocabulary."""
+"""Learn byte-pair tokens from the training split, for n-grams over a larger vocabulary."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Figure A.1: what each byte value is in UTF-8, and how often the training text has it."""
+"""Figure A.1: the role of each byte value in UTF-8, and its frequency in the training text."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 BYTES, SIDE = 256, 16
-KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # words and look; hatches tell apart what greys do not
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys
     "letter": ("ASCII letter", {"facecolor": "#cfe5f7"}),
     "digit": ("ASCII digit", {"facecolor": "#9fd0c0"}),
     "punctuation": ("ASCII space (SP) or punctuation", {"facecolor": "#fdf3c4"}),
@@ -38,7 +38,7 @@ def main(job: "Snakemake") -> None:
 
 
 def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
-    """Return the count of each byte value, a block at a time, so that a mapped file is never in memory as a whole.
+    """Return the count of each byte value, in blocks so that a mapped file is never wholly in memory.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
 
 
 def draw(counts: np.ndarray) -> Figure:
-    """Draw the 256 byte values by what they are in UTF-8, with dots for how often a text has them.
+    """Draw the 256 byte values by their role in UTF-8, with dots for their frequency in a text.
 
     Parameters
     ----------
     counts : int array, shape (256,)
-        Of the text. Dots grow with the logarithm of the count; a byte that the text never has is without one.
+        Count of each byte in the text. Dots grow with the logarithm of the count; absent bytes have none.
     """
     with style():
         figure = Figure(figsize=(10, 11.4))

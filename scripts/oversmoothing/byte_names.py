@@ -1,4 +1,4 @@
-"""Names of byte values, as the thesis's chart of UTF-8 bytes gives them (Figure A.1)."""
+"""Names of byte values, as in the thesis's chart of UTF-8 bytes (Figure A.1)."""
 
 _CONTROLS = """
     NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI
@@ -10,9 +10,9 @@ FORM_FEED = 0x0C
 
 
 def byte_name(b: int) -> str:
-    """The name of a byte value: NUL, SP, A, DEL; from 0x80 on its two hexadecimal digits, such as C3.
+    """Name of a byte value, such as NUL, SP, A or DEL; from 0x80 on two hexadecimal digits, such as C3.
 
-    Names are unique: the form feed, which the thesis calls FF like the byte 0xFF, is FF(0C) here.
+    Names are unique: the form feed, which the thesis calls FF, is FF(0C) here, because FF is the byte 0xFF.
 
     Raises
     ------
@@ -29,13 +29,13 @@ def byte_name(b: int) -> str:
 
 
 def byte_kind(b: int) -> str:
-    """What a byte value is in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
+    """Role of a byte value in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
 
     Returns
     -------
     {"control", "letter", "digit", "punctuation", "continuation", "first of 2", "first of 3", "first of 4", "never"}
-        The space is punctuation. "never" are C0 and C1, which could only begin a character that one byte writes, and
-        F5 to FF, beyond the last code point.
+        The space is punctuation. "never" applies to C0 and C1, which could only begin an overlong encoding of a
+        one-byte character, and to F5 to FF, which lie beyond the last code point.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Two folders of results side by side: their tables row by row, and in which settings they were made otherwise."""
+"""Comparison of two results folders: their tables row by row, and the settings in which they differ."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,25 +24,25 @@ KEYS = (
     "decoding",
     "model",
     "approximation",
-)  # what names a row in one table or another; rank and seed are in the model's name
-VALUES = ("mean", "value", "unargmaxable")  # the column of the numbers, by table
+)  # columns that identify a row in some table; rank and seed are part of the model's name
+VALUES = ("mean", "value", "unargmaxable")  # the column of numbers; a table has one of these
 COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overlap", "only_in")
 
 
 def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
-    """Compare the tables that two folders of results have in common.
+    """Compare the tables that two results folders have in common.
 
     Parameters
     ----------
     a, b : path
-        Folders of results, with ``tables/*.csv`` inside.
+        Results folders, which contain ``tables/*.csv``.
     names : sequence of str
-        Tables to compare; none: all that both have and that hold numbers by model.
+        Tables to compare; if empty, all common tables of numbers by model.
 
     Returns
     -------
     dict
-        By table: as `compare_tables` gives it.
+        Results of `compare_tables` by table.
 
     Raises
     ------
@@ -68,19 +68,18 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
 
 
 def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """Join two tidy tables on what names their rows.
+    """Join two tidy tables on the columns that identify their rows.
 
     Parameters
     ----------
     a, b : DataFrame
-        Those of `KEYS` that the table has, ``mean`` (or ``value``, ``unargmaxable``), and where there is one the
-        interval ``low``, ``high``.
+        Columns: any of `KEYS`; ``mean``, ``value`` or ``unargmaxable``; optionally the interval ``low``, ``high``.
 
     Returns
     -------
     DataFrame
         The key columns and `COLUMNS`, rows of `a` first. ``difference`` is b - a; ``overlap`` says whether the two
-        intervals have a point in common, and is missing where there are not two; ``only_in`` is "a", "b" or missing.
+        intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b" or missing.
 
     Raises
     ------
@@ -108,15 +107,15 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_differences(a: str | Path, b: str | Path) -> list[str]:
-    """The settings in which the results of two folders differ.
+    """Settings in which the results of two folders differ.
 
-    A folder holds no config, but each Parquet file holds the settings it was made with, and the corpus a manifest.
-    Files that stand in both folders under one name are compared, key by key.
+    Each Parquet file holds the settings that it was made with, and the corpus has a manifest. Files of the same name
+    in both folders are compared key by key.
 
     Returns
     -------
     list of str
-        Such as "scores/tto: tau is 0.9 in a, 0.8 in b", each once.
+        Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b".
     """
     lines: dict[str, None] = {}
     for path in sorted(Path(a).rglob("*.parquet")):
@@ -135,7 +134,7 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
 
 
 def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: str | Path, b: str | Path) -> str:
-    """A comparison as it is read in a terminal: a section per table, then what stands in one folder alone."""
+    """Comparison in Markdown: a section per table, then the rows found in only one folder."""
     lines = [f"# a: {a} · b: {b}", ""]
     lines += ["Settings that differ:", "", *(f"- {line}" for line in settings), ""] if settings else []
     if not settings:

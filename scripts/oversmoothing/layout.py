@@ -1,4 +1,4 @@
-"""Tidy tables as CSV, and numbers as readers see them."""
+"""Tidy tables as CSV, and numbers as text."""
 
 from pathlib import Path
 from typing import Any
@@ -13,29 +13,29 @@ ARROWS = {"lower": "↓", "higher": "↑"}
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table, its checksum beside it; numbers keep six significant digits."""
+    """Write a tidy table as CSV with six significant digits, and its checksum beside it."""
     with atomic_path(path) as temporary:
         table.to_csv(temporary, index=False, float_format="%.6g")
         write_sum(path, temporary)
 
 
 def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
-    """Read a table that `write_csv` wrote, or the thesis's; `options` go to pandas.
+    """Read a table written by `write_csv`, or one of the thesis's; `options` are passed to pandas.
 
     Raises
     ------
     UserError
-        If the file is missing, not the one whose checksum stands beside it, or no CSV.
+        If the file is missing, does not match the checksum beside it, or is not CSV.
     """
     check_sum(path)
     try:
         return pd.read_csv(path, **options)
-    except ValueError as error:  # pandas's own errors and UnicodeDecodeError among them
+    except ValueError as error:  # includes pandas's parser errors and UnicodeDecodeError
         raise UserError(f"{path}: no table in CSV ({str(error).splitlines()[0]}); delete it and run again") from error
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number in so many decimals; by default three, more where nothing would be left of it, none from 100,000 on."""
+    """A number with the given decimals; by default three, more for very small numbers and none from 100,000 on."""
     if decimals is not None:
         return f"{value:,.{decimals}f}"
     if 1e5 <= abs(value) < 1e9:

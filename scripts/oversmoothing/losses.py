@@ -20,28 +20,28 @@ METRICS = {
 
 
 def validation_loss(history: str | Path) -> float:
-    """Return the lowest validation loss of a training, in nats per byte: that of the weights that were kept."""
+    """Return the lowest validation loss of a training, that of the kept weights, in nats per byte."""
     return float(np.min(read_table(history, ["validation_loss"])["validation_loss"].to_numpy()))
 
 
 def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
-    """Summarise how often the most probable byte is the one that stands there, over the scored bytes of all windows.
+    """Summarise how often the most probable byte is the correct one, over the scored bytes of all windows.
 
-    Ties go to the lowest byte. Errors are those of `read_groups`.
+    Ties go to the lowest byte. Raises the errors of `read_groups`.
     """
     return summarise(predictions(logits).right, resamples, seed)
 
 
 class Predictions(NamedTuple):
-    """How well a model predicts the scored bytes of all windows.
+    """Losses, accuracy and argmax counts of a model over the scored bytes of all windows.
 
     Attributes
     ----------
     losses : WindowSums
-        Minus the log-probability of the byte that stands there, in nats. The losses of trainings are of the validation
-        split; these are of the bytes that are scored, and heads that were never trained have them too.
+        Minus the log-probability of the correct byte, in nats. Training losses are over the validation split; these
+        are over the scored bytes, so heads that were never trained have them too.
     right : WindowSums
-        1 where the most probable byte stands there, else 0. Ties go to the lowest byte.
+        1 where the most probable byte is the correct one, else 0. Ties go to the lowest byte.
     counts : int array, shape (v,)
         How often each byte is the most probable.
     """
@@ -52,7 +52,7 @@ class Predictions(NamedTuple):
 
 
 def predictions(logits: str | Path) -> Predictions:
-    """Sum by window what a model would predict, row group by row group; errors are those of `read_groups`."""
+    """Sum a model's predictions by window, one row group at a time; raises the errors of `read_groups`."""
     losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
     for group in read_groups(logits, ["window", "target", "logits"]):
         windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
@@ -70,13 +70,12 @@ def losses_table(
     models: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Loss and accuracy of each model, the thesis's beside them (Table 3.1).
+    """Loss and accuracy of each model, beside the thesis's (Table 3.1).
 
     Parameters
     ----------
     values : mapping
-        From model and metric ("validation_loss", "accuracy") to its value. A metric that a model does not have is left
-        out.
+        Values by model and metric ("validation_loss", "accuracy"). A metric that a model does not have is absent.
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -108,7 +107,7 @@ def losses_table(
 
 
 def losses_page(table: pd.DataFrame, title: str) -> Page:
-    """A row per model, ours beside the published."""
+    """Page with one row per model, ours beside the published."""
     several_seeds = table.seed.nunique() > 1
     rows = []
     for _, own in table.groupby("model", sort=False):

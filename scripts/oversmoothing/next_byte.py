@@ -1,6 +1,6 @@
-"""What each model takes for the byte after a prompt, side by side (thesis Figures 1.1, 4.1 and 7.1).
+"""Each model's prediction of the byte after a prompt, side by side (thesis Figures 1.1, 4.1 and 7.1).
 
-The distributions come from the logits and the scores of the showcase windows; nothing is measured here.
+Distributions and scores are those of the showcase windows; nothing is measured here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,11 @@ from oversmoothing.samples.page import label, last_word, visible
 from oversmoothing.store.parquet import read_table, vectors
 
 DECODING = "pure"
-OPEN_BOX = "\N{OPEN BOX}"  # a space that can be seen
+OPEN_BOX = "\N{OPEN BOX}"  # a visible space
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
-    """What each model makes of each prompt, from its logits.
+    """Distributions of the byte after each prompt, from each model's logits.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
     Returns
     -------
     list of DataFrame, shape (v, models)
-        One per prompt; index ``byte``, one distribution a column.
+        One per prompt; index ``byte``, one distribution per column.
 
     Raises
     ------
     UserError
-        If a file is missing or damaged, or was made of other prompts than the first.
+        If a file is missing or damaged, or has other prompts than the first.
     """
     tables = {model: read_table(path, ["window", "target", "logits"]) for model, path in logits.items()}
     first = next(iter(tables.values()))
@@ -56,7 +56,7 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
 
 
 def read_scores(path: str | Path) -> pd.Series:
-    """The scores of pure sampling by window: the mean over the truths, where the metric needs any."""
+    """Scores under pure sampling by window, averaged over the truths if the metric needs any."""
     table = read_table(path, ["window", "decoding", "value"])
     own = table.filter(pc.equal(table["decoding"].cast(pa.string()), DECODING)).to_pandas()
     return own.groupby("window").value.mean()
@@ -69,26 +69,26 @@ def next_byte_table(
     scores: Mapping[tuple[str, str], pd.Series],
     models: Sequence[Mapping[str, Any]],
 ) -> pd.DataFrame:
-    """The right byte after each prompt, its probability and place, and the scores, by model.
+    """Correct byte after each prompt, its probability and place, and the scores, by model.
 
     Parameters
     ----------
     names : sequence of str
-        Of the prompts.
+        Names of the prompts.
     targets : sequence of int
-        The right byte after each.
+        The correct byte after each.
     distributions : sequence of DataFrame, shape (v, models)
-        As `read_distributions` gives them.
+        As `read_distributions` returns them.
     scores : mapping of metric and model to Series
-        As `read_scores` gives them; a metric that a model has no score in is left out.
+        As `read_scores` returns them; a model without a score in a metric is absent.
     models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each, in the order wanted.
+        ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
 
     Returns
     -------
     DataFrame
         One row per prompt and model: ``prompt`` (its name), ``model``, ``kind``, ``rank``, ``seed``, ``decoding``,
-        ``next`` (the right byte by name), ``p_next`` (its probability), ``place`` (1 if no byte is more probable),
+        ``next`` (the correct byte by name), ``p_next`` (its probability), ``place`` (1 if no byte is more probable),
         ``top`` and ``p_top`` (the most probable byte), and a column per metric, empty where there is no score.
     """
     metrics = [metric for metric in METRICS if any(metric == known for known, _ in scores)]
@@ -115,7 +115,7 @@ def next_byte_table(
 
 
 def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes]) -> Page:
-    """A section per prompt, a row per model."""
+    """Page with a section per prompt and a row per model."""
     sections = [
         Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part))
         for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True)
@@ -133,7 +133,7 @@ def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes]) ->
 
 
 def completion(prompt: bytes, byte: int) -> str:
-    """The last word of a prompt with a byte after it, as it can be seen: water, wate␣, wate⟨C3⟩."""
+    """Last word of a prompt followed by a byte, in visible characters: water, wate␣, wate⟨C3⟩."""
     return visible(last_word(prompt)) + (OPEN_BOX if byte == SPACE else visible(bytes([byte])))
 
 

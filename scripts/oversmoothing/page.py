@@ -1,4 +1,4 @@
-"""Pages of tables: cells are data, a page is sections of rows and a legend, and one call writes every format."""
+"""Pages of tables as data (sections of rows, and a legend), written in every format by one call."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from oversmoothing.web_page import write_web_page
 DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
-# What Markdown takes for markup in the middle of a line; an underscore between letters and a lone bracket are none.
+# Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
 MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
 LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
     "\\": r"\textbackslash{}",
@@ -36,17 +36,17 @@ class Value:
     Attributes
     ----------
     mean : float or None
-        Missing (None or NaN): the cell is a dash.
+        None or NaN gives a dash.
     sd, low, high : float or None
-        Standard deviation and interval, each set where it is known; LaTeX has room for only one of the two.
+        Standard deviation and interval, each shown if known; LaTeX has room for only one of the two.
     best : bool
-        Whether it is set in bold.
+        Whether the number is bold.
     decimals : int or None
-        None: see `layout.number`.
+        If None, chosen by `layout.number`.
     scientific : bool
-        Whether mean and standard deviation have a power of ten in common.
+        Whether mean and standard deviation share a power of ten.
     note : str
-        Prose after the number.
+        Text after the number.
     """
 
     mean: float | None
@@ -61,30 +61,30 @@ class Value:
 
 @dataclass(frozen=True)
 class Bytes:
-    """Names of bytes, separated by spaces; LaTeX sets them in a typewriter face."""
+    """Names of bytes, separated by spaces and set in a typewriter face by LaTeX."""
 
     names: str
 
 
-Cell = Value | Bytes | str | None  # str: prose, in which `code` stands between backticks; None: a dash
+Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; None: a dash
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table of a page.
+    """One table of a page.
 
     Attributes
     ----------
     heading : str
-        Prose; "" for none.
+        Prose; "" for no heading.
     rows : sequence of mappings
-        From column to cell; a row without one of the columns has a dash there.
+        Cells by column; a missing column is a dash.
     widths : mapping, optional
-        In LaTeX, from columns of long text to their share of the line. By default the table is shrunk to the line.
+        In LaTeX, the share of the line of each column of long text. By default the table is shrunk to the line.
     notes : sequence of str
-        Sentences on this table alone, as those of the page's legend, which they follow.
+        Sentences on this table alone, placed after the page's legend.
     latex : bool
-        Whether LaTeX has this table too.
+        Whether the table is also written in LaTeX.
     """
 
     heading: str
@@ -95,22 +95,22 @@ class Section:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of all rows, in the order in which they first occur."""
+        """Columns of all rows, in order of first occurrence."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
 
 @dataclass(frozen=True)
 class Page:
-    """A title, tables, and how to read them.
+    """A title, tables and a legend.
 
     Attributes
     ----------
     title : str
     sections : sequence of Section
     legend : sequence of str
-        Sentences without their full stops; prose.
+        Sentences without full stops.
     intervals : str
-        The sentence on intervals, "" for none; LaTeX leaves it out where it sets no interval.
+        Sentence on intervals, "" for none; omitted in LaTeX where no interval is shown.
     """
 
     title: str
@@ -120,7 +120,7 @@ class Page:
 
 
 def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
-    """Write a tidy table as CSV, and the page for its readers as Markdown, HTML and LaTeX.
+    """Write a tidy table as CSV, and its page as Markdown, HTML and LaTeX.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
 
 
 def markdown(page: Page) -> str:
-    """The page in Markdown."""
+    """Page in Markdown."""
     lines = [f"# {_markdown_prose(page.title)}", ""]
     for section in page.sections:
         lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
@@ -149,7 +149,7 @@ def markdown(page: Page) -> str:
 
 
 def markdown_table(section: Section) -> str:
-    """The rows of a section as a table in Markdown."""
+    """Rows of a section as a Markdown table."""
     columns = section.columns
     cells = [[_markdown_cell(row.get(name)) for name in columns] for row in section.rows]
     table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
@@ -157,18 +157,18 @@ def markdown_table(section: Section) -> str:
 
 
 def html(page: Page) -> str:
-    """The page as a part of a web page, each table in a frame that scrolls where the window is narrow."""
+    """Page as an HTML fragment; each table scrolls in a frame of its own in a narrow window."""
     text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown(page))
     return text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
 
 
 def latex(page: Page) -> str:
-    """The page as LaTeX tables with captions; it needs the packages booktabs and graphicx."""
+    """Page as LaTeX tables with captions; requires the packages booktabs and graphicx."""
     return "\n".join(_latex_table(page, section) for section in page.sections if section.latex)
 
 
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
-    """The first cells of a model's row: its rank, or its name where the config gives none, and its seed."""
+    """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
     cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}
     if several_seeds:
         cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else None
@@ -176,32 +176,32 @@ def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
 
 
 def labelled(label: str, better: str) -> str:
-    """A label and the arrow that says which way is better."""
+    """A label with an arrow for the better direction."""
     return f"{label} {ARROWS.get(better, '')}".rstrip()
 
 
 def directions(better: Iterable[str]) -> str:
-    """What the arrows of a table mean."""
+    """Meaning of the arrows of a table."""
     return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
 
 
 def is_best(mean: float, rivals: pd.Series, better: str) -> bool:
-    """Whether no other of the means is better."""
+    """Whether no rival mean is better."""
     return bool(mean == (rivals.min() if better == "lower" else rivals.max()))
 
 
 def literal(text: str) -> str:
-    """Text in which prose would take nothing for code."""
+    """Text escaped so that prose reads none of it as code."""
     return text.replace("`", r"\`")
 
 
 def markdown_text(text: str) -> str:
-    """Text in which Markdown takes nothing for markup."""
+    """Text escaped so that Markdown reads none of it as markup."""
     return MARKUP.sub(r"\\\g<0>", text)
 
 
 def latex_text(text: str) -> str:
-    """Text in which LaTeX takes nothing for a command."""
+    """Text escaped so that LaTeX reads none of it as a command."""
     return "".join(LATEX.get(character, character) for character in text)
 
 
@@ -275,12 +275,12 @@ def _latex_number(text: str) -> str:
 
 
 def _shows_interval(cell: Value) -> bool:
-    """Whether LaTeX sets the interval: it is all that says how sure the number is."""
+    """Whether LaTeX shows the interval, which it does only where there is no standard deviation."""
     return _known(cell.low) and not _known(cell.sd)
 
 
 def _digits(cell: Value) -> list[str]:
-    """Mean, standard deviation and the ends of the interval as text; "" for what is not known."""
+    """Mean, standard deviation and ends of the interval as text; "" for unknown values."""
     scale, decimals = (10.0 ** _exponent(cell), 2) if cell.scientific else (1.0, cell.decimals)
     values = (cell.mean, cell.sd, cell.low, cell.high)
     return [number(value / scale, decimals) if value is not None and _known(value) else "" for value in values]

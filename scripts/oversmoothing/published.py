@@ -1,4 +1,4 @@
-"""The thesis's published tables: reading them, the join to ours, and what a reader must know of the difference."""
+"""The thesis's published tables: reading them, joining them to ours, and sentences on the differences."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,21 +27,21 @@ Rows = Mapping[tuple[str, ...], Mapping[Hashable, Any]]
 
 
 def read_published(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
-    """One or several transcribed tables, one under the other."""
+    """Read one or several transcribed tables, stacked."""
     paths = [paths] if isinstance(paths, str | Path) else paths
     table = pd.concat([read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
     return table.replace({"representation": REPRESENTATIONS}) if "representation" in table else table
 
 
 def read_published_sets(path: str | Path) -> pd.DataFrame:
-    """Tables B.1 and B.2: by ``model``, the printed ``count`` of unargmaxable bytes and the set of those listed."""
+    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``."""
     table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
     listed = table.bytes.map(lambda text: {int(value, 16) for value in text.split()})
     return table.assign(count=table["count"].astype(int), bytes=listed)
 
 
 def by_key(published: pd.DataFrame, *keys: str) -> Rows:
-    """The published rows by the columns that name them; "" where a name is missing."""
+    """Published rows by their key columns; "" where a key is missing."""
     named = published.fillna(dict.fromkeys(keys, ""))
     return {tuple(row[key] for key in keys): row for row in named.to_dict("records")}
 
@@ -49,18 +49,18 @@ def by_key(published: pd.DataFrame, *keys: str) -> Rows:
 def beside(
     published: Rows, key: tuple[Any, ...], differs: Iterable[str] | None = None, values: Sequence[str] = ("mean",)
 ) -> dict[str, Any]:
-    """What stands in a row of ours of the published row of that key; nothing where there is none.
+    """Columns that the published row of a key adds to a row of ours; empty without such a row.
 
     Parameters
     ----------
     published : mapping
         See `by_key`.
     key : tuple
-        As in `published`.
+        Key of a row in `published`.
     differs : iterable of str, optional
-        In what our setting is another one: keys of `DIFFERENCES`, and "rank".
+        Settings in which ours differs: keys of `DIFFERENCES`, and "rank".
     values : sequence of str
-        The columns wanted.
+        Published columns to return.
 
     Returns
     -------
@@ -78,13 +78,13 @@ def beside(
 
 
 def that_matter(differs: Iterable[str], metric: str | None = None) -> list[str]:
-    """The differences that a metric's values can be due to; without a metric, those that no metric's setting makes."""
+    """Differences that can affect a metric's values; without a metric, those that belong to no metric's settings."""
     settings = METRICS[metric].settings if metric else ()
     return [name for name in differs if name not in OF_METRICS or name in settings]
 
 
 def caveats(table: pd.DataFrame, compare: str = "trends, not levels") -> list[str]:
-    """Sentences under a table: in what the published setting is another one, and which ranks stand beside others."""
+    """Sentences under a table: how the published setting differs, and which ranks stand beside other ranks."""
     differs = set(" ".join(table.published_differs.dropna()).split())
     named = [words for name, words in DIFFERENCES.items() if name in differs]
     sentences = [f"The published values come from {listed(named)}: compare {compare}"] if named else []
@@ -92,7 +92,7 @@ def caveats(table: pd.DataFrame, compare: str = "trends, not levels") -> list[st
 
 
 def stand_ins(table: pd.DataFrame) -> list[str]:
-    """Sentences that say which of our ranks stand beside another one of the thesis's."""
+    """Sentences that list our ranks that stand beside a different rank of the thesis."""
     pairs = table[["rank", "published_model"]].dropna().drop_duplicates().astype(str)
     return [
         f"Rank {rank} stands beside the thesis's {published}"

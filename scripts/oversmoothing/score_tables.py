@@ -18,13 +18,13 @@ def score_table(
     truths: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Mean scores of each model, the thesis's beside them.
+    """Mean scores of each model, beside the thesis's.
 
     Parameters
     ----------
     summaries : DataFrame
-        ``model``, ``truth`` (None where the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
-        ``low``, ``high``; one row each.
+        ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
+        ``low``, ``high``.
     models, truths : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -34,8 +34,8 @@ def score_table(
     -------
     DataFrame
         One row per truth, metric, decoding and model, in the order given. ``published_mean`` and ``published_sd``
-        stand where the thesis has that rank; ``published_differs`` names in what the thesis's setting is another
-        one: data, scale (size of the models), truth, rank, and the settings of the metric.
+        are present where the thesis has that rank; ``published_differs`` lists the settings that differ: data, scale
+        (size of the models), truth, rank, and the settings of the metric.
     """
     facts = {row["model"]: row for row in models}
     against = {row["model"]: row for row in truths} | {"": {"published_as": "", "differs": []}}
@@ -72,9 +72,9 @@ def score_table(
 
 
 def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
-    """A section per truth, a row per model, ours beside the published; `across`, metric or decoding, are the columns.
+    """Page with a section per truth and a row per model; the columns are the metrics or decodings (`across`).
 
-    Where decodings are the columns and there are several metrics, each has a row of its own.
+    With decodings as columns and several metrics, each metric has a row of its own.
     """
     sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):

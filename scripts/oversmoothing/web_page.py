@@ -1,4 +1,4 @@
-"""Web pages of one file: nothing to load, no script."""
+"""Self-contained web pages without scripts."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,7 +8,7 @@ from oversmoothing.store.atomic import atomic_path
 
 
 def write_web_page(path: str | Path, title: str, body: Iterable[str]) -> None:
-    """Write a web page that needs no other file and no script."""
+    """Write a self-contained web page without scripts."""
     page = PAGE.replace("TITLE", escape(title)).replace("BODY", "\n".join(body))
     with atomic_path(path) as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -84,7 +84,7 @@ def test_the_revision_that_is_missing_is_warned_of(project, repos):
     manifest = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())
     assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
     log = (project.folder / "results/logs/others/neox/step8.log").read_text()
-    assert "WARNING neox/step8: it is main that is read, in the place of step8" in log
+    assert "WARNING neox/step8: revision main is read in place of step8" in log
     assert ", for want of it" in (project.folder / "results/tables/other_models.md").read_text()
 
 

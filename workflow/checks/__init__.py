@@ -1,1 +1,1 @@
-"""Mistakes of the user, found before anything runs: in the config, in its files, in the paths that it names."""
+"""Checks for user mistakes before anything runs: in the config, its files, and the paths that it names."""

@@ -1,4 +1,4 @@
-"""The config's mistakes, found before anything runs, each in one line that names the key."""
+"""Checks of the config before anything runs; each message is one line that names the key."""
 
 import difflib
 import math
@@ -16,7 +16,7 @@ from plan.saturation import trained_models
 from plan.settings import ConfigError
 from schemas.config import read_schema
 
-# JSON Schema counts 4.0 as an integer, but a rank of 4.0 makes no model.
+# JSON Schema accepts 4.0 as an integer, but a model cannot have a rank of 4.0.
 Validator = extend(
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
@@ -29,14 +29,14 @@ def check(config: Mapping[str, Any]) -> None:
     Raises
     ------
     ConfigError
-        That names the first key at fault and says what to do.
+        The message names the first faulty key and says what to do.
     """
     for message in _mistakes(config):
         raise ConfigError(message)
 
 
 def check_device(config: Mapping[str, Any]) -> None:
-    """Check that jobs which run elsewhere are told whether there is a GPU, which cannot be seen from here.
+    """Check that the device is set if jobs run on other machines, whose GPUs cannot be detected from here.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
-    """Check that no shard is in two splits, and that nothing is asked for that this source cannot do."""
+    """Check that no shard is in two splits, and that only options of this source are set."""
     if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
         yield f"corpus.fineweb.evaluation: {min(shared)} stands in train too; name another shard"
     if corpus["overlap_words"] is not None:
@@ -82,7 +82,7 @@ def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _entries(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check which keys stand together in the entries of lists."""
+    """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
         if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys != {"width", "heads"}:
@@ -128,7 +128,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that each history has a name of its own, and that those to be fitted are there."""
+    """Check that the names of histories are unique, and that those to be fitted exist."""
     saturation, known = config["saturation"], by_name(config)
     given = [entry["name"] for entry in saturation["histories"]]
     for name in given:
@@ -143,7 +143,7 @@ def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the small language model, where there is to be one."""
+    """Check the small language model, if one is trained."""
     own, windows = config["language_model"], config["windows"]
     longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
     if config["quality"]["language_model"] is not None:
@@ -158,7 +158,7 @@ def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _others(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that no revision stands twice, and that `main` stands for the end of a training alone."""
+    """Check that revisions are unique, and that `main` stands only for the end of a training."""
     revisions(config)
     for i, entry in enumerate(config["others"]["models"]):
         named, end = entry.get("revisions", ["main"]), entry.get("main_is")
@@ -174,7 +174,7 @@ def _others(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check what a model's shape must fulfil, and that a window fits into each."""
+    """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     for model in by_name(config).values():
         if model.settings is None:
@@ -201,7 +201,7 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that each prompt has one right next byte and a name of its own, and fits into every model trained here."""
+    """Check that each prompt has one correct next byte and a unique name, and fits every model trained here."""
     names = [entry["name"] for entry in config["showcase"]]
     for i, entry in enumerate(config["showcase"]):
         name, following = entry["name"], entry["next"]
@@ -227,7 +227,7 @@ def _not_finite(value: Any, where: str) -> Iterator[str]:
 
 
 def _explain(error: Any) -> str:
-    """Turn a schema violation into one line that names the key."""
+    """Describe a schema violation in one line that names the key."""
     where = ".".join(str(part) for part in error.absolute_path) or "top level"
     if error.validator == "additionalProperties":
         known = sorted(error.schema.get("properties", {}))

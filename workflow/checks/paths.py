@@ -1,4 +1,4 @@
-"""The paths that a config names, checked as soon as it is read and before anything is planned.
+"""Checks of the paths that a config names, made before anything is planned.
 
 Snakemake does not report a missing input as long as the outputs made from it exist, so no rule would notice.
 """
@@ -14,36 +14,36 @@ from plan.settings import ConfigError
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
-    """Check the names of all paths, and that checkpoints, histories and models' folders exist.
+    """Check the names of all paths, and that checkpoints, histories and folders of models exist.
 
     Raises
     ------
     ConfigError
-        That names the key and the path.
+        The message names the key and the path.
     """
     for message in (*_unreadable(config), *_missing(config)):
         raise ConfigError(message)
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:
-    """Messages about texts that the config names and that do not exist; a study can be planned without them."""
+    """Messages about missing texts that the config names; a study can be planned without them."""
     return list(_missing_text(config))
 
 
 def check_text(config: Mapping[str, Any]) -> None:
-    """Check that the text exists, before a job has deleted any earlier output.
+    """Check that the text exists, before any job deletes its earlier output.
 
     Raises
     ------
     ConfigError
-        That names the key and the path.
+        The message names the key and the path.
     """
     for message in missing_text(config):
         raise ConfigError(message)
 
 
 def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
-    """Check that each input which a rule names and no rule makes exists.
+    """Check that every input that no rule makes exists.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
     Raises
     ------
     ConfigError
-        That names the file and the rule.
+        The message names the file and the rule.
     """
     folders = tuple(f"{folder.rstrip('/')}/" for folder in made)
     for rule in rules:
@@ -64,7 +64,7 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
 
 
 def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about names that Snakemake would read as a wildcard or a variable of its own."""
+    """Messages about paths that Snakemake would read as containing a wildcard or a variable."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
     named |= {f"corpus.paths: {path}": path for path in user_files(config)}
     for i, corpus in enumerate(config["language"]["corpora"]):
@@ -112,7 +112,7 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys and paths of the folders that stand in place of a name on the hub."""
+    """Keys and paths of the folders given in place of a hub name."""
     named = {"quality.language_model": config["quality"]["language_model"] or ""}
     named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
     for key, name in named.items():

@@ -1,4 +1,4 @@
-"""Keys that stand twice in a config file: YAML silently keeps the last one."""
+"""Check for repeated keys in a config file, of which YAML silently keeps the last."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,12 +11,12 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def check_keys(files: Iterable[str | Path]) -> None:
-    """Check that no mapping of the config files (YAML, or JSON, which YAML includes) has a key twice.
+    """Check that no mapping in the config files (YAML, of which JSON is a subset) repeats a key.
 
     Raises
     ------
     ConfigError
-        That names the file, the key and both lines.
+        The message names the file, the key and both lines.
     """
     for file in files:
         with Path(file).open(encoding="utf-8") as stream:
@@ -25,7 +25,7 @@ def check_keys(files: Iterable[str | Path]) -> None:
 
 
 def _repeated(node: yaml.Node | None, where: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that stands twice, with its lines, counted from 1; an alias repeats no key of its own."""
+    """Yield each repeated key with its two lines, counted from 1; an alias does not count as a repetition."""
     waiting, seen = [(node, where)], set()
     while waiting:
         node, where = waiting.pop()

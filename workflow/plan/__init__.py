@@ -1,4 +1,4 @@
-"""From the config to what is to be built, a module for each subject; those named like a chapter serve that chapter.
+"""The plan: what to build from a config, one module per subject; a module named like a chapter serves that chapter.
 
 Pure Python and quick to import, because every job of a cluster run parses the workflow again.
 """

@@ -1,4 +1,4 @@
-"""What `snakemake assets` fetches: truths, other people's models and the language model that judges samples."""
+"""Assets that `snakemake assets` fetches: truths, other people's models and the language model that judges samples."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from plan.settings import settings
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """What is to be fetched, by name: ``repository`` and ``revision``, or the user's ``folder``.
+    """Sources of the assets, by name: ``repository`` and ``revision``, or the user's ``folder``.
 
-    ``otherwise`` is the revision to fetch if the hub lacks the first; a folder that is read ``instead_of`` a missing
-    one says so.
+    ``otherwise`` is the revision to fetch if the hub lacks ``revision``; ``instead_of`` is the missing folder in whose
+    place ``folder`` is read.
     """
     wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
     if config["quality"]["language_model"]:

@@ -1,4 +1,4 @@
-"""For the chapter `claims.smk`: what claims compare models by."""
+"""For the chapter `claims.smk`: the models that claims compare."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ from plan.models import by_name, retrained_heads
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the models that claims compare; of retrained heads Godey et al.'s alone, which have no LayerNorm.
+    """Rows of the models that claims compare; of the retrained heads only those without a LayerNorm (Godey et al.).
 
     Returns
     -------
     list of dict
-        ``model``, ``kind``, ``rank``; ``role``, the thesis's rank that it stands for (`published_as`; a retrained head
-        has its own), None if that is no number; ``training``, the model whose training it comes from.
+        ``model``, ``kind``, ``rank``; ``role``, the thesis's rank that the model stands for (`published_as`; its own
+        rank for a retrained head), None if that is not a number; ``training``, the model whose training it is from.
     """
     return [
         {

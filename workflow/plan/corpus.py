@@ -1,4 +1,4 @@
-"""The corpus: the files it is made of, what it depends on, and how much of it is needed."""
+"""The corpus: its files, its settings, and the number of bytes needed."""
 
 from collections.abc import Iterable, Mapping
 from glob import glob
@@ -10,7 +10,7 @@ from plan.models import by_name
 from plan.resources import scaled
 from plan.settings import settings
 
-WITHOUT_PATHS = ("docstrings", "fineweb")  # sources that read no `corpus.paths`; any other may
+WITHOUT_PATHS = ("docstrings", "fineweb")  # sources that do not read `corpus.paths`; any other may
 TEXT_PER_PARQUET = 1.5  # bytes of text per byte of a file
 TEXT_PER_BYTE = dict.fromkeys((".parquet", ".pq"), TEXT_PER_PARQUET) | dict.fromkeys(
     (".gz", ".bz2", ".xz", ".zst", ".lz4"), 4
@@ -23,7 +23,7 @@ def is_fetched(config: Mapping[str, Any]) -> bool:
 
 
 def patterns(config: Mapping[str, Any]) -> list[str]:
-    """Globs of the user's text; none for a source that reads no files of the user."""
+    """Globs of the user's text; empty for a source that does not read the user's files."""
     return [] if config["corpus"]["source"] in WITHOUT_PATHS else config["corpus"]["paths"]
 
 
@@ -33,12 +33,12 @@ def user_files(config: Mapping[str, Any]) -> list[str]:
 
 
 def matching_files(patterns: Iterable[str]) -> list[str]:
-    """Files that globs match, sorted and each once."""
+    """Files that match any of the globs, sorted and unique."""
     return sorted({path for pattern in patterns for path in _files(pattern)})
 
 
 def local_shards(config: Mapping[str, Any]) -> list[Path]:
-    """Shards of the corpus in a folder of the user's; none if they come from the hub."""
+    """Shards of the corpus in the user's folder; empty if they come from the hub."""
     fineweb = config["corpus"]["fineweb"]
     if not is_fetched(config) or not fineweb["repository"].startswith(("/", ".", "~")):
         return []
@@ -55,16 +55,16 @@ def text_bytes(config: Mapping[str, Any]) -> int:
 def memory(config: Mapping[str, Any], attempt: int = 1) -> int:
     """Estimated memory of building the corpus in MB.
 
-    With the user's files it grows with the text, by at most four bytes for each byte: a hash of each document, and one
-    of each word in validation and evaluation, sorted once. Shards of a dataset leave less behind.
+    With the user's files it grows by at most four bytes per byte of text: a hash of each document, and one of each word
+    in validation and evaluation, sorted once. Shards of a dataset need less.
     """
     return scaled(4000 + 4 * text_bytes(config) // 10**6, attempt)
 
 
 def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What the corpus depends on: its keys of the config and, for docstrings, the versions of the packages."""
+    """Settings of the corpus: its keys in the config and, for docstrings, the versions of the packages."""
     corpus = config["corpus"]
-    if is_fetched(config):  # which shards, and how much of them, the fetched manifest says
+    if is_fetched(config):  # the fetched manifest says which shards, and how much of each
         chosen = {key: corpus[key] for key in ("source", "column", "separator")}
         return settings(**chosen, validation=corpus["fineweb"]["validation"])
     chosen = settings(**{key: value for key, value in corpus.items() if key != "fineweb"})
@@ -76,7 +76,7 @@ def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a fetched dataset depends on."""
+    """Settings on which a fetched dataset depends."""
     corpus = config["corpus"]
     fetched = {key: value for key, value in corpus["fineweb"].items() if key != "validation"}
     return settings(**fetched, column=corpus["column"])
@@ -88,7 +88,7 @@ def fetched_folder(config: Mapping[str, Any]) -> str:
 
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
-    """Number of bytes that each split must have for training and windows to be possible at all."""
+    """Minimum number of bytes of each split for training and windows to be possible."""
     blocks = [model.settings["model"]["block"] for model in by_name(config).values() if model.settings]
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     block = max(blocks, default=0)

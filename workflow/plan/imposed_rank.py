@@ -1,4 +1,4 @@
-"""For the chapter `imposed_rank.smk`: what a retrained head depends on, and the rows of the table."""
+"""For the chapter `imposed_rank.smk`: settings of a retrained head, and rows of the table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from plan.settings import settings
 
 
 def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
-    """What a retrained head depends on; the model before it runs as it did in its training."""
+    """Settings on which a retrained head depends; the frozen model runs as in its own training."""
     chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm")}
     norm = next(norm for norm, (kind, _) in NORMS.items() if kind == head.kind)
     how = {key: config["training"][key] for key in ("precision", "threads")}
@@ -17,6 +17,6 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the imposed-rank table, where the rank is known: ``model``, ``kind``, ``rank``, ``seed``."""
+    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
     known = by_name(config) | retrained_heads(config)
     return [row for row in model_rows(known, "family", "svd", "retrained", "normed") if row["rank"] is not None]

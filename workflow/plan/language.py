@@ -1,4 +1,4 @@
-"""For the chapter `language.smk`: what the spectrum of a text depends on."""
+"""For the chapter `language.smk`: settings of the spectrum of a text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from plan.settings import settings
 
 
 def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What the spectrum of a split of the corpus depends on, or of files that `language.corpora` names."""
+    """Settings on which the spectrum of a corpus split, or of files in `language.corpora`, depends."""
     language = config["language"]
     chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seen", "seed")}
     if files is None:

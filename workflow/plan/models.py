@@ -7,7 +7,7 @@ from typing import Any
 from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 
-NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # by retrained.norm: the kind, and its short name
+NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # kind and short name by retrained.norm
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Model:
     kind : {"family", "svd", "truth", "retrained", "normed"}
         A "retrained" head is W = A B; a "normed" one has a LayerNorm between A and B.
     rank : int or None
-        Of what enters the head; None where the config does not say.
+        Rank of the head's input; None if the config does not say.
     seed : int or None
     settings : dict or None
-        What training depends on: ``model``, ``training``, ``seed``. None for a model that is not trained here.
+        Settings of the training: ``model``, ``training``, ``seed``. None for a model that is not trained here.
     processes : int
-        Number of processes that train it. It decides where training runs, so it is not part of `settings`.
+        Number of processes that train it; not part of `settings`, because it only decides where training runs.
     path : str or None
         The user's checkpoint.
     hub : dict or None
@@ -51,12 +51,12 @@ class Model:
 
     @property
     def shape(self) -> dict[str, Any] | None:
-        """The `model` settings that its weights must have; None for a model that is not trained here."""
+        """The `model` settings that the weights must have; None for a model that is not trained here."""
         return self.settings["model"] if self.settings else None
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Every model of a config but the retrained heads, by name.
+    """Every model of a config except retrained heads, by name.
 
     Raises
     ------
@@ -84,8 +84,8 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
 def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
     """Heads retrained on the full model, one for each seed, kind and rank, by name.
 
-    They are not among `by_name`, because they are compared only with other ways to impose a rank. Ranks above that of
-    the full model are left out: they would impose nothing.
+    They are not part of `by_name`, because they are compared only with other ways of imposing a rank. Ranks above that
+    of the full model are left out, because they would impose nothing.
     """
     heads = []
     for seed in config["seeds"]:
@@ -100,7 +100,7 @@ def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
-    """Names of the models of some kinds, kind after kind, each in the config's order."""
+    """Names of the models of the given kinds, kind by kind, each in the config's order."""
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]
 
 
@@ -118,7 +118,7 @@ def family_ranks(config: Mapping[str, Any]) -> list[int]:
 
 
 def with_snapshots(models: Mapping[str, Model]) -> list[Model]:
-    """Members of the family whose training keeps snapshots: neither truths nor the user's checkpoints."""
+    """Members of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
     return [
         model
         for model in models.values()
@@ -133,13 +133,13 @@ def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
 
 
 def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Where the trainings of a model keep their checkpoints, and after how many steps they write one."""
+    """Folder of a model's checkpoints, and number of steps between them."""
     folder = config["checkpoints"]["folder"] or f"{config['results'].rstrip('/')}/checkpoints"
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 
 
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
-    """Member of the family of a given rank, or of a given width and without a bottleneck."""
+    """Member of the family with a given rank, or with a given width and no bottleneck."""
     if "rank" in entry:
         name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
         published = str(entry.get("published_as", rank))
@@ -170,7 +170,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
 
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:
-    """Member of the family of highest rank among those trained here; None if there is none."""
+    """Member of the family with the highest rank among those trained here; None if there is none."""
     trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
     return max(trained, key=lambda model: model.rank or 0, default=None)
 

@@ -10,19 +10,19 @@ from plan.models import by_name, names, retrained_heads
 from plan.resources import hub_truth_memory, training_memory
 from plan.settings import settings
 
-# Bytes of what a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
+# Bytes that a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
 SHARD_BYTES = {"sample/10BT/014_00000.parquet": 574_962_194}
 USUAL_SHARD = 2_150_000_000
 MODELS_ON_THE_HUB = {
     "openai-community/gpt2-large": 3_100_000_000,
     "EvaByte/EvaByte": 13_000_000_000,
-    "EleutherAI/pythia-70m": 170_000_000,  # of each revision
+    "EleutherAI/pythia-70m": 170_000_000,  # per revision
 }
 DOCSTRINGS = 10_000_000  # bytes of text
 
 
 def study(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts that `oversmoothing.needs` reports on; sizes of text and downloads are estimates until they are there."""
+    """Facts for `oversmoothing.needs`; sizes of text and downloads are estimates until the files exist."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
     fetched = shards | {

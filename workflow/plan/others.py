@@ -14,20 +14,20 @@ from plan.settings import ConfigError, settings
 
 @dataclass(frozen=True)
 class Revision:
-    """One revision of a model of other people.
+    """One revision of an external model.
 
     Attributes
     ----------
     model, revision : str
         As the config names them.
     step : int or None
-        Training step; None where the revision's name has none.
+        Training step; None if the revision's name has none.
     asset : str
         Name of the manifest.
     source : dict
-        What is fetched, or the user's folder (see `assets.by_name`).
+        What to fetch, or the user's folder (see `assets.by_name`).
     settings : dict
-        What its measurement depends on.
+        Settings on which its measurement depends.
     """
 
     model: str
@@ -44,7 +44,7 @@ def revisions(config: Mapping[str, Any]) -> dict[str, Revision]:
     Raises
     ------
     ConfigError
-        If one stands twice.
+        If a revision is repeated.
     """
     found: dict[str, Revision] = {}
     common = {key: value for key, value in config["others"].items() if key != "models"}
@@ -69,7 +69,7 @@ def step(revision: str) -> int | None:
 def memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
     """Estimated memory of a measurement in MB: float32 weights, logits of a batch, and 3 GB for PyTorch.
 
-    Weights on the hub mostly have two bytes. Until the manifest is there, 16 GB are requested.
+    Weights on the hub mostly take two bytes each. Until the manifest exists, 16 GB are requested.
     """
     if not Path(manifest).is_file():
         return scaled(16_000, attempt)

@@ -1,4 +1,4 @@
-"""For the chapter `progress.smk`: what is followed while a run is under way."""
+"""For the chapter `progress.smk`: the models whose progress is shown."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What jobs ask for: memory in MB, time in minutes, threads, GPUs, and the signal that ends a training in time."""
+"""Resources of jobs: memory in MB, time in minutes, threads, GPUs, and the signal that stops a training in time."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ DAY = 1440  # minutes
 
 
 def scaled(resource: int, attempt: int) -> int:
-    """Resource of an attempt, half as much again with each: what lacked memory or time is retried with more."""
+    """Resource of an attempt, half as much again for each retry, so that a job short of memory or time gets more."""
     return resource * (1 + attempt) // 2
 
 
@@ -31,7 +31,7 @@ def per_attempt(**resources: int) -> dict[str, Callable[[Any, int], int]]:
 
 
 def gpus(config: Mapping[str, Any]) -> int:
-    """Number of GPUs that a job which computes with PyTorch asks for: none where it would not use one."""
+    """Number of GPUs requested by a job that computes with PyTorch; 0 if it would not use one."""
     seen = Path("/dev/nvidia0").exists()
     return int(config["device"] == "cuda" or (config["device"] == "auto" and seen))
 
@@ -39,17 +39,17 @@ def gpus(config: Mapping[str, Any]) -> int:
 def training_memory(model: Model, attempt: int = 1) -> int:
     """Estimated memory of a training in MB.
 
-    Weights, gradients, moments and what is saved of them, and 3 GB for PyTorch and activations; all in each process.
+    Weights, gradients, moments and their saved copies, and 3 GB for PyTorch and activations, in each process.
     """
     return scaled(model.processes * (3000 + training_bytes(_shape(model)) // 10**6), attempt)
 
 
 def training_time(config: Mapping[str, Any], model: Model) -> int:
-    """Estimated time of a training in minutes, generous, but no more than a day.
+    """Generous estimate of the time of a training in minutes, at most a day.
 
-    Six floating-point operations per weight and byte, at a third of what a GPU of 2020 achieves on models this small,
-    or at the speed of one CPU thread. A training that reaches its limit saves, and its retry continues from there: so a
-    retry needs no more time, and a longer training needs retries rather than a queue that admits jobs of weeks.
+    Six floating-point operations per weight and byte, at a third of the speed of a 2020 GPU on models this small, or at
+    the speed of one CPU thread. A training that reaches its limit saves its state, and its retry continues from there,
+    so a retry needs no more time, and long trainings need retries, not a queue that admits jobs of weeks.
     """
     training, shape = (model.settings or {})["training"], _shape(model)
     seen = training["max_steps"] * training["accumulation"] * training["batch"] * shape["block"]
@@ -58,12 +58,12 @@ def training_time(config: Mapping[str, Any], model: Model) -> int:
 
 
 def training_threads(model: Model) -> int:
-    """Number of CPU threads of a training, in all its processes."""
+    """Number of CPU threads of a training, over all its processes."""
     return model.processes * (model.settings or {})["training"]["threads"]
 
 
 def stop_signal(model: Model) -> str:
-    """SLURM option that sends SIGTERM to a training before its time is up: two minutes, and one per GB it saves."""
+    """SLURM option that sends SIGTERM to a training two minutes, and one more per GB to save, before its time limit."""
     return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(_shape(model)) / 10**9)}"
 
 

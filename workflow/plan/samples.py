@@ -1,4 +1,4 @@
-"""For the chapters `samples.smk` and `hub_truths.smk`: which samples are drawn, and what they depend on."""
+"""For the chapters `samples.smk` and `hub_truths.smk`: the samples that are drawn, and their settings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from plan.settings import settings
 
 
 def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Decodings whose samples are judged, by model: all of them, and for truncated heads pure (Table H.1)."""
+    """Decodings whose samples are judged, by model: all of them, but for truncated heads only `pure` (Table H.1)."""
     decodings = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in by_name(config).values()}
 
@@ -16,7 +16,7 @@ def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
 def sampling_settings(
     config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]], model: Model | None = None
 ) -> dict[str, Any]:
-    """What samples under some decodings depend on, with the settings of a truth from the hub."""
+    """Settings on which samples under the given decodings depend, including those of a truth from the hub."""
     inference = config["inference"]
     chosen = {
         "decodings": list(decodings),

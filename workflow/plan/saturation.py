@@ -1,4 +1,4 @@
-"""For the chapter `saturation.smk`: whose losses the law is fitted to, and whose are compared with it."""
+"""For the chapter `saturation.smk`: the models whose losses the law is fitted to, and those compared with it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from plan.settings import settings
 
 
 def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
-    """Models trained here whose histories take part."""
+    """Models trained here whose histories are included."""
     trained = [model for model in models.values() if model.settings]
     return trained if config["saturation"]["study"] else []
 
@@ -16,7 +16,8 @@ def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> li
 def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[str]:
     """Names of the models that the law of losses is fitted to: by default those without a bottleneck.
 
-    Those are trained truths, members whose rank is their width, and the user's histories, of which nothing is known.
+    These are the trained truths, the members whose rank equals their width, and the user's histories (whose shape is
+    unknown).
     """
     if config["saturation"]["fitted"] is not None:
         return list(config["saturation"]["fitted"])
@@ -26,7 +27,7 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
 
 
 def rows(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
-    """Rows of the saturation table: ``model``, ``rank`` (None for a truth, which goes by its name), ``seed``."""
+    """Rows of the saturation table: ``model``, ``rank`` (None for a truth, which is listed by name), ``seed``."""
     own = [
         {"model": model.name, "rank": model.rank if model.kind == "family" else None, "seed": model.seed}
         for model in trained_models(config, models)
@@ -36,7 +37,7 @@ def rows(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[st
 
 
 def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
-    """What the fit of the law of losses depends on."""
+    """Settings on which the fit of the law of losses depends."""
     own = {
         "study": [model.name for model in trained_models(config, models)],
         "fitted": fitted_names(config, models),

@@ -1,4 +1,4 @@
-"""For the chapter `showcase.smk`: which models are shown, and what the windows depend on."""
+"""For the chapter `showcase.smk`: the models that are shown, and the settings of the windows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,5 +14,5 @@ def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def window_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What the windows of the showcase depend on; the names of the prompts are not part of it."""
+    """Settings on which the showcase windows depend, without the names of the prompts."""
     return settings(prompts=[{key: entry[key] for key in ("prompt", "next")} for entry in config["showcase"]])

@@ -1,4 +1,4 @@
-"""The thesis to compare with: which of its rows stands beside each of ours, and where the two differ."""
+"""Comparison with the thesis: the row of its tables beside each of ours, and how their settings differ."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,11 @@ from plan.models import by_name
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
 TAU = 0.9
-EVABYTE = "EvaByte--EvaByte@"  # the asset, whatever its revision
+EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 
 def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Rows of a table beside the thesis's, one for each model of a kind.
+    """Rows of a table beside the thesis's, one per model of a kind.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> l
     Returns
     -------
     list of dict
-        ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: in what it is unlike the thesis's model
-        of that name, of "data" (another corpus), "scale" (another shape, or one that the config does not know),
-        "truth" (another truth), "rank", "tau", and for TBAT "delta" and "condition".
+        ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: the settings in which it differs from the
+        thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not
+        know), "truth", "rank", "tau", and for TBAT "delta" and "condition".
     """
     known = by_name(config)
     compared = {key for metric in metrics for key in METRICS[metric].settings}
@@ -65,7 +65,7 @@ def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> l
 
 
 def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:
-    """Row of all truths together, "all truths", as in `rows`; the thesis has the mean of its two."""
+    """Row "all truths", which pools all truths, as in `rows`; the thesis prints the mean over its two."""
     truths = rows(config, "truth", metrics)
     published = {truth["published_as"] for truth in truths}
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
@@ -75,5 +75,5 @@ def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[s
 
 
 def _is_fineweb(corpus: Mapping[str, Any]) -> bool:
-    """Whether the text is the thesis's: FineWeb from the hub, or a folder of that name."""
+    """Whether the text is the thesis's: FineWeb, from the hub or from a folder of that name."""
     return corpus["source"] == "fineweb" and Path(corpus["fineweb"]["repository"]).name == "fineweb"

@@ -1,4 +1,4 @@
-"""Which bytes a model can never predict, whatever it reads.
+"""Bytes that a model can never predict, whatever its input.
 
 Needs: the weights of the family; the thesis's sets under resources/published/.
 Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Tables B.1 and B.2).

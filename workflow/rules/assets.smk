@@ -1,10 +1,11 @@
-"""What comes from the Hugging Face hub: `snakemake assets` fetches it where the network is; all else runs offline.
+"""Downloads from the Hugging Face hub: `snakemake assets` needs the network; all other rules run offline.
 
-Needs: the network, or the folder that the config names in the place of a hub name.
+Needs: the network, or the folder that the config names in place of a hub name.
 Makes: {assets}/{asset}.json for a model, fetched/corpus.json for the shards of a corpus: a manifest of commit, files
 and checksums.
 
-The files are no outputs, so that what has arrived outlives a failed job, and another shard costs only itself.
+The files themselves are not outputs, so that completed downloads survive a failed job and a further shard is fetched
+alone.
 """
 
 ASSETS = plan.assets.by_name(config)
@@ -23,7 +24,7 @@ rule fetch:
         files=lambda wildcards: contents(
             plan.hub.files_in_folder(ASSETS[wildcards.asset])
         ),
-        # Of `output`, and so not compared: what has been fetched is as good after a change of this code.
+        # A function of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:
         "../../scripts/fetch.py"

@@ -1,4 +1,4 @@
-"""Byte by byte: how often each is a model's most probable one, and how much the model oversmooths where it is right.
+"""For each byte: how often it is a model's argmax, and how much the model oversmooths where it is the correct one.
 
 Needs: logits of the truths and the family, the family's NSMD; the training text for the chart.
 Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}; figures/byte_oversmoothing.{png,svg} (Figure 4.2),

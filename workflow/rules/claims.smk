@@ -1,4 +1,4 @@
-"""Findings as claims that can fail: do they hold in this run, and on the thesis's own printed means?
+"""Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
 Needs: scores, qualities, losses, logits, unargmaxable classes, effective ranks and costs; the tables of saturation; the
 thesis's tables.

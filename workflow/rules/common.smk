@@ -1,11 +1,11 @@
-"""The config, checked, and what several chapters share. No pandas and no torch: each cluster job parses this.
+"""Checks of the config, and what several chapters share. No pandas and no torch: each cluster job parses this.
 
-In `params`, what decides a result is a plain value, which Snakemake compares between runs. What decides only where
-it is computed (the device, the folder of checkpoints) is a function of `output`, which Snakemake does not compare.
-No output is marked `update()`: after a failed job Snakemake would put the old file back, but take it for the new one.
+In `params`, whatever affects a result is a plain value, which Snakemake compares between runs. Whatever affects only
+where it is computed (device, folder of checkpoints) is a function of `output`, which Snakemake does not compare.
+No output is marked `update()`: after a failed job Snakemake would restore the old file but treat it as the new one.
 
-Chapters do not state what is the same everywhere (see `tracking/complete.py`): the fingerprint of the code, the
-environment, the log, and, for tables and figures, that they are made where Snakemake runs.
+`tracking/complete.py` adds what is the same in all chapters: the fingerprint of the code, the environment, the log, and
+that tables and figures are made on the machine where Snakemake runs.
 """
 
 import os
@@ -75,7 +75,7 @@ TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 
 
 def one_of(names):
-    """Wildcard constraint that matches these names only, and nothing if there are none."""
+    """Wildcard constraint that matches only these names, or nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -86,12 +86,12 @@ def scores(metrics, models):
 
 
 def published(*tables):
-    """Files of the thesis's tables, by their numbers."""
+    """Files of the thesis's tables with the given numbers."""
     return [f"{PUBLISHED}/table_{table}.csv" for table in tables]
 
 
 def table(name, category, label, latex=True):
-    """Outputs of the rule of a table; its caption is report/tables/NAME.rst."""
+    """Outputs of a table's rule; the caption is report/tables/NAME.rst."""
     path = f"{RESULTS}/tables/{name}"
     TABLES_AND_FIGURES.append(f"{path}.csv")
     caption = f"../report/tables/{name}.rst"
@@ -104,7 +104,7 @@ def table(name, category, label, latex=True):
 
 
 def figure(name, category, label, **wildcards):
-    """Outputs of the rule of a figure; its caption is report/figures/NAME.rst, where NAME has no wildcards."""
+    """Outputs of a figure's rule; the caption is report/figures/NAME.rst, with NAME up to its first wildcard."""
     path = f"{RESULTS}/figures/{name}"
     TABLES_AND_FIGURES.extend(expand(f"{path}.png", **wildcards))
     caption = f"../report/figures/{name.partition('_{')[0]}.rst"

@@ -1,4 +1,4 @@
-"""The text: from a source of documents to three disjoint files of bytes, and the windows to score.
+"""The text: documents from a source, split into three disjoint files of bytes, and the windows to score.
 
 Needs: nothing, or the files that `corpus.paths` names.
 Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, windows.parquet.
@@ -9,7 +9,7 @@ TEXT = plan.corpus.user_files(config)
 
 rule build_corpus:
     input:
-        # Text of the user is known by what it holds, not by its time.
+        # The user's text is identified by its contents, not by its modification time.
         files=FETCHED_CORPUS if plan.corpus.is_fetched(config) else ancient(TEXT),
     output:
         **CORPUS,

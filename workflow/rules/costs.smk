@@ -1,11 +1,11 @@
-"""What the metrics cost: seconds for one position, TBAT as published beside TBAT as computed here.
+"""Cost of the metrics in seconds per position, with TBAT as published and as computed here.
 
 Needs: the logits of the family and of the first truth, the family's heads, and the thesis's Table I.1.
 Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex} and figures/metric_cost.{png,svg}.
 """
 
 
-# All cores, so that nothing runs beside what is timed, though it uses one; a cluster's job has one of its own.
+# All cores, though one is used, so that nothing runs beside the timing; on a cluster the job has a core of its own.
 rule costs:
     input:
         logits=expand(LOGITS, model=FAMILY),

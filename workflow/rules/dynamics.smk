@@ -1,6 +1,6 @@
-"""What the models are like along their training, from the snapshots that it kept (Godey et al. 2024).
+"""Measurements of the models along their training, from its snapshots (Godey et al. 2024).
 
-Needs: windows.parquet, snapshots and weights of what was trained here, the truths' logits.
+Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
 along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg}.
 """

@@ -1,7 +1,7 @@
-"""Truths from the hub: what the rules of logits and samples do for the models trained here.
+"""Logits and samples of truths from the hub, as for the models trained here.
 
 Needs: windows.parquet and the manifests of `snakemake assets`.
-Makes: logits/{model}.parquet, with the mass on ids that are no byte, and hidden/{model}.parquet;
+Makes: logits/{model}.parquet, with the mass on ids that are not bytes, and hidden/{model}.parquet;
 samples/{model}/{decoding}.parquet.
 """
 

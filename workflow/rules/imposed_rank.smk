@@ -1,8 +1,9 @@
-"""Three ways to impose a rank: learned from scratch, truncated, retrained on a frozen model (Godey et al. 2024).
+"""Three ways of imposing a rank: learned from scratch, truncated, retrained on a frozen model (Godey et al. 2024).
 
 Needs: the corpus, weights and hidden states of the full model, logits and scores of the family and of truncated heads.
 Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them) and
-history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex}; figures/imposed_rank.{png,svg}.
+history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex};
+figures/imposed_rank.{png,svg}.
 """
 
 IMPOSED = plan.imposed_rank.rows(config)

@@ -1,4 +1,4 @@
-"""How many dimensions a language has: singular values of n-gram matrices, of bytes and of byte pairs.
+"""Dimensionality of a language: singular values of n-gram matrices of bytes and of byte pairs.
 
 Needs: the training and the evaluation split, and the files that `language.corpora` names.
 Makes: language/tokenizer.json, language/{spectra,sizes}/{text}.parquet,

@@ -1,4 +1,4 @@
-"""Every model is run over the windows once; all that follows reads these Parquet files.
+"""Every model is run over the windows once; all later rules read these Parquet files.
 
 Needs: windows.parquet and the weights.
 Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads only logits, from stored hidden states

@@ -1,4 +1,4 @@
-"""What a config needs, before anything runs: `snakemake needs`; the number of jobs is what `snakemake -n` prints.
+"""Requirements of a config before anything runs: `snakemake needs`. `snakemake -n` prints the number of jobs.
 
 Needs: nothing.
 Makes: nothing; it prints.

@@ -1,4 +1,4 @@
-"""Models of other people, at each revision that the config lists (Godey et al. 2024): any causal LM of the hub.
+"""Other people's models, at each revision that the config lists (Godey et al. 2024): any causal LM on the hub.
 
 Needs: the evaluation split and the manifests of `snakemake assets`.
 Makes: others/{model}/{revision}.parquet and {revision}.spectrum.parquet; tables/other_models.{csv,md,html,tex};

@@ -1,7 +1,7 @@
-"""How far a run under way has come, beside it and touching nothing of it: `snakemake so_far --nolock --cores 1`.
+"""Progress of a run under way, without touching any of its files: `snakemake so_far --nolock --cores 1`.
 
-Needs: whatever lies in the results folder.
-Makes: so_far/progress.md, which it prints; each time anew.
+Needs: nothing; it reads whatever is in the results folder.
+Makes: so_far/progress.md, written anew each time and printed.
 """
 
 

@@ -1,4 +1,4 @@
-"""How the samples read: perplexity, repetition, MAUVE, byte TV, valid words, word length.
+"""Quality of the samples: perplexity, repetition, MAUVE, byte TV, valid words, word length.
 
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
 `quality.language_model` names, or else one trained here; the thesis's tables.

@@ -1,4 +1,4 @@
-"""What rank the models' representations really use.
+"""Effective ranks of the models' representations.
 
 Needs: logits, hidden states and weights of the family; the thesis's Table 7.3.
 Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; tables/effective_rank.{csv,md,html,tex}

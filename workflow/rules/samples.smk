@@ -1,11 +1,11 @@
-"""What the models write: each continues the prompt of every window, under each decoding.
+"""Samples: each model continues the prompt of every window, under each decoding.
 
 Needs: windows.parquet and the weights; for a truncated head those of its source.
-Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled from as they are, under `pure` alone (Table H.1);
-tables/samples.{csv,md,html} (Tables 5.1, 5.2 and G.1 to G.9), as people read them, beside the human text.
+Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled only under `pure` (Table H.1);
+tables/samples.{csv,md,html} (Tables 5.1, 5.2 and G.1 to G.9), beside the human text.
 
 One job writes all decodings of a model, because starting Python takes longer than sampling in the quick default. The
-extra decodings of `samples.decodings` have a job each: adding one leaves the others' samples as they are.
+extra decodings of `samples.decodings` have one job each, so that adding one leaves the other samples as they are.
 """
 
 EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}

@@ -1,6 +1,6 @@
-"""How far each model's distributions lie from each truth's, per byte, under every decoding.
+"""Distance of each model's distributions from each truth's, per byte, under every decoding.
 
-TBAT needs no truth: it asks which of a model's tokens the truth may not have, given the model's head.
+TBAT needs no truth: it is the mass on tokens that the truth may exclude, given the model's head.
 
 Needs: the logits of the model and of the truths; for TBAT the head, and behind a LayerNorm the hidden states.
 Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.

@@ -1,11 +1,11 @@
-"""What a few prompts show: what each model takes for the next byte, under the metrics of all windows.
+"""A few prompts: each model's distribution of the next byte, with the same metrics as for all windows.
 
-Needs: the weights, and `showcase` of the config; the table of oversmoothing, for which models to illustrate it with.
+Needs: the weights, and `showcase` of the config; the table of oversmoothing, to choose the models of Figure 1.1.
 Makes: showcase/windows.parquet and, by the rules of all windows, showcase/{logits,hidden,scores}; tables/next_byte;
 figures/next_byte_{prompt} (Figure 4.1), figures/next_byte_svd_{prompt} (7.1), figures/oversmoothing_illustrated (1.1).
 
-The models are those of the first seed: a figure has a panel for each. What computes a single byte runs where Snakemake
-does, because a cluster's job would take longer to start.
+Figures have one panel per model, so only the first seed is shown. Rules that compute a single byte run where Snakemake
+runs, because a cluster job would take longer to start.
 """
 
 SHOWCASE = f"{RESULTS}/showcase"

@@ -1,4 +1,4 @@
-"""The schema of the config: config.schema.yaml, and in it what the library declares."""
+"""The config's schema: config.schema.yaml, completed with what the library declares."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,10 +13,10 @@ FILE = Path(__file__).parent / "config.schema.yaml"
 
 
 def read_schema() -> dict[str, Any]:
-    """The schema with what the library declares: corpus sources, metrics, decoding methods and their parameters."""
+    """Schema with what the library declares: corpus sources, metrics, decoding methods and their parameters."""
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
-    sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which needs to be fetched first
+    sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], MAPS)
     _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
     margins = sections["claims"]["properties"]["run_to_run"]["properties"]
@@ -26,7 +26,7 @@ def read_schema() -> dict[str, Any]:
 
 
 def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
-    """Fill in the names that an entry may have, and the keys that go with them."""
+    """Fill in the allowed names of an entry, and the keys of each name."""
     keys = entries["items"]["properties"]
     keys["name"]["enum"] = list(names)
     for name in names:

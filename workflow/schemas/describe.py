@@ -1,6 +1,6 @@
 """Write the list of keys in config/README.md from the schema's descriptions and the default config.
 
-`make keys` replaces what stands between the two comments; the rest is written by hand.
+`make keys` replaces the part between the two comments; the rest is written by hand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def with_keys(page: str) -> str:
-    """`page` with the part between the two comments replaced."""
+    """Return `page` with the part between the two comments replaced."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{keys()}\n\n{END}{after}"
@@ -33,7 +33,7 @@ def keys() -> str:
     schema = read_schema()
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     sections = schema["properties"]
-    # What a truth's own `model` and `training` may hold is described once, under these sections.
+    # The keys of a truth's own `model` and `training` are described once, under these sections.
     shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}
     parts = []
     for name, section in sections.items():
@@ -61,7 +61,7 @@ def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str,
 
 
 def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Allowed values of a key, in words."""
     if "$ref" in part:
         part = defs[part["$ref"].rpartition("/")[2]]
     if "enum" in part:

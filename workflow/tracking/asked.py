@@ -1,7 +1,7 @@
-"""What each input of a job should say of itself: the settings of the rule that makes it.
+"""Settings that each input of a job should have been made with: those of the rule that makes it.
 
-Snakemake compares these with its own records. Results that were copied without their records, or whose records are
-lost, pass for what the config asks for; but they state what they were made with, and their readers check it.
+Snakemake compares settings with its own records. Results whose records were lost, or not copied with them, would pass
+as up to date; but each file states the settings that it was made with, and its readers check them.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,10 +10,10 @@ from typing import Any
 
 
 def asked_of_inputs(rules: Iterable[Any]) -> Callable[[Any, Iterable[str]], dict[str, dict[str, Any]]]:
-    """Parameter `asked` of all rules: what a job's inputs should have been made with.
+    """Parameter `asked` of all rules: the settings that a job's inputs should have been made with.
 
-    It holds, by the input's path, ``rule``, the name of what makes it, and ``settings``, if that rule has such a
-    parameter. Because it is a function of the inputs, Snakemake does not compare it.
+    By the input's path, it holds ``rule`` (the name of the rule that makes it) and ``settings`` (if that rule has such
+    a parameter). Because it is a function of the inputs, Snakemake does not compare it.
     """
     makers = [rule for rule in rules if "settings" in rule.params.keys()]  # noqa: SIM118 (it iterates over values)
 

@@ -1,7 +1,7 @@
-"""What every rule with a script has, so that no chapter repeats it and no rule can lack it.
+"""Directives that every rule with a script gets, so that no chapter repeats them and no rule lacks them.
 
-Snakemake has no directive for a parameter or an environment of all rules, so these are given through `Rule`, as its own
-parser does, once every chapter has been read.
+Snakemake has no directive for a parameter or an environment of all rules, so they are set on `Rule` objects, as its own
+parser does, after all chapters have been read.
 """
 
 import re
@@ -14,17 +14,17 @@ from tracking.planned import fingerprint
 
 
 def complete(workflow: Any, environment: str, logs: str, local: Sequence[str]) -> None:
-    """Give each rule with a script whatever it does not state itself.
+    """Add to each rule with a script the directives that it does not state itself.
 
-    These are the parameter ``code``, the fingerprint of its script and of all that it imports; the parameter ``asked``
-    (see `asked_of_inputs`); the conda environment; and a log, named after the rule and its wildcards. Rules whose
-    outputs lie in one of the `local` folders run where Snakemake does.
+    These are the parameter ``code``, the fingerprint of its script and everything that it imports; the parameter
+    ``asked`` (see `asked_of_inputs`); the conda environment; and a log, named after the rule and its wildcards. Rules
+    whose outputs are in one of the `local` folders run on the machine where Snakemake runs.
 
     Parameters
     ----------
     workflow : snakemake.workflow.Workflow
     environment : str
-        Path of the environment, from the folder of the chapters.
+        Path of the environment file, relative to the folder of the chapters.
     logs : str
         Folder of the logs.
     local : sequence of str

@@ -1,8 +1,8 @@
 """Contents of the user's files, as parameters of the rules that read them.
 
-Snakemake notices a change by a file's modification time, so an older file in its place, or one whose time was kept,
-goes unnoticed. Rules therefore carry the size and the digest of what they read. A digest is computed once and stored
-with properties that no write preserves: even a copy that keeps the modification time changes `ctime`.
+Snakemake detects a change by modification time, so it misses a replacement that is older or keeps the time. Rules
+therefore carry the size and the digest of the files that they read. A digest is computed once and stored with
+properties that no write preserves: even a copy that keeps the modification time changes `ctime`.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ from tqdm import tqdm
 from oversmoothing.store.atomic import write_json
 
 KEPT = Path(".snakemake/contents.json")
-SETTLED = 2_000_000_000  # nanoseconds: a file that is younger may change again within one tick of its clock
-LONG = 1_000_000_000  # bytes whose digest takes more than some seconds
+SETTLED = 2_000_000_000  # nanoseconds: a younger file may change again within one tick of its clock
+LONG = 1_000_000_000  # bytes: a digest of more takes longer than a few seconds
 
 
 def contents(files: Iterable[str | Path]) -> dict[str, str]:
@@ -42,7 +42,7 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
                     new[place] = [*key, digest]
             found[file] = f"{key[0]} bytes, sha256 {digest}"
     if new:
-        with contextlib.suppress(PermissionError):  # in a folder that is not ours: then each plan computes them again
+        with contextlib.suppress(PermissionError):  # in a read-only folder each plan computes them again
             write_json(KEPT, _read_kept() | new)
     return found
 

@@ -1,7 +1,8 @@
-"""What a run was planned with, passed from the Snakemake that the user started to those of its jobs on a cluster.
+"""Config and code fingerprints of a plan, passed from the user's Snakemake to those of its jobs on a cluster.
 
-Each of these reads config and code again, but what it makes is recorded as made with what the first one read. So they
-take the fingerprints from it, which scripts compare with their code as they start, and compare the config themselves.
+Each job's Snakemake reads config and code again, but its outputs are recorded as made with those that the user's
+Snakemake read. Jobs therefore take the fingerprints from the plan (scripts compare them with their own code when they
+start) and compare the config with that of the plan.
 """
 
 import json
@@ -13,11 +14,11 @@ from oversmoothing import fingerprint as code
 from oversmoothing.store.provenance import digest
 from plan.settings import ConfigError
 
-VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; jobs on this machine inherit it
+VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; local jobs inherit it
 
 
 def begin(config: Mapping[str, Any], leads: bool) -> None:
-    """Begin to record a plan; in a job's own Snakemake, compare the config with that of the plan.
+    """Start recording a plan or, in a job's own Snakemake, compare the config with that of the plan.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
     Raises
     ------
     ConfigError
-        If the config has changed since.
+        If the config has changed since the plan was made.
     """
     if leads:
         os.environ[VARIABLE] = json.dumps({"config": digest(config)})
@@ -37,7 +38,7 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
 
 
 def fingerprint(script: str) -> str:
-    """Return the fingerprint of the code that a script had when the run was planned."""
+    """Return the fingerprint of a script's code at the time of planning."""
     record = _record()
     if script not in record:
         record[script] = code.fingerprint(script)

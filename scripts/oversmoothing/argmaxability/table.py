@@ -1,4 +1,4 @@
-"""From argmaxable classes to Tables B.1 and B.2: which bytes no hidden state makes the most probable."""
+"""Tables B.1 and B.2: the bytes that no hidden state makes the most probable."""
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +11,19 @@ from oversmoothing.page import Bytes, Cell, Page, Section, model_cells
 from oversmoothing.published import caveats, that_matter
 
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
-PUBLISHED_CONDITION = "free"  # the thesis looked at the head alone
+PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3
 
 
 def argmaxability_table(
     classes: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Unargmaxable bytes of each model, the thesis's beside them.
+    """Unargmaxable bytes of each model, beside the thesis's.
 
     Parameters
     ----------
     classes : DataFrame
-        ``model``, ``condition``, ``class``, ``argmaxable``; one row each.
+        ``model``, ``condition``, ``class``, ``argmaxable``.
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -32,10 +32,10 @@ def argmaxability_table(
     Returns
     -------
     DataFrame
-        One row per model and condition: ``unargmaxable`` is their number, ``bytes`` names them in hexadecimal.
-        Where the thesis has that rank, ``published_unargmaxable`` is its number, and ``only_ours`` and
-        ``only_published`` are what stands in one of the two sets alone; ``published_unlisted`` of its bytes are
-        counted there but not legible.
+        One row per model and condition: ``unargmaxable`` is the number of such bytes and ``bytes`` lists them in
+        hexadecimal. Where the thesis has the rank, ``published_unargmaxable`` is its number, ``only_ours`` and
+        ``only_published`` list the bytes in only one of the two sets, and ``published_unlisted`` is the number of
+        bytes that the thesis counts but that are not legible.
     """
     rows = []
     for model in models:
@@ -68,7 +68,7 @@ def argmaxability_table(
 
 
 def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
-    """A row per model and condition, bytes by their names."""
+    """Page with one row per model and condition; bytes are listed by name."""
     several_seeds = table.seed.nunique() > 1
     rows = []
     for row in table.to_dict("records"):
@@ -89,7 +89,7 @@ def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _names(hexadecimal: str) -> Cell:
-    """Bytes by name; three or more in a row of one kind (letters, controls, ...) as first..last."""
+    """Bytes by name; runs of three or more of one kind (letters, controls, ...) as first..last."""
     runs: list[list[int]] = []
     for b in sorted(_from_hex(hexadecimal)):
         if runs and b == runs[-1][-1] + 1 and _kind(b) == _kind(b - 1):
@@ -104,7 +104,7 @@ def _names(hexadecimal: str) -> Cell:
 
 
 def _kind(b: int) -> str:
-    """The kind of bytes that one may stand in a run with; punctuation is always spelt out."""
+    """Kind of a byte for runs; punctuation is always listed in full."""
     character = chr(b)
     for kind in (string.digits, string.ascii_uppercase, string.ascii_lowercase):
         if character in kind:

@@ -1,4 +1,4 @@
-"""Table of TBAT by rank of the approximated head, which shows the error of the published shortcut."""
+"""Error of the published shortcut: TBAT by the rank of the head approximation given to BAT."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_ce
 
 
 def approximation_page(table: pd.DataFrame, title: str) -> Page:
-    """Page of TBAT with a row per model and a column per rank of approximation."""
+    """Page with one row per model and one column per rank of approximation."""
     several_seeds = table.seed.nunique() > 1
     ranks = sorted(table.approximation[~table.exact].unique())
     rows = []

@@ -1,4 +1,4 @@
-"""From sums by window and byte to a table: how often each byte is the argmax, and the NSMD where it is right (4.3)."""
+"""How often each byte is a model's argmax, and the NSMD where the byte is the correct one (thesis 4.3)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,12 +20,12 @@ KEYS = ["window", "byte"]
 
 
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """The sums of several models, ``{model}.parquet`` each, in one table with a column ``model``.
+    """Read the sums of several models, one ``{model}.parquet`` each, into one table with a column ``model``.
 
     Raises
     ------
     UserError
-        If a file is missing, damaged or empty, or of other windows than the first.
+        If a file is missing, damaged or empty, or has other windows than the first.
     """
     tables: list[pd.DataFrame] = []
     text: list[pd.DataFrame] = []
@@ -44,24 +44,24 @@ def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> pd.DataFrame:
-    """How often each byte occurs, how often each model thinks it most probable, and the model's NSMD there.
+    """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it.
 
     Parameters
     ----------
     sums : DataFrame
-        As `read_sums` gives it.
+        As `read_sums` returns it.
     models : sequence of mappings
-        ``model``, ``rank`` and ``seed`` of each, in the order wanted.
+        ``model``, ``rank`` and ``seed`` of each, in row order.
     resamples, seed : int
-        Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that have it.
+        Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that contain it.
 
     Returns
     -------
     DataFrame
-        A row per byte, measure, model and truth, from the most to the least frequent byte. ``occurrences`` and
-        ``share`` are the text's. ``measure`` is "argmax_share", over all positions, for every byte that occurs or is
-        an argmax; or "nsmd" against ``truth``, over the positions whose byte it is. Then ``mean``, ``sd``, ``n``,
-        ``low``, ``high``.
+        One row per byte, measure, model and truth, from the most to the least frequent byte. ``occurrences`` and
+        ``share`` describe the text. ``measure`` is "argmax_share" (over all positions, for every byte that occurs or
+        is an argmax) or "nsmd" (against ``truth``, over the positions where the byte is the correct one). The other
+        columns are ``mean``, ``sd``, ``n``, ``low`` and ``high``.
     """
     text = sums[(sums.model == sums.model.iloc[0]) & (sums.measure == "occurrences")]
     occurrences = text.groupby("byte").value.sum()
@@ -72,7 +72,7 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
     for model in models:
         own = sums[sums.model == model["model"]]
         chosen = _by_window(own, "argmaxes").reindex(index=positions.index, columns=known).fillna(0.0)
-        for byte in known:  # values are 0 or 1, so their squares sum to the same
+        for byte in known:  # values are 0 or 1, so they equal their squares
             share = _summary(positions, chosen[byte], chosen[byte], resamples, seed)
             rows.append({"byte": byte, "measure": ARGMAX, "model": model["model"], "truth": None, **share})
         counts = _by_window(own, "occurrences")
@@ -95,13 +95,13 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
 
 
 def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
-    """For each model, the bytes that occur and are nowhere its most probable byte, the most frequent first."""
+    """Bytes that occur but are never a model's argmax, by model, the most frequent first."""
     argmax = table[(table.measure == ARGMAX) & (table.occurrences > 0)]
     return {str(model): own.byte[own["mean"] == 0].tolist() for model, own in argmax.groupby("model", sort=False)}
 
 
 def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]]) -> Page:
-    """The most and the least frequent bytes, and which bytes are never an argmax.
+    """Page with the most and the least frequent bytes, and the bytes that are never an argmax.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
 
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """The sums of a measure, windows by bytes; 0 where there is no row."""
+    """Sums of a measure, windows by bytes; 0 where there is no row."""
     return sums[sums.measure == measure].pivot_table(
         index="window", columns="byte", values="value", aggfunc="sum", fill_value=0.0
     )
@@ -142,7 +142,7 @@ def _summary(
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Headings and rows, one part per measure, truth and end of the frequencies."""
+    """Headings and rows for each measure, truth and extreme of the frequencies."""
     occurring = table[table.occurrences > 0]
     known = occurring.byte.unique()
     ends = {"most": known[:EXTREMES], "least": known[EXTREMES:][-EXTREMES:]}
@@ -168,7 +168,7 @@ def _rows(part: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell]]
             if model in records:
                 found = records[model]
                 mean, sd, low, high = (found[key] for key in ("mean", "sd", "low", "high"))
-                if found["measure"] == ARGMAX:  # its sd follows from its mean, and a bootstrap knows nothing of zeros
+                if found["measure"] == ARGMAX:  # the sd follows from the mean, and a bootstrap of zeros is degenerate
                     sd, low, high = (None, low, high) if mean else (None, None, None)
                 row[name] = Value(mean, sd, low, high)
         rows.append(row)

@@ -1,4 +1,4 @@
-"""From verdicts to the table of claims: CSV, Markdown, HTML and LaTeX."""
+"""Table of the claims and their verdicts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -43,25 +43,26 @@ MARGINS = {
 
 
 def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) -> pd.DataFrame:
-    """The verdict on every claim, of a run and of the printed means.
+    """Verdict on every claim, from a run and from the printed means.
 
     Parameters
     ----------
     claims : sequence of Claim
     run : Evidence or saturation.Analyses
-        Whatever the claims' tests take.
+        The argument of the claims' tests.
     published : Evidence or None
-        None where only figures are printed.
+        None if the source prints only figures.
 
     Returns
     -------
     DataFrame
-        One row per claim. ``by_construction`` marks those that no right computation can refute. ``verdict`` is of the
-        run; ``effect``, ``low`` and ``high`` are its weakest comparison's, to be held against ``bound`` after widening
-        by ``run_to_run`` on both sides (infinite where even the expected sign is open); ``interval`` says what low and
-        high are from; ``upper`` is the end above which the effect is not, all comparisons of the claim taken together,
-        to be held against ``bound`` as it is; ``n`` its positions or samples; ``held`` and ``against`` count among the
-        ``comparisons``. The columns ``published_...`` are the same of the printed means. ``note`` says what is missing.
+        One row per claim. ``by_construction`` marks claims that no correct computation can refute. ``verdict`` is that
+        of the run. ``effect``, ``low``, ``high`` and ``n`` (positions or samples) belong to its weakest comparison;
+        the interval is compared with ``bound`` after widening by ``run_to_run`` on both sides (infinite where even
+        the expected sign is open). ``interval`` names the source of ``low`` and ``high``. ``upper`` is an upper limit
+        of the effect over all comparisons of the claim and is compared with ``bound`` without widening. ``held`` and
+        ``against`` count among the ``comparisons``. The columns ``published_...`` are the same for the printed means.
+        ``note`` says what is missing.
     """
     rows = []
     for claim in claims:
@@ -87,7 +88,7 @@ OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
 
 
 def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float], family: Sequence[Member]) -> Page:
-    """A section per chapter, a row per claim; and at the end, but for LaTeX, the tests in words.
+    """Page with a section per chapter and a row per claim; except in LaTeX, the tests follow in words.
 
     Parameters
     ----------
@@ -95,9 +96,9 @@ def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float]
         See `claims_table`.
     title : str
     run_to_run : mapping
-        As `Chance` has it.
+        See `Chance`.
     family : sequence of Member
-        Of the run.
+        Members of the family in the run.
     """
     sections = [
         Section(CHAPTERS[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)
@@ -147,10 +148,9 @@ def _verdict(row: Mapping[str, Any], whose: str) -> str:
 
 
 def _effect(row: Mapping[str, Any]) -> Cell:
-    """The run's effect, its interval and what that is from, how far another training may move it, and a bound.
+    """Effect in the run, its interval and the interval's source, run-to-run margin, and bound unless that is 0.
 
-    A bound of 0 is left out. Where the effect is against the claim if taken alone, there is also how large it may be
-    with all comparisons taken together.
+    If the effect on its own contradicts the claim, its upper limit over all comparisons is added.
     """
     if pd.isna(row["effect"]):
         return None

@@ -1,4 +1,4 @@
-"""Print how far each model of a run is; it can be called beside the run and changes none of its files."""
+"""Print how far each model of a run is. Can be called while the run is under way, and changes none of its files."""
 
 from collections.abc import Sequence
 

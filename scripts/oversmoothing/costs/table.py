@@ -1,4 +1,4 @@
-"""From the seconds of single positions to the table of costs (Table I.1)."""
+"""Table I.1: seconds per position of each metric."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ PUBLISHED_AS = {metric: "tbat" if metric.startswith("tbat") else metric for metr
 
 
 def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Seconds per position by model and metric, the thesis's beside ours (Table I.1).
+    """Seconds per position by model and metric, beside the thesis's (Table I.1).
 
     Parameters
     ----------
     costs : DataFrame
-        Of schema `measure.COSTS`: a row per position.
+        Schema `measure.COSTS`: one row per position.
     models : sequence of mappings
         ``model`` and ``published_as`` of each (see the workflow's plan).
     published : DataFrame
@@ -28,8 +28,8 @@ def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], publish
     Returns
     -------
     DataFrame
-        One row per model, in the order given, and metric. ``ratio``, at ``tbat`` alone, is the median over positions
-        of the linear programs' time over ours.
+        One row per model (in the order given) and metric. ``ratio``, given only for ``tbat``, is the median over
+        positions of the linear programs' time divided by ours.
     """
     printed = by_key(published, "model", "metric")
     rows = []
@@ -56,7 +56,7 @@ def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], publish
 
 
 def cost_page(table: pd.DataFrame, title: str) -> Page:
-    """A row per model, ours beside the published."""
+    """Page with one row per model, ours beside the published."""
     alike = table.groupby("rank").model.nunique().max() > 1
     rows = []
     for model, own in table.groupby("model", sort=False):

@@ -1,4 +1,4 @@
-"""From what snapshots are like to the table along training: all steps, and where each model ends."""
+"""Table along training: measurements of every snapshot, and of the last one of each model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,14 +17,14 @@ UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
 
 
 def along_training_table(measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """What every snapshot of every model is like, one under the other.
+    """Measurements of every snapshot of every model, stacked.
 
     Parameters
     ----------
     measured : mapping
-        From model to its measures (see `dynamics.measure.MEASURES`).
+        Measurements by model (see `dynamics.measure.MEASURES`).
     models : sequence of mappings
-        ``model``, ``rank``, ``seed`` of each, in the order of the rows.
+        ``model``, ``rank``, ``seed`` of each, in row order.
 
     Returns
     -------
@@ -39,9 +39,9 @@ def along_training_table(measured: Mapping[str, pd.DataFrame], models: Sequence[
 
 
 def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataFrame:
-    """A model's measures by step, one column each, in the order of steps; a layer's as ``anisotropy 1``.
+    """Measures of a model by step, one column each; those of a layer are named like ``anisotropy 1``.
 
-    Those of oversmoothing are against `truth`.
+    Measures of oversmoothing are against `truth`.
     """
     own = table[(table.model == model) & (table.truth.isna() | (table.truth == truth))]
     column = own.measure + own.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
@@ -49,12 +49,12 @@ def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataF
 
 
 def last_layer(table: pd.DataFrame) -> int:
-    """The number of blocks."""
+    """Number of blocks."""
     return int(table.layer.max())
 
 
 def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> float:
-    """The value of a measure where a training first comes down to a loss, on the straight line between two steps.
+    """Value of a measure where a training first reaches a loss, interpolated linearly between two steps.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> fl
     Returns
     -------
     float
-        NaN where the training never comes down to it, or begins below it.
+        NaN if the training never reaches the loss, or starts below it.
     """
     below = np.flatnonzero(np.asarray(losses) <= loss)
     if not below.size or (below[0] == 0 and losses[0] < loss):
@@ -76,12 +76,12 @@ def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> fl
 
 
 def common_loss(table: pd.DataFrame) -> float:
-    """The lowest loss that every model reaches, in nats per byte."""
+    """Lowest loss that every model reaches, in nats per byte."""
     return float(table[table.measure == "loss"].groupby("model").value.min().max())
 
 
 def along_training_page(table: pd.DataFrame, title: str) -> Page:
-    """A section of loss, head and hidden states and one per truth; a row per model, at the last step that it kept."""
+    """Page with a section for loss, head and hidden states and one per truth; a row is a model's last snapshot."""
     last = last_layer(table)
     labels = {"loss": "loss ↓", "singular_entropy": "singular entropy", "effective_rank": "effective rank of W"}
     labels |= {f"anisotropy {layer}": f"anisotropy, layer {layer}" for layer in range(1, last + 1)}

@@ -1,4 +1,4 @@
-"""Shares of bytes against a text's own, as Figures 4.3 and 5.1 draw them: all bytes, and both ends of them by name."""
+"""Shares of bytes against those of a text (Figures 4.3 and 5.1): all bytes, and the extremes by name."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from oversmoothing.figures.style import Looks
 EXTREMES = 10  # most and least frequent bytes of the text, as in the thesis
 BYTES = 256
 TEXT: dict[str, Any] = {"color": "0.82"}
-NAMES_PER_LINE = 40  # of an axis as wide as a page
-MANY = 4  # models beside each other
+NAMES_PER_LINE = 40  # on an axis as wide as a page
+MANY = 4  # models side by side
 
 
 def by_frequency(text: pd.Series) -> list[int]:
@@ -25,12 +25,12 @@ def by_frequency(text: pd.Series) -> list[int]:
 
 
 def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
-    """Return whether a model has any of the bytes that the text has not."""
+    """Return whether a model has any byte that the text lacks."""
     return bool(models.drop(index=used).to_numpy().any())
 
 
 def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
-    """Draw the shares of all bytes on a logarithmic scale; on the right, what models have of bytes the text has not.
+    """Draw the shares of all bytes on a logarithmic scale; on the right, the share of bytes that the text lacks.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
     text : Series
         The share of each byte in the text; index ``byte``.
     models : DataFrame
-        The same of each model, a column each. The legend gives their total variation distance from the text.
+        The shares in each model, one column each. The legend gives their total variation distance from the text.
     used : sequence of int
         The bytes of the text, as `by_frequency` returns them.
     looks : mapping
-        From model to how matplotlib draws it.
+        Matplotlib properties by model.
     """
     place = np.arange(len(used))
     axes.fill_between(place, text[used], step="mid", label=text.name, **TEXT)
@@ -59,7 +59,7 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
 
 
 def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> None:
-    """Name every byte below an axis, on as many lines as needed; and `others`, which stand beyond them."""
+    """Name every byte below an axis, on as many lines as needed, and `others` to the right of them."""
     lines = math.ceil(len(used) / NAMES_PER_LINE)
     places = list(range(len(used)))
     names = ["\n" * (i % lines) + byte_name(byte) for i, byte in enumerate(used)]
@@ -71,7 +71,7 @@ def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> No
 
 
 def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Looks) -> None:
-    """Draw the shares of a few bytes, named: bars of the text, a mark for each model, whole at zero too."""
+    """Draw the shares of a few named bytes: bars for the text, a marker for each model, unclipped at zero."""
     place = np.arange(len(chosen))
     axes.bar(place, text[chosen], width=0.86, **TEXT)
     offsets = np.linspace(-0.36, 0.36, len(looks)) if len(looks) > 1 else [0.0]
@@ -83,7 +83,7 @@ def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Seq
 
 
 def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> None:
-    """Show shares over magnitudes, zero included, and how little a single one of `total` is."""
+    """Use a symmetric logarithmic scale that includes zero, and mark the share of a single one of `total`."""
     one = 1 / total
     axes.set_yscale("symlog", linthresh=one, linscale=0.6)
     top = 2 * max(shares.to_numpy().max(), one)

@@ -1,4 +1,4 @@
-"""The look of all figures: ranks, kinds of model, truths, axes and legends; and files that are equal on every run."""
+"""Style of all figures: ranks, kinds of model, truths, axes and legends; and writing of reproducible files."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-mpl.use("Agg")  # a cluster's node has no display
+mpl.use("Agg")  # cluster nodes have no display
 
 import seaborn as sns
 from cycler import cycler
@@ -24,16 +24,16 @@ from oversmoothing.store.atomic import atomic_path
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
-METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # dates and versions change files
+METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # no dates or versions in files
 
 Look = Mapping[str, Any]
-Looks = Mapping[str, Look]  # by what the legend calls it
+Looks = Mapping[str, Look]  # by label in the legend
 
 MARKERS = "osD^vP*Xp<>h"
 DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
 RANK_MARKERS = "pX>vo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
 PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
-TRUTHS: list[dict[str, Any]] = [  # under the lines of models, which they may hide
+TRUTHS: list[dict[str, Any]] = [  # below the lines of models, so as not to hide them
     {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
     {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
     {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5)), "zorder": 1.9},
@@ -50,7 +50,7 @@ WRONG: dict[str, Any] = {"facecolor": "0.72"}
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw and save with the look that all figures share: ticks, no frame, a palette safe for the colour-blind."""
+    """Draw and save in the style that all figures share: ticks, no frame, a colour-blind-safe palette."""
     look: dict[Any, Any] = {**sns.axes_style("ticks"), **sns.plotting_context("notebook", font_scale=0.9)}
     look |= {
         "axes.prop_cycle": cycler(color=PALETTE),
@@ -58,7 +58,7 @@ def style() -> Iterator[None]:
         "axes.spines.top": False,
         "axes.titlelocation": "left",
         "figure.constrained_layout.use": True,
-        "font.family": ["DejaVu Sans"],  # comes with matplotlib, so text is set alike everywhere
+        "font.family": ["DejaVu Sans"],  # ships with matplotlib, so text is the same everywhere
         "grid.color": "0.9",
         "legend.fontsize": "small",
         "legend.frameon": False,
@@ -71,7 +71,7 @@ def style() -> Iterator[None]:
 
 
 def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
-    """Write a figure under each path, in the format of its suffix, .png or .svg; equal figures give equal bytes."""
+    """Write a figure to each path, as .png or .svg by its suffix; equal figures give equal bytes."""
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
         with style(), atomic_path(path) as temporary:
@@ -79,15 +79,15 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
 
 
 def rank_look(rank: int) -> dict[str, Any]:
-    """Colour, marker and line of a rank, which depend on the rank alone: equal in every figure of every study."""
+    """Colour, marker and line of a rank, the same in every figure of every study."""
     darkness = math.log(rank / PALEST) / math.log(DARKEST / PALEST)
-    shade = 0.9 * (1 - min(max(darkness, 0), 1))  # beyond lies a yellow too pale on white
+    shade = 0.9 * (1 - min(max(darkness, 0), 1))  # avoids a yellow too pale on white
     marker = RANK_MARKERS[round(2 * math.log2(rank)) % len(RANK_MARKERS)]
     return {"color": mpl.colors.to_hex(mpl.colormaps["plasma"](shade)), "marker": marker, "linestyle": "-"}
 
 
 def other_look(i: int) -> dict[str, Any]:
-    """Colour, marker and line of the i-th of the models that have no rank and are no truth."""
+    """Colour, marker and line of the i-th model that has no rank and is not a truth."""
     return {
         "color": PALETTE[i % len(PALETTE)],
         "marker": MARKERS[i % len(MARKERS)],
@@ -113,43 +113,43 @@ def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]
 
 
 def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """Colour and marker of things in order, such as steps, blocks or lengths of context; later ones are darker."""
+    """Colour and marker of ordered items, such as steps, blocks or lengths of context; later ones are darker."""
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
     shades = zip(items, colours, cycle(MARKERS), strict=False)
     return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
 
 
 def metric_name(metric: str) -> str:
-    """Name of a metric where its unit stands elsewhere: "KL" for "KL (nats)"."""
+    """Name of a metric without its unit: "KL" for "KL (nats)"."""
     return METRICS[metric].label.removesuffix(f" ({METRICS[metric].unit})")
 
 
 def handles(looks: Looks, **common: Any) -> list[Line2D]:
-    """Return the entries of a legend, one line each, named by the keys of `looks`."""
+    """Return legend entries, one line for each key of `looks`."""
     return [Line2D([], [], **{"label": name, **common, **look}) for name, look in looks.items()]
 
 
 def legend(figure: Figure, entries: Sequence[Any], columns: int = 6, **options: Any) -> None:
-    """Put a legend below a figure, in rows of about equal length; `options` go to matplotlib."""
+    """Put a legend below a figure, in rows of about equal length; `options` are passed to matplotlib."""
     rows = math.ceil(len(entries) / columns)
     ncols = math.ceil(len(entries) / rows)
     figure.legend(**{"handles": entries, "loc": "outside lower center", "ncols": ncols, **options})
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
-    """Put steps of training along x, on a logarithmic scale that has room for step 0.
+    """Set up the x axis for training steps, on a logarithmic scale with room for step 0.
 
     Parameters
     ----------
     axes : Axes
     last : int
-        Highest step.
+        Last step.
     linear : bool
-        A linear scale instead.
+        Whether the scale is linear instead.
     narrow : bool
-        Whether there is room for half the ticks only.
+        Whether there is room for only half the ticks.
     beyond : float, optional
-        Where what has no step stands.
+        Position of items without a step.
     """
     _name_below(axes, "steps")
     if linear:
@@ -167,9 +167,10 @@ def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False,
 
 
 def rank_axis(axes: Axes, ranks: Sequence[int], name: str = "rank of what enters the LM head") -> None:
-    """Put ranks along x by powers of two; of two ticks that would overlap one gives way.
+    """Set up the x axis for ranks, on a logarithmic scale to base two without overlapping ticks.
 
-    The lowest and the highest of `ranks` have ticks first, then its powers of two, its other ranks, and powers of two.
+    Ticks are placed in this order, skipping any that would overlap: the lowest and highest of `ranks`, those that are
+    powers of two, the others, and further powers of two.
     """
     _name_below(axes, name)
     axes.set_xscale("log", base=2)
@@ -186,7 +187,7 @@ def rank_axis(axes: Axes, ranks: Sequence[int], name: str = "rank of what enters
 
 
 def _name_below(axes: Axes, name: str) -> None:
-    """Label the x axis of a panel of the last row."""
+    """Label the x axis of a panel in the last row."""
     place = axes.get_subplotspec()
     if place is None or place.is_last_row():
         axes.set_xlabel(name)

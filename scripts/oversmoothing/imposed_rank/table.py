@@ -1,4 +1,4 @@
-"""From losses and scores to the table of three ways to impose a rank."""
+"""Table of three ways of imposing a rank: learned, truncated, retrained."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,24 +31,24 @@ COLUMNS = {
 def shares_of_cost(
     losses: Mapping[str, WindowSums], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
 ) -> dict[tuple[str, str, str | None], Summary]:
-    """The share of the cost of each retrained head: how much of what its rank costs a model learned from scratch.
+    """Cost of each retrained head as a share of the cost of a model learned from scratch with its rank.
 
-    Both costs are losses above that of the full model: the member of the family of highest rank. A head whose rank no
-    member of the family has, or whose rank costs such a member nothing that the windows show, has no share.
+    A cost is a loss less that of the full model, the member of the family of highest rank. A head has no share if no
+    member of the family has its rank, or if that member's cost does not differ from zero on these windows.
 
     Parameters
     ----------
     losses : mapping
-        By model, of the same windows.
+        By model, over the same windows.
     models : sequence of mappings
         As `imposed_rank_table` takes them.
     resamples, seed : int
-        Of the bootstrap over windows, the same windows of all models.
+        Of the bootstrap over windows, which resamples the same windows for all models.
 
     Returns
     -------
     dict
-        From model, `SHARE` and None to a summary, as `imposed_rank_table` takes them; there is no sd.
+        Summaries without sd by (model, `SHARE`, None), as `imposed_rank_table` takes them.
     """
     found: dict[tuple[str, str, str | None], Summary] = {}
     for model in models:
@@ -67,12 +67,12 @@ def shares_of_cost(
 def imposed_rank_table(
     summaries: Mapping[tuple[str, str, str | None], Summary], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Loss, accuracy and oversmoothing of every model, the three ways under one another.
+    """Loss, accuracy and oversmoothing of every model, for all three ways.
 
     Parameters
     ----------
     summaries : mapping
-        From model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy) to its summary.
+        Summaries by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
     models : sequence of mappings
         ``model``, ``kind`` (a key of `WAYS`), ``rank``, ``seed`` of each.
 
@@ -96,12 +96,12 @@ def imposed_rank_table(
 
 
 def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
-    """The rows against one truth, and those against none."""
+    """Rows for one truth, and those that depend on no truth."""
     return table[table.truth.isna() | (table.truth == truth)]
 
 
 def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
-    """A section per truth, a row per rank and way, the best way of a rank in bold."""
+    """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
     truths = table.truth.dropna().unique()
     sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
     return Page(title, sections, _legend(table))

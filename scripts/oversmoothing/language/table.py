@@ -1,4 +1,4 @@
-"""From singular values of n-gram matrices to a table: what a head of so many dimensions must lose of a language."""
+"""Table of the W-error of n-gram matrices: what a head of a given dimension must lose of a language."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 
 from oversmoothing.page import Cell, Page, Section, Value
 
-THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see small models saturate
+THRESHOLD = 1000  # dimensions below which Godey et al. (2024) observe saturation
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
 SIZES = ["text", "token", "context", "v", "tokens", "contexts", "contexts_seen"]
 RANKS = ["effective_rank", "effective_rank_shuffled"]
@@ -15,22 +15,22 @@ ERRORS = ["w_error", "shuffled", "without_noise", "without_noise_low", "without_
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """The W-error at the family's ranks: of a text, of it shuffled, and without the noise of sampling.
+    """W-error at the family's ranks: of a text, of the shuffled text, and without the noise of sampling.
 
     Parameters
     ----------
     sizes, spectra : DataFrame
-        Of schemas `measure.SIZES` and `measure.SPECTRA`, and ``text``.
+        Schemas `measure.SIZES` and `measure.SPECTRA`, with a column ``text``.
     ranks : sequence of int
-        Of the family; 1,000 is added.
+        Ranks of the family; 1,000 is added.
 
     Returns
     -------
     DataFrame
-        One row per text, kind of token, length of context and ``dimensions``; errors are 0 from v dimensions on,
-        and missing where so many singular values were not found; ``without_noise``, and the interval from
-        ``without_noise_low`` to ``without_noise_high``, also where too few contexts are seen often enough. The
-        effective ranks belong to the whole matrix.
+        One row per text, kind of token, length of context and ``dimensions``. Errors are 0 from v dimensions on, and
+        missing where fewer singular values were computed. ``without_noise`` and its interval from
+        ``without_noise_low`` to ``without_noise_high`` are also missing where too few contexts recur. The effective
+        ranks are those of the whole matrix.
     """
     errors = spectra.set_index(["text", "token", "context", "d"])[ERRORS]
     rows = []
@@ -49,7 +49,7 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
 
 
 def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
-    """A section per kind of token, three rows per text and length of context."""
+    """Page with a section per kind of token and three rows per text and length of context."""
     sections = [
         Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,}", _rows(part))
         for token, part in table.groupby("token", sort=False)

@@ -1,4 +1,4 @@
-"""From what revisions are like to the table of other people's models."""
+"""Table of other people's models: measurements of every revision."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,19 +15,19 @@ KEYS = ["model", "revision", "step", "read", "commit", "weights"]
 
 
 def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """What every revision of every model is like, one under the other.
+    """Measurements of every revision of every model, stacked.
 
     Parameters
     ----------
     measured : sequence of DataFrames
-        The measures of each revision (see `others.measure.MEASURES` and `others.origin.ORIGIN`).
+        Measurements of each revision (see `others.measure.MEASURES` and `others.origin.ORIGIN`).
     revisions : sequence of mappings
         ``model``, ``revision``, ``step`` of each.
 
     Returns
     -------
     DataFrame
-        ``model``, ``revision`` as the config names it, ``step``, ``read``: the revision that was really read,
+        ``model``, ``revision`` (as in the config), ``step``, ``read`` (the revision that was actually read),
         ``commit``, ``weights``, ``measure``, ``unit``, ``layer``, ``value``, ``n``.
     """
     parts = [own.assign(**revision) for own, revision in zip(measured, revisions, strict=True)]
@@ -39,9 +39,9 @@ def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Map
 
 
 def wide(table: pd.DataFrame) -> pd.DataFrame:
-    """A row per revision in the table's order: keys, and a column for each measure; a layer's as ``anisotropy 1``.
+    """One row per revision and one column per measure; those of a layer are named like ``anisotropy 1``.
 
-    ``last_anisotropy`` is that of the last inner layer, the last block whose output transformers gives.
+    ``last_anisotropy`` is that of the last inner layer, the last block whose output transformers returns.
     """
     column = table.measure + table.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
     order = table.drop_duplicates(["model", "revision"])[KEYS]
@@ -52,7 +52,7 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def doubles(table: pd.DataFrame) -> list[str]:
-    """The revisions of a model that hold the same weights under names of different steps."""
+    """Revisions of a model with the same weights under names of different steps."""
     order = table.drop_duplicates(["model", "revision"])
     return [
         f"{model}: {', '.join(own.revision)}"
@@ -62,7 +62,7 @@ def doubles(table: pd.DataFrame) -> list[str]:
 
 
 def other_models_page(table: pd.DataFrame, title: str) -> Page:
-    """A section per model, a row per revision."""
+    """Page with a section per model and a row per revision."""
     sections = [
         Section(f"`{model}`: {_size(own.iloc[0])}", [_cells(row) for row in own.to_dict("records")])
         for model, own in wide(table).groupby("model", sort=False)

@@ -1,4 +1,4 @@
-"""From quality files to one summary per set and metric, beside the human value and the thesis's."""
+"""Summaries of sample quality per set and metric, beside the human value and the thesis's."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -42,20 +42,20 @@ COLUMNS = [
 
 
 def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
-    """Mean, spread and interval of every metric in one quality file.
+    """Mean, standard deviation and interval of every metric in one quality file.
 
     Parameters
     ----------
     path : path
     resamples, seed : int
-        Of the bootstrap over windows that gives the intervals of means over samples.
+        Of the bootstrap over windows, for the intervals of means over samples.
 
     Returns
     -------
     list of dict
-        ``decoding``, ``metric``, ``mean``, ``sd``, ``n``, ``low``, ``high``, ``resampled_mean``, ``note``. Of a metric
-        of the whole set, ``mean`` is its value and ``sd`` is that of its values over draws of windows, whose mean
-        stands in ``resampled_mean``; it has no interval. Where there is no value, ``note`` says why.
+        ``decoding``, ``metric``, ``mean``, ``sd``, ``n``, ``low``, ``high``, ``resampled_mean``, ``note``. For a
+        metric of the whole set, ``mean`` is its value, ``sd`` and ``resampled_mean`` are the standard deviation and
+        mean of its values over draws of windows, and there is no interval. ``note`` explains a missing value.
 
     Raises
     ------
@@ -74,13 +74,13 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
-    """Whether a quality file comes from the thesis's language model."""
+    """Whether a quality file was made with the thesis's language model."""
     with open_reader(path) as reader:
         return (reader.schema_arrow.metadata or {}).get(b"gpt2_large") == b"True"
 
 
 def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
-    """Tables 5.3, 6.2 and 6.3, and H.1, by kind ("family", "svd", "human"), model, decoding and metric."""
+    """Read Tables 5.3, 6.2, 6.3 and H.1, by kind ("family", "svd", "human"), model, decoding and metric."""
     tables = [read_published(family).assign(kind="family"), read_published(svd).assign(kind="svd")]
     printed = pd.concat(tables, ignore_index=True)
     printed.loc[printed.model == PUBLISHED_HUMAN, "kind"] = "human"
@@ -90,7 +90,7 @@ def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
 def sets_of_models(
     family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Whose samples a table may hold, and what it prints about each; the human texts last.
+    """Sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def sets_of_models(
     Returns
     -------
     list of dict
-        The same and ``kind``. A truncated head stands beside the thesis's of the same rank, and differs from it in
-        what the family does.
+        The same keys and ``kind``. A truncated head stands beside the thesis's of the same rank, and differs from it
+        where the family does.
     """
     family = [dict(row) for row in family]
     shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
@@ -123,29 +123,29 @@ def beside_human(
     windows: Mapping[str, int],
     completed: Collection[str],
 ) -> pd.DataFrame:
-    """Each summary, the human value and the thesis's beside it.
+    """Each summary beside the human value and the thesis's.
 
     Parameters
     ----------
     summaries : sequence of mappings
-        As `summarise_quality` gives them, with ``model``; of the human sets `HUMAN` and `SECOND`, with decoding "".
+        As `summarise_quality` returns them, with ``model``; the human sets are `HUMAN` and `SECOND`, with decoding "".
     sets : sequence of mappings
-        As `sets_of_models` gives them.
+        As `sets_of_models` returns them.
     published : mapping
-        As `read_cells` gives it.
+        As `read_cells` returns it.
     gpt2_large : bool
         Whether the language model is the thesis's.
     windows : mapping
         ``count``, ``prompt``, ``scored`` of the config.
     completed : collection of str
-        The metrics that read the partial word of the prompt too.
+        Metrics that include the partial last word of the prompt.
 
     Returns
     -------
     DataFrame
         `COLUMNS`, tidy, in the order given. ``mean`` and ``sd`` follow the metric's definition; the thesis prints
-        ``published_factor`` times that. ``published_differs`` names in what its setting is another one: data, scale,
-        rank, length (or number) of samples, language_model, text (what of a sample the metric reads).
+        ``published_factor`` times that. ``published_differs`` lists the settings that differ: data, scale, rank,
+        length (length or number of samples), language_model, text (which part of a sample the metric reads).
     """
     facts = {row["model"]: row for row in sets}
     human = {row["metric"]: row["mean"] for row in summaries if row["model"] == HUMAN}

@@ -1,4 +1,4 @@
-"""Sample quality as people read it: Tables 5.3, 6.2, 6.3 and H.1, what is closest to human marked."""
+"""Page of sample quality: Tables 5.3, 6.2, 6.3 and H.1, with the values closest to human marked."""
 
 from collections.abc import Collection
 
@@ -18,7 +18,7 @@ HEADINGS = {
 
 
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
-    """The thesis's three layouts: pure sampling, by decoding, truncated heads.
+    """Page in the thesis's three layouts: pure sampling, by decoding, truncated heads.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
         See `summaries.beside_human`.
     title : str
     completed : collection of str
-        The metrics that read the partial word of the prompt too.
+        Metrics that include the partial last word of the prompt.
     """
     human = table[table.kind == "human"]
     pure = table[(table.decoding == PURE) & table.kind.isin(["family", "truth"])]
@@ -41,7 +41,7 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
 
 
 def _by_metric(part: pd.DataFrame, candidates: str) -> list[dict[str, Cell]]:
-    """A row per model and, per metric, a column of ours and one published; the best of the `candidates` marked."""
+    """One row per model, and a column of ours and one published per metric; the best of the `candidates` is marked."""
     several_seeds = part.seed.nunique() > 1
     rows = []
     for _, own in part.groupby("model", sort=False):
@@ -57,7 +57,7 @@ def _by_metric(part: pd.DataFrame, candidates: str) -> list[dict[str, Cell]]:
 
 
 def _by_decoding(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    """A row per model and metric, a column of ours and one published per decoding; the best of each row marked."""
+    """One row per model and metric, and a column of ours and one published per decoding; the best per row is marked."""
     several_seeds = part.seed.nunique() > 1
     rows = []
     for (_, metric), own in part.groupby(["model", "metric"], sort=False):
@@ -73,7 +73,7 @@ def _by_decoding(part: pd.DataFrame) -> list[dict[str, Cell]]:
 
 
 def _is_closest(record: dict, rivals: pd.DataFrame) -> bool:
-    """Whether no other of the rows that are to be compared is closer to human."""
+    """Whether no rival is closer to the human value."""
     aim = {"human": record["human"], "higher": float("inf"), "lower": 0.0}[record["better"]]
     if record["better"] == "higher":
         return bool(record["mean"] == rivals["mean"].max())

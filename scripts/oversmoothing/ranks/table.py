@@ -1,4 +1,4 @@
-"""From measured ranks to Table 7.3: how many dimensions each representation uses, the thesis's beside ours."""
+"""Table 7.3: how many dimensions each representation uses, beside the thesis's values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ PUBLISHED_MEASURE = "effective_rank"
 
 
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Ranks of each model's representations, the thesis's effective ranks beside them.
+    """Ranks of each model's representations, beside the thesis's effective ranks.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     Returns
     -------
     DataFrame
-        One row per measure, model and representation, in the order given. ``published_value`` stands beside the
-        effective rank where the thesis has that model; ``published_differs`` names in what its setting is another
-        one: data, scale, rank.
+        One row per measure, model and representation, in the order given. ``published_value`` is the thesis's
+        effective rank where it has that model; ``published_differs`` lists the settings that differ: data, scale,
+        rank.
     """
     printed = by_key(published.rename(columns={"mean": "value"}), "model", "representation")
     own = ranks.set_index(["measure", "model", "representation"])
@@ -62,7 +62,7 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
 
 
 def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float) -> Page:
-    """A section per measure, a row per model.
+    """Page with a section per measure and a row per model.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float
         See `ranks_table`.
     title : str
     positions : int
-        How many the config asks for.
+        Number of positions that the config asks for.
     threshold : float
-        Share of the largest singular value.
+        As a share of the largest singular value.
     """
     headings = {
         "effective_rank": "Effective rank: exp of the entropy of the singular values as shares of their sum",

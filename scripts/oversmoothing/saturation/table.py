@@ -1,4 +1,4 @@
-"""From a fitted law and the losses beside it to a table: how far above the law each model ends."""
+"""Table of the fitted law of losses and how far above it each model ends."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,22 +15,22 @@ ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
 
 
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The numbers of the law, and of each model where it ends, above the law or on it.
+    """Parameters of the law, and the distance of each model's final and lowest loss from it.
 
     Parameters
     ----------
     law, points : DataFrame
-        Of schemas `measure.LAW` and `measure.POINTS`.
+        Schemas `measure.LAW` and `measure.POINTS`.
     models : sequence of mappings
-        ``model``, ``rank``, ``seed``, in the order of the rows.
+        ``model``, ``rank``, ``seed`` of each, in row order.
 
     Returns
     -------
     DataFrame
-        One row per number of the law, without a model; then for each model, with its ``parameters`` (N) and what it
-        has ``seen`` (T), ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, and where 95 % of
-        such losses would lie), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and
-        ``leaves_at`` (see `leaves`). What cannot be said has no value and a note.
+        One row per parameter of the law, without a model. Then, for each model with its ``parameters`` (N) and the
+        amount of text ``seen`` (T): ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, with a
+        95 % interval for such losses), ``above_last`` and ``above_best`` (how far the two losses are above it, in %),
+        and ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
     """
     unit = str(points.unit.iloc[0])
     rows = [
@@ -47,17 +47,17 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """The point at which a training leaves the law: the first from which on all losses lie above the band.
+    """Index at which a training leaves the law: all losses from there on lie above the band.
 
     Parameters
     ----------
     losses, high : float arrays, shape (n,)
-        Along training, and the upper end of the band there.
+        Losses along training, and the upper end of the band at each.
 
     Returns
     -------
     int or None
-        None where the last loss is not above the band.
+        None if the last loss is not above the band.
     """
     within = np.flatnonzero(losses <= high)
     first = int(within[-1]) + 1 if within.size else 0
@@ -65,7 +65,7 @@ def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
 
 
 def saturation_page(table: pd.DataFrame, title: str) -> Page:
-    """The numbers of the law, and a row per model."""
+    """Page with the parameters of the law and a row per model."""
     law = [
         {
             "number": row["quantity"],
@@ -78,7 +78,7 @@ def saturation_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
-    """The rows of one model; `why` there is no fit, where there is none."""
+    """Rows of one model; `why` explains a missing fit."""
     per = f"nats per {unit.removesuffix('s')}"
     end = own.iloc[-1]
     best = own.loss.min()
