@@ -114,7 +114,12 @@ MUTATIONS = {
         "test_pages.py",
     ),
     "a heading is markup": (f"{LIBRARY}/samples/page.py", "{escape(heading)}", "{heading}", "test_pages.py"),
-    "HTML in Markdown is markup": (f"{LIBRARY}/page.py", '{"html": False}', '{"html": True}', "test_pages.py"),
+    "Markdown in a cell is markup": (
+        f"{LIBRARY}/page.py",
+        "return MARKUP.sub(",
+        "return (lambda _, text: text)(",
+        "test_pages.py",
+    ),
     "imports in handlers do not count": (f"{LIBRARY}/fingerprint.py", ', "handlers"', "", "test_fingerprint.py"),
     "a rule has no fingerprint": (
         "workflow/tracking/complete.py",
