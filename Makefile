@@ -51,7 +51,7 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/snakefmt workflow
 
 keys: $(VENV)/.installed ## write the list of keys in config/README.md from the schema
-	PYTHONPATH=workflow $(BIN)/python -m schemas.describe
+	PYTHONPATH=workflow:scripts $(BIN)/python -m schemas.describe
 
 env: $(VENV)/.installed ## the environment alone
 
