@@ -10,7 +10,7 @@ TEXT = plan.corpus.user_files(config)
 rule build_corpus:
     input:
         # The user's text is identified by its contents, not by its modification time.
-        files=FETCHED_CORPUS if plan.corpus.is_fetched(config) else ancient(TEXT),
+        files=[FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT),
     output:
         **CORPUS,
         manifest=MANIFEST,
