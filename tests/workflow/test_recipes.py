@@ -71,7 +71,7 @@ def house(tmp_path_factory):
     (line,) = re.findall(r'^    "poems".*\n', listed, flags=re.MULTILINE)
     sources = study.folder / "scripts/oversmoothing/corpus/sources.py"
     add("A corpus", "scripts/oversmoothing/corpus/poems.py", module)
-    add("A corpus", "scripts/oversmoothing/corpus/sources.py", f"{function}\n\n", before="# Each takes the config")
+    add("A corpus", "scripts/oversmoothing/corpus/sources.py", f"{function}\n\n", before="def files(")
     sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
 
     test, claim = blocks("A claim")

@@ -12,7 +12,12 @@ import os
 import re
 import sys
 
-sys.path[:0] = [workflow.basedir, f"{workflow.basedir}/../scripts"]
+SCRIPTS = os.path.abspath(f"{workflow.basedir}/../scripts")
+sys.path[:0] = [workflow.basedir, SCRIPTS]
+# Snakemake appends a script's folder to the path, where an installed library of another clone would come before it.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    dict.fromkeys([SCRIPTS, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+).rstrip(os.pathsep)
 
 import plan
 from checks.config import check, check_device

@@ -259,9 +259,11 @@ def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> tuple[float
     differences = np.subtract(a.means, b.means)
     if len(differences) == 1:
         kind = (a if a.trainings else b).kind
-        if kind not in chance.run_to_run:
-            raise Missing(f"no margin for {kind} between two trainings: measure one (claims.run_to_run) or add seeds")
-        return chance.run_to_run[kind] * scale, 0
+        try:
+            return chance.run_to_run[kind] * scale, 0
+        except KeyError:
+            message = f"no margin for {kind} between two trainings: measure one (claims.run_to_run) or add seeds"
+            raise Missing(message) from None
     freedom = len(differences) - 1
     spread = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
     return float(scipy.stats.t.isf(LEVEL, freedom)) * spread, freedom
