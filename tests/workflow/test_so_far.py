@@ -42,6 +42,7 @@ def truth_again(copy):
 
 def test_finished_models_and_the_others(copy):
     results = copy.folder / "results"
+    shutil.rmtree(results / "showcase", ignore_errors=True)  # other tests may have made it, with other prompts
     shutil.rmtree(results / "models" / OTHER)
     for path in results.rglob(f"{OTHER}.parquet"):
         path.unlink()
