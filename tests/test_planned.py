@@ -1,5 +1,7 @@
 """A job's own Snakemake takes fingerprints from the one that planned the run, and accepts no other config."""
 
+import os
+
 import pytest
 
 from oversmoothing.fingerprint import fingerprint
@@ -30,3 +32,10 @@ def test_a_job_accepts_no_other_config(monkeypatch):
         planned.begin({"seeds": [2], "device": "cpu"}, leads=False)
     monkeypatch.delenv(planned.VARIABLE)  # where the environment is not passed on, nothing is known
     planned.begin({"seeds": [2], "device": "cpu"}, leads=False)
+
+
+def test_jobs_import_the_library_beside_their_workflow_first(monkeypatch):
+    for before, after in (("", "/own"), ("/other", "/own:/other"), ("/other:/own", "/own:/other")):
+        monkeypatch.setenv("PYTHONPATH", before)
+        planned.import_first("/own")
+        assert os.environ["PYTHONPATH"] == after

@@ -14,10 +14,6 @@ import sys
 
 SCRIPTS = os.path.abspath(f"{workflow.basedir}/../scripts")
 sys.path[:0] = [workflow.basedir, SCRIPTS]
-# Snakemake appends a script's folder to the path, where an installed library of another clone would come before it.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    dict.fromkeys([SCRIPTS, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
-).rstrip(os.pathsep)
 
 import plan
 from checks.config import check, check_device
@@ -30,8 +26,9 @@ from plan.resources import per_attempt
 from snakemake.logging import logger
 from tracking.complete import complete
 from tracking.contents import contents
-from tracking.planned import begin, fingerprint
+from tracking.planned import begin, fingerprint, import_first
 
+import_first(SCRIPTS)
 check_keys(workflow.configfiles)
 check(config)
 begin(config, leads=workflow.is_main_process)

@@ -37,6 +37,16 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
         raise ConfigError("the config changed while the run was under way; run again")
 
 
+def import_first(folder: str) -> None:
+    """Let the jobs of this workflow import from a folder before any installed package.
+
+    Snakemake appends a script's folder to the path, so that the library installed from another clone would be imported
+    in place of the one beside the script.
+    """
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([folder, *filter(None, before)]))
+
+
 def fingerprint(script: str) -> str:
     """Return the fingerprint of a script's code at the time of planning."""
     record = _record()
