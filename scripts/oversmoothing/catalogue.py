@@ -13,7 +13,9 @@ from typing import Any
 from oversmoothing.jobs import UserError
 
 KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
+TAU = 0.9  # mass of the nucleus set, thesis 4.1.1
 DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
+LARGEST_DELTA = 20.0
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ DECODERS: dict[str, Decoder] = {
     "min-p": Decoder("min-p", (Parameter("min_p", 0.05, high=1, above=True),)),
     "typical": Decoder("locally typical", (Parameter("mass", 0.95, high=1, above=True),)),
     "eta": Decoder("eta", (Parameter("epsilon", 0.0009, high=1, above=True),)),
-    "bat": Decoder("BAT", (Parameter("delta", DELTA, high=20),), maps=False),
+    "bat": Decoder("BAT", (Parameter("delta", DELTA, high=LARGEST_DELTA),), maps=False),
     "mirostat": Decoder(
         "mirostat", (Parameter("tau", 3.0, above=True), Parameter("rate", 0.1, above=True)), maps=False
     ),

@@ -14,7 +14,7 @@ from typing import Any
 
 import array_api_compat as api
 
-from oversmoothing.catalogue import METRICS, OF_DISTRIBUTIONS
+from oversmoothing.catalogue import METRICS, OF_DISTRIBUTIONS, TAU
 from oversmoothing.decoding import Array, Decoder, nucleus
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "tv",
 ]
 
-TAU = 0.9  # nucleus threshold, thesis 4.1.1
 _CHUNK = 512  # rows: a temporary takes 512 KiB at v = 256 in float32; with fewer rows Python's overhead shows
 
 

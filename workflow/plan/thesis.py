@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.catalogue import DELTA, METRICS
+from oversmoothing.catalogue import DELTA, METRICS, TAU
 from plan.models import by_name
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
-TAU = 0.9
 EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 

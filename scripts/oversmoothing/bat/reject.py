@@ -17,9 +17,8 @@ import numpy as np
 
 from oversmoothing.bat import simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
-from oversmoothing.catalogue import DELTA
+from oversmoothing.catalogue import DELTA, LARGEST_DELTA
 
-LARGEST_DELTA = 20.0
 SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
 
 
