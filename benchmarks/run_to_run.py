@@ -20,7 +20,7 @@ import scipy.stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import Member, members

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.catalogue import AGAINST_TRUTHS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.figures.style import KINDS, Look, handles, legend, metric_name, rank_axis, style, write_figure
 from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
 from oversmoothing.jobs import run

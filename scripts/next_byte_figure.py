@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.style import RIGHT, WRONG, legend, metric_name, style, write_figure
 from oversmoothing.jobs import run

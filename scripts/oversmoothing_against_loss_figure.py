@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.dynamics.table import steps
 from oversmoothing.figures.style import handles, legend, model_looks, rank_look, style, write_figure
 from oversmoothing.jobs import run

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from oversmoothing import decoding
-from oversmoothing.catalogue import DECODERS
+from oversmoothing.catalogue.decoders import DECODERS
 from oversmoothing.jobs import UserError
 
 SETTINGS = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from oversmoothing import decoding, metrics
-from oversmoothing.catalogue import OF_DISTRIBUTIONS
+from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
 
 
 def random_pair(n=700, v=256, seed=0, dtype=np.float32):

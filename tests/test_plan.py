@@ -11,7 +11,7 @@ from snakemake.utils import update_config
 import plan
 from checks.config import check, check_device
 from checks.paths import check_paths
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from checks.config import check
-from oversmoothing.catalogue import DECODERS, MAPS
+from oversmoothing.catalogue.decoders import DECODERS, MAPS
 from oversmoothing.corpus import sources
 from schemas.config import read_schema
 from schemas.describe import README, ROOT, with_keys

@@ -16,7 +16,7 @@ from typing import Any
 
 import array_api_compat as api
 
-from oversmoothing.catalogue import MAPS, parameters
+from oversmoothing.catalogue.decoders import MAPS, parameters
 from oversmoothing.jobs import UserError
 from oversmoothing.truncation import Array, eta, min_p, renormalised, smallest, typical
 

@@ -2,8 +2,8 @@
 
 `p_gt` are the truth's distributions and `p_bn` the bottlenecked model's, both float32 or float64 arrays of shape (n, v)
 with one distribution per row; a metric returns one value per row in the same dtype. The formulas are declared in
-`catalogue.METRICS`, to which you can add a metric of your own. The workflow calls `score`, which computes several
-metrics at once: the truth's nucleus and entropy once, each decoding's logarithms once, in chunks of rows whose
+`catalogue.metrics.METRICS`, to which you can add a metric of your own. The workflow calls `score`, which computes
+several metrics at once: the truth's nucleus and entropy once, each decoding's logarithms once, in chunks of rows whose
 temporaries fit in the processor's cache. Everything is written against the array API.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import array_api_compat as api
 
-from oversmoothing.catalogue import METRICS, OF_DISTRIBUTIONS, TAU
+from oversmoothing.catalogue.metrics import METRICS, OF_DISTRIBUTIONS, TAU
 from oversmoothing.decoding import Array, Decoder, nucleus
 
 __all__ = [
@@ -129,7 +129,7 @@ def score(
     decodings : sequence of callables
         Maps from distributions to distributions, as returned by `oversmoothing.decoding.decoder`.
     metrics : sequence of str
-        Names from `catalogue.OF_DISTRIBUTIONS`.
+        Names from `catalogue.metrics.OF_DISTRIBUTIONS`.
     tau : float
         Mass of the truth's nucleus, in (0, 1].
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from oversmoothing.byte_names import SPACE, byte_name
-from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.jobs import UserError
 from oversmoothing.metrics import softmax
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal

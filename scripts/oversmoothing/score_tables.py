@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, is_best, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 

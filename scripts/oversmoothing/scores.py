@@ -22,7 +22,7 @@ SCORES = pa.schema(
         ("position", pa.int32()),  # from 0 at the first scored byte
         ("truth", NAME),  # null where a metric needs none
         ("decoding", NAME),
-        ("value", pa.float32()),  # in the metric's unit, see catalogue.METRICS
+        ("value", pa.float32()),  # in the metric's unit, see catalogue.metrics.METRICS
     ]
 )
 KEYS = ("window", "position", "target")

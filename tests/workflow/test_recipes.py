@@ -15,7 +15,7 @@ NUMBERS = {"one": 1, "two": 2, "three": 3}
 SECTIONS = dict(
     section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
 )
-CATALOGUE = "scripts/oversmoothing/catalogue.py"
+CATALOGUE = "scripts/oversmoothing/catalogue"
 CONFIG = {"corpus": {"source": "poems", "paths": ["poems/*.txt"]}}
 CONFIG["decodings"] = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-a", "a": 0.2}]
 
@@ -51,10 +51,10 @@ def house(tmp_path_factory):
     add = contributor.add
 
     (metric,) = blocks("A metric")
-    add("A metric", CATALOGUE, textwrap.indent(metric, "    "), before='    "tbat": Metric(')
+    add("A metric", f"{CATALOGUE}/metrics.py", textwrap.indent(metric, "    "), before='    "tbat": Metric(')
 
     entry, function = blocks("A decoding method")
-    add("A decoding method", CATALOGUE, textwrap.indent(entry, "    "), before='    "bat": Decoder(')
+    add("A decoding method", f"{CATALOGUE}/decoders.py", textwrap.indent(entry, "    "), before='    "bat": Decoder(')
     add("A decoding method", "scripts/oversmoothing/decoding.py", f"{function}\n\n", before="def nucleus(")
 
     (rule,) = blocks("A table")

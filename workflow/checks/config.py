@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from oversmoothing.catalogue import DECODERS
+from oversmoothing.catalogue.decoders import DECODERS
 from plan.models import by_name
 from plan.others import revisions, step
 from plan.saturation import trained_models

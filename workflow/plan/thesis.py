@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.catalogue import DELTA, METRICS, TAU
+from oversmoothing.catalogue.decoders import DELTA
+from oversmoothing.catalogue.metrics import METRICS, TAU
 from plan.models import by_name
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote

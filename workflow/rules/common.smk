@@ -19,7 +19,7 @@ import plan
 from checks.config import check, check_device
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
-from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.models import names, rows
 from plan.resources import per_attempt

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.catalogue import DECODERS, MAPS, METRICS, Parameter
+from oversmoothing.catalogue.decoders import DECODERS, MAPS, Parameter
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.sources import SOURCES
 
 FILE = Path(__file__).parent / "config.schema.yaml"

@@ -17,7 +17,7 @@ import numpy as np
 
 from oversmoothing.bat import simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
-from oversmoothing.catalogue import DELTA, LARGEST_DELTA
+from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 
 SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
 

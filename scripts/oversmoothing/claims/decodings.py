@@ -2,7 +2,7 @@
 
 from itertools import pairwise, permutations
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.choose import MODERATE, beyond, each, extreme
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence

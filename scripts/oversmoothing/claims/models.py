@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.bytes import ScoresByByte, by_frequency, of_bytes, share_higher
 from oversmoothing.claims.choose import (
     FURTHER,

@@ -1,6 +1,6 @@
 """Claims about truncated heads and effective ranks (thesis chapter 7)."""
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.choose import EXTREME, beyond, extreme, full_rank, neighbours
 from oversmoothing.claims.comparison import Comparison, Missing
 from oversmoothing.claims.evidence import Evidence

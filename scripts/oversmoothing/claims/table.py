@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue import METRICS
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.claims import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member

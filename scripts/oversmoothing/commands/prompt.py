@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from oversmoothing.bat.decoding import bat_decoder
 from oversmoothing.byte_names import byte_name
-from oversmoothing.catalogue import DECODERS, MAPS
+from oversmoothing.catalogue.decoders import DECODERS, MAPS
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT

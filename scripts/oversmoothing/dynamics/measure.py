@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from oversmoothing.catalogue import AGAINST_TRUTHS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.layout import number
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, model_cells
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue import AGAINST_TRUTHS, METRICS
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.page import Cell, Page, Section, Value, directions, is_best, labelled, model_cells
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from oversmoothing.catalogue import parameters
+from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from oversmoothing.catalogue import parameters
+from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.decoding import greedy
 from oversmoothing.samples.draws import choose
 

@@ -1,93 +1,19 @@
-"""The metrics and the decoding methods, each declared once.
+"""The decoding methods, each declared once.
 
-The plan, the schema, scoring, tables, figures, claims and the command line all read this module. It imports only the
-standard library, so that the workflow is parsed quickly. To add a metric, add an entry to `METRICS`; to add a decoding
-method, add an entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`.
+The plan, the schema, sampling, figures and the command line all read this module. To add a decoding method, add an
+entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from `catalogue.metrics`
+because whoever imports it samples anew when it changes.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from oversmoothing.jobs import UserError
 
-KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
-TAU = 0.9  # mass of the nucleus set, thesis 4.1.1
 DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
 LARGEST_DELTA = 20.0
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A measure of oversmoothing.
-
-    Attributes
-    ----------
-    label : str
-        Name in tables and figures.
-    unit : str
-        "probability", "nats" or "bits".
-    better : {"lower", "higher"}
-        The direction of less oversmoothing.
-    settings : tuple of str
-        Keys of the config's ``metrics`` that its values depend on.
-    formula : callable or None
-        From a pair of distributions (see `metrics.score`) to one value per row; None for a metric that needs the head.
-    table : str
-        The table of scores that shows it, "oversmoothing" or "entropy_difference".
-    """
-
-    label: str
-    unit: str
-    better: str
-    settings: tuple[str, ...] = ()
-    formula: Callable[[Any], Any] | None = None
-    table: str = "oversmoothing"
-
-
-METRICS: dict[str, Metric] = {
-    "tto": Metric(
-        "TTO",
-        "probability",
-        "lower",
-        settings=("tau",),
-        formula=lambda pair: pair.dot(pair.excess, pair.truth.tail),
-    ),
-    "nsmd": Metric(
-        "NSMD",
-        "probability",
-        "lower",
-        settings=("tau",),
-        formula=lambda pair: -pair.dot(pair.difference, pair.truth.head),
-    ),
-    "tv": Metric(
-        "TV",
-        "probability",
-        "lower",
-        # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is already known; the last sum is zero up to rounding.
-        formula=lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2,
-    ),
-    "kl": Metric(
-        "KL (nats)",
-        "nats",
-        "lower",
-        formula=lambda pair: (
-            pair.truth.negative_entropy - pair.dot(pair.truth.p, pair.xp.maximum(pair.log, math.log(KL_FLOOR)))
-        ),
-    ),
-    "tbat": Metric("TBAT", "probability", "lower", settings=("delta", "condition")),
-    "entropy_difference": Metric(
-        "Entropy difference (bits)",
-        "bits",
-        "higher",  # the thesis: "lower values indicate stronger oversmoothing"
-        formula=lambda pair: (pair.dot(pair.p, pair.log) - pair.truth.negative_entropy) / math.log(2),
-        table="entropy_difference",
-    ),
-}
-
-OF_DISTRIBUTIONS = tuple(name for name, metric in METRICS.items() if metric.formula)  # computed by `metrics.score`
-AGAINST_TRUTHS = tuple(name for name in OF_DISTRIBUTIONS if METRICS[name].table == "oversmoothing")
 
 
 @dataclass(frozen=True)
