@@ -13,7 +13,7 @@ from typing import Any
 from oversmoothing.jobs import UserError
 
 DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
-LARGEST_DELTA = 20.0
+LARGEST_DELTA = 20
 
 
 @dataclass(frozen=True)
