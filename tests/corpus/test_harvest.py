@@ -1,5 +1,6 @@
 """The embedded corpus: from packages to documents."""
 
+import ast
 import importlib.util
 import sys
 from pathlib import Path
@@ -135,3 +136,50 @@ def test_versions_have_no_build_tag(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_source_is_named_with_the_known_ones() -> None:
     with pytest.raises(UserError, match="'wikipedia' is unknown; use one of docstrings, files"):
         open_source({"source": "wikipedia"})
+
+
+HIDDEN = '''
+import functools
+
+@functools.wraps(add_newdoc(
+    "f", "In a decorator of several lines."))
+def f(a, b=_DOCS["b", "In a default."] if add_doc("In a condition.") else 1,
+      c=lambda: doc("In a lambda.")):
+    """Of the function."""
+    x = 1; self.__doc__ = "Assigned after a semicolon."
+    return setdoc(
+        f"In an f-string {f('{}')} it does not count.",
+        ["In a list."],
+    )
+
+class A(base(doc="A keyword does not count.")):
+    kind = add_docstr  ("After a space."); "A bare string."
+    try:
+        pass
+    except with_doc("In a handler."):
+        "In its body."
+    finally:
+        first = _shared_docs["key"] = "Assigned twice."
+    match value:
+        case 1 if doc("In a guard."):
+            "In a case."
+    if True:
+        async def g():
+            async with doc("In a with.") as h: "On one line."
+'''
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_strings_are_found_as_by_a_search_of_all_expressions(newline):
+    sources = [path.read_bytes() for path in harvest.python_files(harvest.find_package("networkx"))[::7]]
+    sources.append(HIDDEN.replace("\n", newline).encode())
+    for source in sources:
+        tree = ast.parse(source)
+        expected = {
+            (value.lineno, value.col_offset): value.value
+            for node in ast.walk(tree)
+            for value in harvest._documenting(node)
+            if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        }
+        assert harvest.docstrings(tree, source) == expected
+    assert len(expected) == 16

@@ -6,6 +6,7 @@ The standard library is excluded because its text changes with the Python versio
 """
 
 import ast
+import gc
 import importlib.metadata
 import importlib.util
 import logging
@@ -13,8 +14,10 @@ import multiprocessing
 import re
 import sys
 import warnings
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,9 @@ FEW_FILES = 100  # below this number, starting processes takes longer than readi
 OLDEST_PYTHON = (3, 11)
 
 _DOC_NAME = re.compile(r"doc", re.IGNORECASE)  # add_newdoc, add_docstr, _shared_docs, START_DOCSTRING, ...
+_DOC_USED = re.compile(rb"doc\w*\s*[(\[=]", re.IGNORECASE)  # such a name, called, subscripted or assigned to
+_LINE_END = re.compile(rb"\r\n?|\n")
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold statements, not expressions
 
 
 class Docstrings:
@@ -128,28 +134,77 @@ def read_prose(path: Path) -> list[tuple[int, list[str]]]:
 
     A file that is not valid Python (a template or a fixture) yields an empty list.
     """
-    with warnings.catch_warnings():
+    source = path.read_bytes()
+    with warnings.catch_warnings(), _without_collector():
         warnings.simplefilter("ignore")  # an invalid escape is a warning whose kind depends on the Python version
         try:
-            tree = ast.parse(path.read_bytes(), feature_version=OLDEST_PYTHON)
+            tree = ast.parse(source, feature_version=OLDEST_PYTHON)
         except (SyntaxError, ValueError, RecursionError):
             return []
-    found = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree).items())]
+        found = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree, source).items())]
     return [(line, texts) for line, texts in found if texts]
 
 
-def docstrings(tree: ast.AST) -> dict[tuple[int, int], str]:
-    """Return the docstrings in a syntax tree by (line, column).
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Switch off Python's search for reference cycles: a syntax tree has none, and it takes a quarter of parsing."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def docstrings(tree: ast.Module, source: bytes) -> dict[tuple[int, int], str]:
+    """Return the docstrings in the syntax tree of a module's source by (line, column).
 
     They include string expressions (such as those below an attribute) and strings passed to a function or assigned
     to a variable with "doc" in its name (``add_newdoc``, ``add_docstr``).
     """
+    named = _lines_with_doc(source)
     found: dict[tuple[int, int], str] = {}
-    for node in ast.walk(tree):
+    for node in _nodes(tree, named):
         for value in _documenting(node):
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 found[value.lineno, value.col_offset] = value.value
     return found
+
+
+def _lines_with_doc(source: bytes) -> list[int]:
+    """Return, in order, the lines with a name that has "doc" in it and may be called or assigned to."""
+    lines, line, end = [], 1, 0
+    for match in _DOC_USED.finditer(source):
+        line += len(_LINE_END.findall(source, end, match.start()))
+        end = match.start()
+        lines.append(line)
+    return lines
+
+
+def _nodes(tree: ast.Module, named: list[int]) -> Iterator[ast.AST]:
+    """Yield all statements, and the expressions of those that have one of the lines `named` of their own.
+
+    Searching all expressions would take longer than everything else.
+    """
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in _BODIES:
+            waiting.extend(getattr(node, name, ()))
+        first, last = _own_lines(node)
+        if bisect_left(named, first) < bisect_right(named, last):
+            for name, value in ast.iter_fields(node):
+                if name not in _BODIES:
+                    for part in value if isinstance(value, list) else [value]:
+                        yield from ast.walk(part) if isinstance(part, ast.AST) else ()
+
+
+def _own_lines(statement: Any) -> tuple[int, int]:
+    """Return the first and last line of a statement, of a compound one up to the statements in it."""
+    if not hasattr(statement, "lineno"):  # a module, a case
+        return 0, sys.maxsize
+    first = min([statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", ()))])
+    return first, statement.body[0].lineno if getattr(statement, "body", None) else statement.end_lineno
 
 
 def _documenting(node: ast.AST) -> Iterable[ast.AST]:

@@ -1,6 +1,7 @@
 """Conversion of a docstring's paragraph from markup to plain text, where that is possible."""
 
 import re
+from collections.abc import Callable
 
 # Literals that read as words: a name, a dotted name, a number or a short assignment.
 _SPEAKABLE = re.compile(r"[A-Za-z_][\w.-]*(?:\(\))?|-?\d[\d.,]*%?|[A-Za-z_]\w*=[\w.'\"-]+|'[\w -]+'|\"[\w -]+\"")
@@ -50,17 +51,9 @@ def plain(text: str) -> str | None:
         Plain text, or None if code, mathematics or markup remains that cannot be read as words.
     """
     text = _SPACES.sub(" ", _UNPRINTABLE.sub("", _SPACES.sub(" ", text))).strip()
-    text = _FOOTNOTE.sub(_footnote, text)
-    text = _REFERENCE.sub(r"\1", text)  # before the literals, whose names may end in _ (``coef_``)
-    text = _MATH.sub(_formula, text)
-    text = _ROLE.sub(_role, text)
-    text = _LINK.sub(r"\1", text)
-    text = _BRACKETED_CODE.sub(r"\1", text)
-    text = _MARKDOWN_LINK.sub(r"\1", text)
-    text = _LITERAL.sub(_literal, text)
-    text = _STRONG.sub(r"\1", text)
-    text = _EMPHASIS.sub(r"\1", text)
-    text = _UNDERSCORED.sub(r"\1", text)
+    for mark, pattern, replacement in _STEPS:
+        if mark in text:  # most paragraphs have few marks
+            text = pattern.sub(replacement, text)
     text = re.sub(r"\s+([.,;!?](?:\s|$))", r"\1", text.replace("\\ ", " ").replace(" 's ", "'s "))
     return None if _RESIDUE.search(_NAMES.sub("name", text)) or _FOREIGN.search(text) else text
 
@@ -86,3 +79,19 @@ def _literal(match: re.Match[str]) -> str:
     """Return the text of a literal that is a name, a number or words; otherwise a mark of residue."""
     body = (match[1] or match[2] or "").strip().lstrip("~!.")
     return body if _SPEAKABLE.fullmatch(body) or re.fullmatch(r"[A-Za-z][A-Za-z ,.'-]*", body) else "$"
+
+
+# In this order, each applied to paragraphs that have its mark.
+_STEPS: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    ("[", _FOOTNOTE, _footnote),
+    ("_", _REFERENCE, r"\1"),  # before the literals, whose names may end in _ (``coef_``)
+    ("", _MATH, _formula),
+    ("`", _ROLE, _role),
+    ("`", _LINK, r"\1"),
+    ("[", _BRACKETED_CODE, r"\1"),
+    ("[", _MARKDOWN_LINK, r"\1"),
+    ("`", _LITERAL, _literal),
+    ("*", _STRONG, r"\1"),
+    ("*", _EMPHASIS, r"\1"),
+    ("_", _UNDERSCORED, r"\1"),
+)

@@ -7,6 +7,7 @@ each paragraph, and only paragraphs of whole sentences in ordinary words are kep
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from oversmoothing.corpus.markup import plain
 
@@ -76,7 +77,12 @@ def paragraphs(docstring: str) -> list[str]:
     list of str
         Paragraphs of one or more whole sentences.
     """
-    return [text for lines in _blocks(_dedent(docstring)) if (text := _sentences(plain(" ".join(lines))))]
+    return [text for lines in _blocks(_dedent(docstring)) if (text := _prose(" ".join(lines)))]
+
+
+@lru_cache(100_000)  # packages repeat many of their paragraphs
+def _prose(paragraph: str) -> str | None:
+    return _sentences(plain(paragraph))
 
 
 def _dedent(docstring: str) -> list[str]:
