@@ -24,6 +24,7 @@ from plan import settings
 from plan.models import names, rows
 from plan.resources import per_attempt
 from snakemake.logging import logger
+from tracking.checksums import compute_once
 from tracking.complete import complete
 from tracking.contents import contents
 from tracking.planned import begin, fingerprint, import_first

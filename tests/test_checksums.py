@@ -1,0 +1,73 @@
+"""Snakemake's checksums of inputs."""
+
+import asyncio
+import hashlib
+from types import SimpleNamespace
+
+import pytest
+from snakemake.io import IOCache, IOFile, _IOFile
+from tracking.checksums import compute_once
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The files that Snakemake read for a checksum."""
+    monkeypatch.setattr(_IOFile, "checksum", _IOFile.checksum)
+    read = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda file, kind: read.append(file.name) or digest(file, kind))
+    return read
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file as Snakemake sees it while jobs run."""
+    path = tmp_path / "logits.parquet"
+    path.write_bytes(b"first")
+    cache = IOCache(0)
+    cache.deactivate()
+    found = IOFile(str(path))
+    found.rule = SimpleNamespace(workflow=SimpleNamespace(iocache=cache))
+    return found
+
+
+def checksum(file, largest=100):
+    return asyncio.run(file.checksum(largest))
+
+
+def sha256(content):
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def test_snakemake_itself_reads_a_file_for_each_checksum(file, reads):
+    """If it no longer does, `tracking.checksums` can go."""
+    assert checksum(file) == checksum(file) == sha256(b"first")
+    assert len(reads) == 2
+
+
+def test_a_file_is_read_once(file, reads):
+    compute_once()
+    compute_once()
+    assert checksum(file) == checksum(file) == sha256(b"first")
+    assert reads == [str(file)]
+
+
+def test_a_changed_file_has_a_new_checksum(file, reads, tmp_path):
+    compute_once()
+    checksum(file)
+    (tmp_path / "new").write_bytes(b"other")
+    (tmp_path / "new").replace(str(file))
+    assert checksum(file) == sha256(b"other")
+    assert len(reads) == 2
+
+
+def test_a_file_above_the_limit_has_none(file, reads):
+    compute_once()
+    assert checksum(file, largest=100)
+    assert checksum(file, largest=1) is None
+
+
+def test_a_missing_file_is_left_to_snakemake(file, reads, tmp_path):
+    compute_once()
+    (tmp_path / "logits.parquet").unlink()
+    assert checksum(file) is None
