@@ -9,7 +9,8 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from oversmoothing.catalogue.decoders import DECODERS
+from oversmoothing.catalogue.decoders import parameters
+from oversmoothing.jobs import UserError
 from plan.models import by_name
 from plan.others import revisions, step
 from plan.saturation import trained_models
@@ -103,10 +104,10 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
-            wanted = [parameter.key for parameter in DECODERS[entry["name"]].parameters]
-            if set(entry) != {"name", *wanted}:
-                have = ", ".join(sorted(set(entry) - {"name"})) or "none"
-                yield f"{where}.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+            try:
+                parameters(entry)
+            except UserError as error:
+                yield f"{where}.{i}: {error}"
     texts = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]
     for name in texts:
         if texts.count(name) > 1:
