@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.samples.page import label
 from oversmoothing.store.atomic import atomic_path
 
@@ -117,11 +116,6 @@ def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
     shades = zip(items, colours, cycle(MARKERS), strict=False)
     return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
-
-
-def metric_name(metric: str) -> str:
-    """Name of a metric without its unit: "KL" for "KL (nats)"."""
-    return METRICS[metric].label.removesuffix(f" ({METRICS[metric].unit})")
 
 
 def handles(looks: Looks, **common: Any) -> list[Line2D]:
