@@ -62,9 +62,10 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     truth : str
         Name of the truth.
     """
-    looks = model_looks(models)
-    several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
-    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in models}
+    family = [model for model in models if model["kind"] == "family"]
+    looks = model_looks(family)
+    several_seeds = len({model["seed"] for model in family}) > 1
+    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in family}
     own = table[(table.measure == NSMD) & (table.truth == truth)]
     occurrences = own.drop_duplicates("byte").set_index("byte").occurrences
     used = occurrences.index.tolist()

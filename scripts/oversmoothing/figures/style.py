@@ -94,19 +94,21 @@ def other_look(i: int) -> dict[str, Any]:
     }
 
 
-def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """Return looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
 
     Parameters
     ----------
     models : sequence of mappings
         ``model``, ``rank`` and ``kind`` ("family" where it is missing). Seeds of one rank share a look.
+    truths : sequence of str
+        All truths of the study, in the config's order, so that each has one look in every figure.
     """
     models = [{"kind": "family", **model} for model in models]
-    truths = [label(model) for model in models if model["kind"] == "truth"]
+    shown = {label(model) for model in models if model["kind"] == "truth"}
     ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
     others = [label(model) for model in models if model["kind"] != "truth" and model["rank"] is None]
-    looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False)}
+    looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False) if name in shown}
     looks |= {ranks[rank]: rank_look(int(rank)) for rank in sorted(ranks)}
     return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
 
