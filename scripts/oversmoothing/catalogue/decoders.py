@@ -1,8 +1,8 @@
 """The decoding methods, each declared once.
 
-The plan, the schema, sampling, figures and the command line all read this module. To add a decoding method, add an
-entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from `catalogue.metrics`
-because whoever imports it samples anew when it changes.
+The plan, the schema, the config's checks, sampling, scoring and the command line read this module. To add a decoding
+method, add an entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from
+`catalogue.metrics`, which sampling does not import, so that a new metric samples nothing anew.
 """
 
 import math

@@ -213,12 +213,12 @@ def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: st
         text = f'<p class="text">{f"<b>{html(tail)}</b>" if tail else ""}{html(answer.sample)}</p>'
         cards.append(card(answer.name, f'<table class="bars">{rows}</table>{text}'))
     body = [
-        "<h1>How every model goes on</h1>",
+        "<h1>How each model continues</h1>",
         f'<p class="text"><b>{html(prompt)}</b></p>',
         f"<p>The most probable next bytes and a sample, {escape(decoding)} decoding. {escape(LEGEND)}</p>",
         f'<div class="cards">{"".join(cards)}</div>',
     ]
-    write_web_page(path, "How every model goes on", body)
+    write_web_page(path, "How each model continues", body)
 
 
 def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:
