@@ -35,7 +35,8 @@ NEVER, SOMETIMES = "0.25", "0.94"
 def main(job: "Snakemake") -> None:
     """Read the table of bytes; write the figure as PNG and SVG."""
     models = job.params.settings["models"]
-    write_figure(draw(argmax_shares(read_csv(job.input[0]), models), models), job.output)
+    shares = argmax_shares(read_csv(job.input[0]), models)
+    write_figure(draw(shares, models, job.params.settings["truths"]), job.output)
 
 
 def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -64,7 +65,7 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     return shares
 
 
-def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
+def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
     """Draw how often each byte is the argmax against how often it occurs (thesis Figure 4.3).
 
     The top panel shows every byte that occurs and, on the right, argmaxes that never occur. The middle panel marks the
@@ -76,8 +77,10 @@ def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
         As `argmax_shares` returns it.
     models : sequence of mappings
         As `argmax_shares` takes them.
+    truths : sequence of str
+        As in `model_looks`.
     """
-    looks = model_looks(models)
+    looks = model_looks(models, truths)
     text, own = shares[TEXT], shares[list(looks)]
     used = by_frequency(text)
     with style():

@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.bytes.table import NSMD
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.byte_shares import byte_axis
-from oversmoothing.figures.style import legend, metric_name, model_looks, style, write_figure
+from oversmoothing.figures.style import legend, model_looks, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
@@ -61,9 +62,10 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     truth : str
         Name of the truth.
     """
-    looks = model_looks(models)
-    several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
-    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in models}
+    family = [model for model in models if model["kind"] == "family"]
+    looks = model_looks(family)
+    several_seeds = len({model["seed"] for model in family}) > 1
+    names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in family}
     own = table[(table.measure == NSMD) & (table.truth == truth)]
     occurrences = own.drop_duplicates("byte").set_index("byte").occurrences
     used = occurrences.index.tolist()
@@ -81,7 +83,7 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
                 words = f"{name} oversmooths {word}: {means[model]:.3f} over all positions"
                 _means(above, own[own.model == model].set_index("byte").loc[used], offset, words, look)
                 above.axhline(means[model], color=look["color"], linewidth=1, linestyle=(0, (4, 3)), zorder=0.5)
-        above.set_ylabel(f"mean {metric_name('nsmd')}: probability missing\nfrom the truth's likeliest bytes")
+        above.set_ylabel(f"mean {METRICS['nsmd'].name}: probability missing\nfrom the truth's likeliest bytes")
         above.axhline(0, color="0.8", linewidth=1, zorder=0)
         above.set_xticks([])
         above.set_title("Means over the positions whose byte it is, with 95 % intervals; dashed: over all positions")

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.figures.style import KINDS, Look, handles, legend, metric_name, rank_axis, style, write_figure
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.figures.style import KINDS, Look, handles, legend, rank_axis, style, write_figure
 from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
 from oversmoothing.jobs import run
 from oversmoothing.layout import ARROWS, read_csv
@@ -66,7 +66,7 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
         drawn = {LABELS[kind]: look for kind, look in KINDS.items() if (own.way == WAYS[kind]).any()}
         entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
         legend(figure, entries, columns=COLUMNS)
-        first, last = metric_name(AGAINST_TRUTHS[0]), metric_name(AGAINST_TRUTHS[-1])
+        first, last = METRICS[AGAINST_TRUTHS[0]].name, METRICS[AGAINST_TRUTHS[-1]].name
         title = f"Oversmoothing ({first} to {last}) against {truth}, pure decoding"
         figure.suptitle(title, x=0.01, ha="left", size="medium")
     return figure

@@ -24,10 +24,10 @@ def main(job: "Snakemake") -> None:
     histories = {
         model["model"]: read_table(path, columns).to_pandas() for model, path in zip(models, job.input, strict=True)
     }
-    write_figure(draw(histories, models), job.output)
+    write_figure(draw(histories, models, job.params.settings["truths"]), job.output)
 
 
-def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
+def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
     """Draw training and validation loss against steps, one panel each and one line per model.
 
     Parameters
@@ -36,8 +36,10 @@ def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, An
         ``step``, ``train_loss`` and ``validation_loss`` (nats per byte) by model.
     models : sequence of mappings
         ``model``, ``rank``, ``kind`` ("family" or "truth") of each.
+    truths : sequence of str
+        As in `model_looks`.
     """
-    looks = model_looks(models)
+    looks = model_looks(models, truths)
     last = max(int(history.step.max()) for history in histories.values())
     with style():
         figure = Figure(figsize=(9, 4.4))

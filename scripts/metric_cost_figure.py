@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.figures.style import PALETTE, metric_name, rank_axis, style, write_figure
+from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.figures.style import PALETTE, rank_axis, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
@@ -45,7 +46,7 @@ def draw(table: pd.DataFrame) -> Figure:
         ends = []
         others = cycle(OTHERS)
         for metric, own in table.groupby("metric", sort=False):
-            label, colour, marker = TBAT.get(metric) or (metric_name(metric), *next(others))
+            label, colour, marker = TBAT.get(metric) or (METRICS[metric].name, *next(others))
             line = own.groupby("rank", as_index=False)["mean"].mean()
             axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
             ends.append((label, colour, line["mean"].iloc[-1]))

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from oversmoothing.byte_names import byte_name
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.style import RIGHT, WRONG, legend, metric_name, style, write_figure
+from oversmoothing.figures.style import RIGHT, WRONG, legend, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
@@ -140,7 +140,7 @@ def _heading(axes: Axes, name: str, scores: str) -> None:
 
 
 def _printed(scores: pd.Series) -> str:
-    text = "  ".join(f"{metric_name(metric)} {value:z.2f}" for metric, value in scores.dropna().items())
+    text = "  ".join(f"{METRICS[metric].name} {value:z.2f}" for metric, value in scores.dropna().items())
     return text.replace("-", "\N{MINUS SIGN}")
 
 
@@ -153,7 +153,7 @@ def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> str:
     second = "TV and KL (in nats): distance from the truth."
     if "tbat" in scores.columns:
         second += " TBAT: probability on bytes of which the head cannot rule out that the truth gives them none."
-    averaged = [metric_name(metric) for metric in scores if METRICS[metric].formula]
+    averaged = [METRICS[metric].name for metric in scores if METRICS[metric].formula]
     third = [] if _one(models) else [f"{', '.join(averaged[:-1])} and {averaged[-1]} are means over the truths."]
     return "\n".join([EXPLAINED, second, *third])
 

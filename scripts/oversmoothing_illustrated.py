@@ -82,7 +82,7 @@ def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, ta
             axes.text(0, 1.03, wrong, transform=axes.transAxes, fontsize=9, parse_math=False)
         panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
         text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"
-        title = f"“{text}” goes on with {completion(b'', target)}. What do two models say?"
+        title = f"“{text}” continues with {completion(b'', target)}. What do two models predict?"
         figure.suptitle(title, x=0.01, ha="left", parse_math=False)
         if len(models) > 1:
             figure.supxlabel(EXPLAINED, x=0.01, ha="left", fontsize=9, linespacing=1.4)

@@ -28,10 +28,10 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "
 def main(job: "Snakemake") -> None:
     """Read the law and the points; write the figure as PNG and SVG."""
     law, points = (read_table(path).to_pandas() for path in (job.input.law, job.input.points))
-    write_figure(draw(law, points, job.params.settings["models"]), job.output)
+    write_figure(draw(law, points, **job.params.settings), job.output)
 
 
-def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
+def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
     """Draw each model's losses, the law at its size with a 95 % band, and a ring where the model leaves the law.
 
     Parameters
@@ -40,9 +40,11 @@ def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, 
         Tables with schemas `measure.LAW` and `measure.POINTS`.
     models : sequence of mappings
         ``model``, ``rank``, ``seed`` of each.
+    truths : sequence of str
+        As in `model_looks`.
     """
-    models = [{**model, "kind": _kind(model)} for model in models]
-    looks = model_looks(models)
+    models = [{**model, "kind": "truth" if model["model"] in truths else "family"} for model in models]
+    looks = model_looks(models, truths)
     with style():
         figure = Figure(figsize=(8.5, 5.6))
         axes = figure.subplots()
@@ -62,13 +64,6 @@ def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, 
         _frame(axes, points, str(law.note.iloc[0]))
         legend(figure, _entries(models, points, looks), columns=4)
     return figure
-
-
-def _kind(model: Mapping[str, Any]) -> str:
-    """Return the kind of a model; without a rank, it is a truth if it has a seed and an external history if not."""
-    if model["rank"] is not None:
-        return "family"
-    return "other" if model["seed"] is None else "truth"
 
 
 def _frame(axes: Axes, points: pd.DataFrame, note: str) -> None:

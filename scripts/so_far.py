@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError, run
+from oversmoothing.page import Page, Section, markdown
 from oversmoothing.progress import outdated, overview, read_summary, training_state
 from oversmoothing.store.atomic import atomic_path
 
@@ -26,11 +27,12 @@ def main(job: "Snakemake") -> None:
     trainings = {
         model["model"]: training_state(model, states, results, job.params.training_code, corpus) for model in models
     }
-    lines = ["# So far", "", overview(models, trainings, states, results).to_markdown(index=False)]
+    legend: list[str] = []
     if old := outdated(states, results):
         counts = ", ".join(f"{folder} ({count})" for folder, count in old.items())
-        lines += ["", f"To be made again, because the config, the text or the code has changed since: {counts}."]
-    text = "\n".join([*lines, ""])
+        legend = [f"To be made again, because the config, the text or the code has changed since: {counts}"]
+    section = Section("", overview(models, trainings, states, results))
+    text = markdown(Page("So far", [section], legend))
     with atomic_path(Path(results, "so_far/progress.md")) as temporary:
         temporary.write_text(text, encoding="utf-8")
     print(text)

@@ -68,7 +68,7 @@ def test_shares_average_the_seeds_of_a_rank(table):
 
 
 def test_argmax_figure(table):
-    figure = argmax_script.draw(argmax_shares(table, MODELS), MODELS)
+    figure = argmax_script.draw(argmax_shares(table, MODELS), MODELS, ["truth"])
     overall, never, most, least = figure.axes
     labels = words(figure.legends[0].get_texts())
     assert labels == [TEXT, "truth: 0.000", "rank 4: 0.300", "rank 8: 0.200"]
@@ -150,7 +150,7 @@ def test_equal_tables_give_equal_files(table, tmp_path, name):
     files = []
     for folder in ("x", "y"):
         draw = (
-            argmax_script.draw(argmax_shares(table, MODELS), MODELS),
+            argmax_script.draw(argmax_shares(table, MODELS), MODELS, ["truth"]),
             nsmd_script.draw(table, MODELS, "truth"),
             chart_script.draw(np.arange(256)),
         )
@@ -163,7 +163,7 @@ def test_equal_tables_give_equal_files(table, tmp_path, name):
 
 def test_scripts(table, tmp_path):
     table.to_csv(tmp_path / "bytes.csv", index=False)
-    params = SimpleNamespace(settings={"models": MODELS, "truth": "truth"})
+    params = SimpleNamespace(settings={"models": MODELS, "truth": "truth", "truths": ["truth"]})
     for script in (argmax_script, nsmd_script):
         output = [tmp_path / f"{script.__name__}.png", tmp_path / f"{script.__name__}.svg"]
         script.main(SimpleNamespace(input=[tmp_path / "bytes.csv"], output=output, params=params))

@@ -74,13 +74,14 @@ def test_several_seeds_are_averaged():
 def test_a_rank_has_one_look_in_every_figure(ranks):
     models = [{"model": f"bn{rank}", "kind": "family", "rank": rank} for rank in ranks]
     truths = [{"model": name, "kind": "truth", "rank": None} for name in ("one", "other")]
-    looks = model_looks([*reversed(models), *truths, {"model": "mine", "rank": None}])
+    looks = model_looks([*reversed(models), *truths, {"model": "mine", "rank": None}], ["one", "other"])
     assert list(looks) == ["one", "other", *(f"rank {rank}" for rank in ranks), "mine"]
     assert all(looks[f"rank {rank}"] == rank_look(rank) for rank in ranks)
     for key in ("color", "marker"):
         assert len({look[key] for name, look in looks.items() if name.startswith("rank")}) == len(ranks)
     assert {looks[name]["color"] for name in ("one", "other")} == {"black"}
     assert looks["one"]["linestyle"] != looks["other"]["linestyle"]
+    assert model_looks(truths[1:], ["one", "other"]) == {"other": looks["other"]}  # in a figure of its own
 
 
 @pytest.mark.parametrize(

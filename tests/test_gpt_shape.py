@@ -10,9 +10,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from oversmoothing.gpt_shape import (
     block_matrices,
-    block_parameters,
     cache_bytes,
     flops_per_byte,
+    hidden_bytes,
     matrices,
     matrices_without_bottleneck,
     multiplied,
@@ -35,10 +35,11 @@ def test_parameters_are_those_of_the_model(rank, norm, positions, tmp_path):
     model, shape = GPT(config), asdict(config)
     assert parameters(shape) == sum(parameter.numel() for parameter in model.parameters())
     in_blocks = [parameter for name, parameter in model.named_parameters() if name.startswith("blocks.")]
-    assert block_parameters(shape) == sum(parameter.numel() for parameter in in_blocks)
+    norms = 2 * shape["layers"] * shape["width"]
+    assert block_matrices(shape) + norms == sum(parameter.numel() for parameter in in_blocks)
     assert block_matrices(shape) == sum(parameter.numel() for parameter in in_blocks if parameter.ndim == 2)
     save_model(tmp_path / "weights.safetensors", config, model.state_dict(), {})
-    assert block_parameters(shape) == count_parameters(tmp_path / "weights.safetensors")  # N of saturation
+    assert block_matrices(shape) + norms == count_parameters(tmp_path / "weights.safetensors")  # N of saturation
 
 
 @pytest.mark.parametrize("rank", [None, 4, 16])
@@ -51,6 +52,13 @@ def test_weights_are_those_of_the_model(rank):
     assert multiplied(shape) == sum(found.values()) - embeddings
     assert matrices_without_bottleneck(shape) == matrices({**shape, "rank": None})
     assert flops_per_byte(shape) == throughput.flops_per_byte(model)
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+def test_hidden_states_are_those_of_the_model(rank):
+    shape = {**SHAPE, "rank": rank}
+    pre, post = GPT(GPTConfig(**shape)).hidden(torch.zeros((1, 1), dtype=torch.int64))
+    assert hidden_bytes(shape) == pre.nbytes + post.nbytes
 
 
 def test_operations_are_those_that_torch_counts():

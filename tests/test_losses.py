@@ -87,12 +87,12 @@ def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):
         {"model": "bn4-s2", "kind": "family", "rank": 4},
         {"model": "truth", "kind": "truth", "rank": None},
     ]
-    figure = figure_script.draw({model["model"]: history for model in models}, models)
+    figure = figure_script.draw({model["model"]: history for model in models}, models, ["truth"])
     for axes, points in zip(figure.axes, (2, 3), strict=True):
         assert [len(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [points] * 3
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["truth", "rank 4"]
     write_table(tmp_path / "h.parquet", HISTORY, {})
     paths = [tmp_path / "f.png", tmp_path / "f.svg"]
     job = {"input": [tmp_path / "h.parquet"] * 3, "output": paths}
-    figure_script.main(SimpleNamespace(params=SimpleNamespace(settings={"models": models}), **job))
+    figure_script.main(SimpleNamespace(params=SimpleNamespace(settings={"models": models, "truths": ["truth"]}), **job))
     assert matplotlib.image.imread(paths[0]).std() > 0.05

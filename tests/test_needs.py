@@ -8,7 +8,7 @@ import yaml
 from snakemake.utils import update_config
 
 import plan
-from oversmoothing.gpt_shape import flops_per_byte, matrices
+from oversmoothing.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
 from oversmoothing.needs import (
     disk_bytes,
     report,
@@ -65,6 +65,7 @@ def test_a_retrained_head_by_hand():
 def test_disk_by_hand():
     disk = disk_bytes(STUDY)
     assert disk["weights"] == 4 * matrices(SHAPE)
+    assert disk["checkpoints under way"] == disk["weights"] + 2 * checkpoint_bytes(SHAPE)
     assert disk["snapshots along training"] == 5 * disk["weights"]  # steps 0, 1, 2, 4, 8
     assert disk["logits and hidden states"] == 4 * 10 * (2 * 256 + 16 + 4)
     assert disk["scores"] == 4 * 5 * 10 * 2 * 5
@@ -74,7 +75,7 @@ def test_disk_by_hand():
 
 def test_hours_fall_with_the_speed():
     text = report(STUDY)
-    rows = re.findall(r"^\| (\d+) \| ([\d,]+) \|", text, flags=re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) +\| ([\d,]+) +\|", text, flags=re.MULTILINE)
     speeds = [int(speed.replace(",", "")) for _, speed in rows]
     assert speeds == [round(int(rate) * 1e12 / flops_per_byte(SHAPE)) for rate, _ in rows]
     assert "a shard 0.00 GB" in text

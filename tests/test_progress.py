@@ -89,7 +89,7 @@ def test_a_finished_training_shows_the_lowest_loss(tmp_path):
 
 
 def test_the_overview_counts_files_by_stage(states):
-    table = overview([{"model": "a"}, {"model": "b"}], {"a": "done", "b": "waiting"}, states, "results")
-    assert table.logits.tolist() == ["done", "waiting, 1 outdated"]
-    assert table.scores.tolist() == ["waiting, 1 outdated", "waiting"]
-    assert table.samples.tolist() == ["-", "-"]
+    rows = overview([{"model": "a"}, {"model": "b"}], {"a": "done", "b": "waiting"}, states, "results")
+    assert [row["logits"] for row in rows] == ["done", "waiting, 1 outdated"]
+    assert [row["scores"] for row in rows] == ["waiting, 1 outdated", "waiting"]
+    assert [row["samples"] for row in rows] == ["-", "-"]

@@ -1,4 +1,4 @@
-"""A key that stands twice in a config file is refused with its lines, wherever it stands."""
+"""A key that is given twice in a config file is refused with its lines, wherever it is."""
 
 import pytest
 
@@ -9,11 +9,11 @@ from plan import ConfigError
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("training:\n  batch: 1\nseeds: [1]\ntraining: {batch: 2}\n", "training stands twice, in lines 1 and 4"),
-        ("model:\n  width: 1\n  heads: 1\n  width: 2\n", "model.width stands twice, in lines 2 and 4"),
-        ("family:\n  - {rank: 4}\n  - {rank: 4, rank: 8}\n", "family.1.rank stands twice, in lines 3 and 3"),
-        ('{"a": {"b": 1,\n"b": 2}}', "a.b stands twice, in lines 1 and 2"),
-        ("a: 1\n'a': 2\n", "a stands twice, in lines 1 and 2"),
+        ("training:\n  batch: 1\nseeds: [1]\ntraining: {batch: 2}\n", "training is given twice, in lines 1 and 4"),
+        ("model:\n  width: 1\n  heads: 1\n  width: 2\n", "model.width is given twice, in lines 2 and 4"),
+        ("family:\n  - {rank: 4}\n  - {rank: 4, rank: 8}\n", "family.1.rank is given twice, in lines 3 and 3"),
+        ('{"a": {"b": 1,\n"b": 2}}', "a.b is given twice, in lines 1 and 2"),
+        ("a: 1\n'a': 2\n", "a is given twice, in lines 1 and 2"),
     ],
 )
 def test_a_repeated_key_is_named_with_both_lines(tmp_path, text, message):

@@ -261,6 +261,13 @@ def test_a_diverged_model_is_named_as_such(decoding):
         continued(model=model, decoding=decoding)
 
 
+def test_bat_names_the_head_that_is_not_finite():
+    model = GPT(small().config, 1).eval()
+    model.head.weight.data[3] = float("nan")
+    with pytest.raises(UserError, match="decoding bat: weights: row 3 has NaN"):
+        continued(model=model, decoding={"name": "bat", "delta": 0.2})
+
+
 DECODINGS = [PURE, {"name": "top-p", "p": 0.9}, {"name": "beam", "width": 2}]
 
 

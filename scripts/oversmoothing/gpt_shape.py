@@ -21,8 +21,8 @@ Shape = Mapping[str, Any]
 
 def parameters(shape: Shape) -> int:
     """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms (without biases) and head."""
-    width, out = shape["width"], shape["rank"] or shape["width"]
-    norm = width if shape["bottleneck_norm"] == "before" else out
+    width = shape["width"]
+    norm = width if shape["bottleneck_norm"] == "before" else head_input(shape)
     unused = shape["block"] * width if shape["positions"] == "rotary" else 0
     return matrices(shape) - unused + 2 * shape["layers"] * width + norm
 
@@ -44,9 +44,14 @@ def block_matrices(shape: Shape) -> int:
     return 12 * shape["layers"] * shape["width"] ** 2
 
 
-def block_parameters(shape: Shape) -> int:
-    """Number of parameters of the blocks, including LayerNorms: the N of scaling laws (Kaplan et al. 2020)."""
-    return block_matrices(shape) + 2 * shape["layers"] * shape["width"]
+def head_input(shape: Shape) -> int:
+    """Dimension of the head's input: the rank of the bottleneck, or the width without one."""
+    return shape.get("rank") or shape["width"]
+
+
+def retrained_head(shape: Shape, rank: int) -> int:
+    """Number of weights of a head W = A B of the given rank that replaces the model's own."""
+    return rank * (VOCABULARY + head_input(shape))
 
 
 def matrices_without_bottleneck(shape: Shape) -> int:
@@ -72,6 +77,16 @@ def flops_per_byte_without_attention(shape: Shape) -> int:
 def training_bytes(shape: Shape) -> int:
     """Memory of a training, independent of the rank: weights, gradients and two moments, twice while saving."""
     return 2 * 4 * FLOAT32 * matrices_without_bottleneck(shape)
+
+
+def weight_bytes(shape: Shape) -> int:
+    """Size of a file of weights."""
+    return FLOAT32 * matrices(shape)
+
+
+def hidden_bytes(shape: Shape) -> int:
+    """Size of the stored hidden states of one position: ``pre`` and ``post`` of `GPT.hidden`."""
+    return FLOAT32 * (shape["width"] + head_input(shape))
 
 
 def checkpoint_bytes(shape: Shape) -> int:

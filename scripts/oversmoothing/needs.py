@@ -1,9 +1,21 @@
 """Floating-point operations, GPU hours, disk space and memory of a study, from its config alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from oversmoothing.gpt_shape import FLOAT32, VOCABULARY, flops_per_byte, gpu_bytes, matrices
+from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.gpt_shape import (
+    FLOAT32,
+    VOCABULARY,
+    checkpoint_bytes,
+    flops_per_byte,
+    gpu_bytes,
+    hidden_bytes,
+    matrices,
+    retrained_head,
+    weight_bytes,
+)
+from oversmoothing.page import Section, markdown_table
 
 TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 
@@ -30,8 +42,8 @@ def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> in
     shape = settings["model"]
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
     steps = head["max_steps"] + evaluations * head["evaluation_batches"]
-    own = 6 * head["rank"] * (VOCABULARY + (shape.get("rank") or shape["width"]))
-    return steps * head["batch"] * shape["block"] * (flops_per_byte(shape) // 3 + own)
+    per_byte = flops_per_byte(shape) // 3 + 6 * retrained_head(shape, head["rank"])
+    return steps * head["batch"] * shape["block"] * per_byte
 
 
 def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
@@ -40,30 +52,35 @@ def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Disk space of a study in bytes before compression, by category."""
+    """Disk space of a study in bytes before compression, by category.
+
+    Until a run ends, each training keeps its best weights beside its outputs; while a checkpoint is replaced, the old
+    and the new one exist. One training at a time is assumed.
+    """
     trained = [model["settings"] for model in study["models"] if model["settings"]]
-    sizes = [FLOAT32 * matrices(settings["model"]) for settings in trained]
+    shapes = [settings["model"] for settings in trained]
+    sizes = [weight_bytes(shape) for shape in shapes]
     kept = [1 + settings["training"]["max_steps"].bit_length() for settings in trained]
     snapshots = [
         size * count
         for size, count, settings in zip(sizes, kept, trained, strict=True)
         if settings["training"]["snapshots"]
     ]
-    hidden = sum(settings["model"]["width"] + (settings["model"].get("rank") or 0) for settings in trained)
     models, truths = len(study["models"]) + len(study["retrained"]), len(study["truths"])
     return {
         "from the hub": sum(study["fetched"].values()),
         "corpus": study["corpus"],
         "weights": sum(sizes),
         "snapshots along training": sum(snapshots),
-        "checkpoints under way": 2 * 4 * max(sizes, default=0),
-        "logits and hidden states": 4 * study["positions"] * (models * VOCABULARY + hidden),
-        "scores": 4 * 5 * study["positions"] * models * study["decodings"] * truths,
+        "checkpoints under way": sum(sizes) + 2 * max(map(checkpoint_bytes, shapes), default=0),
+        "logits and hidden states": study["positions"]
+        * (models * FLOAT32 * VOCABULARY + sum(map(hidden_bytes, shapes))),
+        "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
     }
 
 
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
-    """Row of the README's table of needs, by column name (study as in `report`)."""
+    """Return the row of the table in `docs/scales.md`, by column name (study as in `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     total = sum(training_flops(settings) for settings in trained) + _retraining(study)
     return {
@@ -91,20 +108,21 @@ def report(study: Mapping[str, Any]) -> str:
     trained = [model for model in study["models"] if model["settings"]]
     total = sum(training_flops(model["settings"]) for model in trained) + _retraining(study)
     costs = [
-        [
-            model["name"],
-            f"{matrices(model['settings']['model']) / 1e6:.1f}",
-            f"{flops_per_byte(model['settings']['model']):.1e}",
-            f"{trained_bytes(model['settings']) / 1e9:.3g}",
-            f"{training_flops(model['settings']):.1e}",
-        ]
+        {
+            "model": model["name"],
+            "million weights": f"{matrices(model['settings']['model']) / 1e6:.1f}",
+            "operations per byte": f"{flops_per_byte(model['settings']['model']):.1e}",
+            "GB of text": f"{trained_bytes(model['settings']) / 1e9:.3g}",
+            "operations": f"{training_flops(model['settings']):.1e}",
+        }
         for model in trained
     ]
     disk = disk_bytes(study)
+    sizes = [{"for": name, "GB": f"{size / 1e9:.2f}"} for name, size in (disk | {"all": sum(disk.values())}).items()]
     parts = [
-        f"{len(trained)} trainings, {total:.1e} operations if each goes on to its limit of steps "
+        f"{len(trained)} trainings, {total:.1e} operations if each runs to its limit of steps "
         "(`training.patience` stops them sooner):",
-        _table(["model", "million weights", "operations per byte", "GB of text", "operations"], costs),
+        *([markdown_table(Section("", costs))] if costs else []),
     ]
     if study["retrained"]:
         parts.append(
@@ -113,10 +131,17 @@ def report(study: Mapping[str, Any]) -> str:
         )
     if trained:
         first = flops_per_byte(trained[0]["settings"]["model"])
-        rates = [[f"{rate}", f"{rate * 1e12 / first:,.0f}", _hours(total / rate / 3.6e15)] for rate in TFLOPS]
+        rates = [
+            {
+                "TFLOP/s": f"{rate}",
+                f"bytes/s of {trained[0]['name']}": f"{rate * 1e12 / first:,.0f}",
+                "GPU hours at most": _hours(total / rate / 3.6e15),
+            }
+            for rate in TFLOPS
+        ]
         parts += [
             "GPU hours of training, by what the GPU achieves:",
-            _table(["TFLOP/s", f"bytes/s of {trained[0]['name']}", "GPU hours at most"], rates),
+            markdown_table(Section("", rates)),
         ]
         largest = max(trained, key=lambda model: training_gpu_bytes(model["settings"]))
         parts.append(
@@ -126,14 +151,13 @@ def report(study: Mapping[str, Any]) -> str:
         )
     parts += [
         "Disk, before compression:",
-        _table(
-            ["for", "GB"], [[name, f"{size / 1e9:.2f}"] for name, size in [*disk.items(), ("all", sum(disk.values()))]]
-        ),
+        markdown_table(Section("", sizes)),
     ]
     if study["fetched"]:
-        sizes = {name: f"{size / 1e9:.2f} GB" if size else "of unknown size" for name, size in study["fetched"].items()}
-        names = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        parts.append(f"Fetched by `snakemake assets`: {names}.")
+        fetched = [
+            f"{name} {f'{size / 1e9:.2f} GB' if size else 'of unknown size'}" for name, size in study["fetched"].items()
+        ]
+        parts.append(f"Fetched by `snakemake assets`: {', '.join(fetched)}.")
     return "\n\n".join(parts)
 
 
@@ -143,8 +167,3 @@ def _retraining(study: Mapping[str, Any]) -> int:
 
 def _hours(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}" if hours >= 0.1 else "less than 0.1"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, [":---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from safetensors import safe_open
 
 from oversmoothing.store.parquet import read_table
@@ -100,7 +99,7 @@ def training_state(
 
 def overview(
     models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
-) -> pd.DataFrame:
+) -> list[dict[str, str]]:
     """Return a row per model: ``model``, ``training`` and a column per stage, such as "done", "waiting" or "3 of 7"."""
     rows = []
     for model in models:
@@ -112,7 +111,7 @@ def overview(
                 if model_of(path, results) == model["model"] and Path(path).relative_to(results).parts[0] in folders
             )
         rows.append(row)
-    return pd.DataFrame(rows)
+    return rows
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:

@@ -13,14 +13,14 @@ import pytest
 from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.members import Member, members
-from oversmoothing.claims.published import TABLES, Published
+from oversmoothing.claims.published import Published
 from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources/published"
-FILES = {name: FOLDER / f"table_{name}.csv" for name in TABLES}
+FILES = {path.stem.removeprefix("table_"): path for path in FOLDER.glob("*.csv")}
 SURE, UNSURE = 1e-5, 5.0  # of a value: what windows, draws and seeds may do to it
 WINDOWS = 12
 BYTES = range(40)  # those that stand in the windows, the most frequent first

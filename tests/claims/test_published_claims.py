@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oversmoothing.claims.claims import CLAIMS
-from oversmoothing.claims.published import TABLES, Published
+from oversmoothing.claims.published import Published
 from oversmoothing.claims.verdict import judge_claim
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ CONTRADICTED = {
 
 @pytest.fixture(scope="module")
 def published():
-    return Published({name: FOLDER / f"table_{name}.csv" for name in TABLES})
+    return Published({path.stem.removeprefix("table_"): path for path in FOLDER.glob("*.csv")})
 
 
 @pytest.fixture(scope="module")

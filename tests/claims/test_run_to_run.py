@@ -13,6 +13,7 @@ import yaml
 from oversmoothing.claims.table import MARGINS
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
+from schemas.config import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = {"bn4-s1": 1.0, "bn4-s2": 0.8, "bn16-s1": 0.5, "bn16-s2": 0.49}
@@ -48,8 +49,7 @@ def results(tmp_path):
 
 def test_every_metric_has_a_margin_in_the_config_and_a_name_in_the_legend():
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
-    margins = schema["properties"]["claims"]["properties"]["run_to_run"]
+    margins = read_schema()["properties"]["claims"]["properties"]["run_to_run"]
     assert list(config["claims"]["run_to_run"]) == list(MARGINS) == margins["required"] == list(margins["properties"])
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from oversmoothing import decoding
+from oversmoothing.catalogue.decoders import Decoder, Parameter
 from oversmoothing.commands import main, prompt
 from oversmoothing.decoding import top_k
 from oversmoothing.jobs import UserError
@@ -82,6 +84,16 @@ def test_a_decodings_value_is_used(models):
     assert all(len(answer.top()) == 1 for answer in prompt.ask(b"Of", models, "greedy", 1, 1))
 
 
+def test_a_value_is_that_of_the_first_parameter(models, monkeypatch):
+    kept = []
+    monkeypatch.setitem(
+        prompt.DECODERS, "top-k", Decoder((Parameter("k", 5, low=1, whole=True), Parameter("more", 2.0)))
+    )
+    monkeypatch.setattr(decoding, "top_k", lambda p, k, more: kept.append((k, more)) or p)
+    prompt.choose_decoding("top-k=3")("", load_model(models.replace("*", "bn4-s1")))(np.ones((1, 256)))
+    assert kept == [(3, 2.0)]
+
+
 def test_without_a_length_the_smallest_block_decides(models):
     assert {len(answer.sample) for answer in prompt.ask(b"x" * 60, models, "pure", None, 1)} == {4}
 
@@ -104,7 +116,7 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--decoding", "top-k=0"], "k = 0"),
         (["Of", "--decoding", "top-p=1.5"], "p = 1.5"),
         (["Of", "--decoding", "pure=1"], "pure takes no value"),
-        (["Of", "--decoding", "bat=-1"], "not a number from 0 to 20"),
+        (["Of", "--decoding", "bat=-1"], "delta = -1 is not a number in [0, 20]"),
     ],
 )
 def test_mistakes_are_one_clear_line(models, capsys, arguments, says):

@@ -191,7 +191,7 @@ def test_paths_that_match_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"it is a folder: write .*/\*\*/\*\.txt"):
         Files([str(tmp_path)])
     for nothing in ([], "a.txt"):
-        with pytest.raises(UserError, match="corpus paths: give a list"):
+        with pytest.raises(UserError, match="takes a list of at least one file"):
             Files(nothing)
 
 

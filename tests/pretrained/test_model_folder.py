@@ -235,7 +235,7 @@ def test_a_tokenizer_with_more_tokens_than_the_head(folder, tmp_path):
         ({"rope_theta": "x"}, "rope_theta is 'x'; this is not a config of EvaByte"),
         ({"bos_token_id": -1}, "bos_token_id is -1; this is not"),
         ({"norm_add_unit_offset": []}, r"norm_add_unit_offset is \[\]"),
-        ({"hidden_size": 2**62}, "it makes no Llama"),
+        ({"hidden_size": 2**62}, "no Llama model can be built from it"),
     ],
 )
 def test_odd_configs_of_evabyte(tmp_path, change, message):

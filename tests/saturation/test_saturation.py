@@ -80,7 +80,7 @@ def test_without_enough_losses_the_table_says_so(names, why):
     page = markdown(saturation_page(table, "Title."))
     assert why in page
     assert "nan" not in page + latex(saturation_page(table, "Title."))
-    figure = saturation_figure.draw(law, points, MODELS)
+    figure = saturation_figure.draw(law, points, MODELS, ["large"])
     assert figure.axes[0].get_title(loc="left").startswith("No fit")
 
 
@@ -104,7 +104,7 @@ def test_pages_and_figure(fitted):
     assert "never" in page
     assert "alphas of 0.1 to 1" in page
     assert "nan" not in page + latex(saturation_page(table, "Title."))
-    figure = saturation_figure.draw(*fitted, MODELS)
+    figure = saturation_figure.draw(*fitted, MODELS, ["large"])
     rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
     assert len(rings) == 1
     names = [text.get_text() for text in figure.legends[0].get_texts()]

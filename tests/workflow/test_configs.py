@@ -113,7 +113,7 @@ def test_mistakes_in_the_shards_stop_before_anything_runs(tmp_path):
     study = copy_project(tmp_path)
     name = "sample/10BT/000_00000.parquet"
     output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"evaluation": [name]}), check=False)
-    assert f"corpus.fineweb.evaluation: {name} stands in train too; name another shard" in output
+    assert f"corpus.fineweb.evaluation: {name} is in train too; name another shard" in output
     output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"train": []}), check=False)
     assert "corpus.fineweb.train: " in output
     assert not (tmp_path / "results").exists()

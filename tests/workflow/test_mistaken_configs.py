@@ -48,7 +48,7 @@ def test_a_folder_of_results_with_a_wildcard_in_it(refused):
 
 def test_a_key_that_stands_twice(refused):
     line = refused("svd_ranks: [4, 16]", "svd_ranks: [4, 16]\ntraining: {max_steps: 3}")
-    assert "changed.yaml: training stands twice, in lines " in line
+    assert "changed.yaml: training is given twice, in lines " in line
 
 
 def test_a_published_table_that_is_gone_is_named_whatever_was_made_of_it(study):

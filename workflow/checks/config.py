@@ -9,7 +9,8 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from oversmoothing.catalogue.decoders import DECODERS
+from oversmoothing.catalogue.decoders import parameters
+from oversmoothing.jobs import UserError
 from plan.models import by_name
 from plan.others import revisions, step
 from plan.saturation import trained_models
@@ -76,7 +77,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
     """Check that no shard is in two splits, and that only options of this source are set."""
     if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
-        yield f"corpus.fineweb.evaluation: {min(shared)} stands in train too; name another shard"
+        yield f"corpus.fineweb.evaluation: {min(shared)} is in train too; name another shard"
     if corpus["overlap_words"] is not None:
         yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
 
@@ -103,26 +104,26 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
-            wanted = [parameter.key for parameter in DECODERS[entry["name"]].parameters]
-            if set(entry) != {"name", *wanted}:
-                have = ", ".join(sorted(set(entry) - {"name"})) or "none"
-                yield f"{where}.{i}: {entry['name']} takes {', '.join(wanted) or 'no setting'}, not {have}"
+            try:
+                parameters(entry)
+            except UserError as error:
+                yield f"{where}.{i}: {error}"
     texts = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]
     for name in texts:
         if texts.count(name) > 1:
-            yield f"language.corpora: {name} stands twice, or is a split of the corpus; give it another name"
+            yield f"language.corpora: {name} is listed twice, or is a split of the corpus; give it another name"
     yield from _saturation(config)
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
         yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
         yield (
-            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear stands "
+            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear is "
             "between LayerNorm and head, and full is the right condition"
         )
     names = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
     for name in names:
         if names.count(name) > 1:
-            yield f"decodings: {name} stands twice; scores and samples go by that name"
+            yield f"decodings: {name} is listed twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
 
@@ -133,7 +134,7 @@ def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
     given = [entry["name"] for entry in saturation["histories"]]
     for name in given:
         if name in known or given.count(name) > 1:
-            yield f"saturation.histories: {name} stands twice, or is a model of the study; give it another name"
+            yield f"saturation.histories: {name} is listed twice, or is a model of the study; give it another name"
     if not saturation["study"] and not given:
         yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
     there = [*(model.name for model in trained_models(config, known)), *given]
@@ -158,7 +159,7 @@ def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _others(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that revisions are unique, and that `main` stands only for the end of a training."""
+    """Check that revisions are unique, and that `main` is used only for the end of a training."""
     revisions(config)
     for i, entry in enumerate(config["others"]["models"]):
         named, end = entry.get("revisions", ["main"]), entry.get("main_is")
@@ -168,7 +169,7 @@ def _others(config: Mapping[str, Any]) -> Iterator[str]:
         if (last := step(end)) is None:
             yield f"{where} has no step in its name; write the last revision, such as step143000"
         elif {"main", end} <= set(named):
-            yield f"{where} is main, and both stand in revisions; keep one of them"
+            yield f"{where} is main, and both are listed in revisions; keep one of them"
         elif later := [revision for revision in named if (step(revision) or 0) > last]:
             yield f"{where} is not the end of training: {later[0]} comes after it"
 
@@ -206,7 +207,7 @@ def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
     for i, entry in enumerate(config["showcase"]):
         name, following = entry["name"], entry["next"]
         if names.count(name) > 1:
-            yield f"showcase.{i}: {name} stands twice; figures go by that name"
+            yield f"showcase.{i}: {name} is listed twice; figures go by that name"
         if (count := len(following.encode())) != 1:
             yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
         length = len(entry["prompt"].encode())

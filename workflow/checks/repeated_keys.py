@@ -21,7 +21,7 @@ def check_keys(files: Iterable[str | Path]) -> None:
     for file in files:
         with Path(file).open(encoding="utf-8") as stream:
             for key, first, second in _repeated(yaml.compose(stream, Loader=Loader), ""):
-                raise ConfigError(f"{file}: {key} stands twice, in lines {first} and {second}; keep one of them")
+                raise ConfigError(f"{file}: {key} is given twice, in lines {first} and {second}; keep one of them")
 
 
 def _repeated(node: yaml.Node | None, where: str) -> Iterator[tuple[str, int, int]]:

@@ -77,7 +77,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     names = [model.name for model in found]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"two models are called {name!r}; each rank, seed and name may stand once")
+            raise ConfigError(f"two models are called {name!r}; each rank, seed and name may appear only once")
     return {model.name: model for model in found}
 
 

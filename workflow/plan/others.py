@@ -52,7 +52,7 @@ def revisions(config: Mapping[str, Any]) -> dict[str, Revision]:
         for revision in entry.get("revisions", ["main"]):
             place = f"{entry['name']}/{file_name(revision)}"
             if place in found:
-                raise ConfigError(f"others.models: {place} stands twice; each name and revision may stand once")
+                raise ConfigError(f"others.models: {place} is listed twice; keep one of them")
             name, source = _source(entry, revision)
             meant = entry.get("main_is", revision) if revision == "main" else revision
             own = {key: entry[key] for key in ("batch", "precision") if key in entry}

@@ -74,7 +74,7 @@ rule argmax_frequency_figure:
             label="Figure 4.3: argmaxes by byte",
         ),
     params:
-        settings=settings(models=BY_BYTE),
+        settings=settings(models=BY_BYTE, truths=TRUTHS),
     script:
         "../../scripts/argmax_frequency_figure.py"
 

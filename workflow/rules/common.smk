@@ -67,7 +67,9 @@ FROM_HUB = [model.name for model in MODELS.values() if model.hub]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
 COMPARED_WITH_LAW = plan.saturation.rows(config, MODELS)
+TBAT = config["metrics"]["tbat"]
 DECODED = [entry["name"] for entry in config["decodings"]]
+EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
 JUDGED = plan.samples.judged_decodings(config)
 
 GPUS = plan.resources.gpus(config)

@@ -20,7 +20,7 @@ rule costs:
         settings=settings(
             **config["costs"],
             tau=config["metrics"]["tau"],
-            delta=config["metrics"]["tbat"]["delta"],
+            delta=TBAT["delta"],
             models=FAMILY,
         ),
     script:

@@ -34,7 +34,8 @@ rule losses_figure:
             models=[
                 {"model": model.name, "kind": model.kind, "rank": model.rank}
                 for model in TRAINED
-            ]
+            ],
+            truths=TRUTHS,
         ),
     script:
         "../../scripts/losses_figure.py"

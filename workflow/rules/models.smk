@@ -5,8 +5,6 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 (Figure 2.1).
 """
 
-from oversmoothing.training.accepted import discard_accepted
-
 
 rule train:
     input:

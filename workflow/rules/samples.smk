@@ -8,8 +8,6 @@ One job writes all decodings of a model, because starting Python takes longer th
 extra decodings of `samples.decodings` have one job each, so that adding one leaves the other samples as they are.
 """
 
-EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
-
 
 rule sample:
     input:

@@ -54,6 +54,6 @@ if COMPARED_WITH_LAW:
                 label="Saturation: losses and the law",
             ),
         params:
-            settings=settings(models=COMPARED_WITH_LAW),
+            settings=settings(models=COMPARED_WITH_LAW, truths=TRUTHS),
         script:
             "../../scripts/saturation_figure.py"

@@ -6,8 +6,6 @@ Needs: the logits of the model and of the truths; for TBAT the head, and behind 
 Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.
 """
 
-TBAT = config["metrics"]["tbat"]
-
 
 rule score:
     input:

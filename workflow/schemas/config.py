@@ -20,9 +20,10 @@ def read_schema() -> dict[str, Any]:
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], MAPS)
     _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
-    margins = sections["claims"]["properties"]["run_to_run"]["properties"]
-    for name, metric in METRICS.items():
-        margins.setdefault(name, {"description": f"{metric.label}.", "$ref": "#/$defs/margin"})
+    margins = sections["claims"]["properties"]["run_to_run"]
+    known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
+    known |= margins["properties"]
+    margins["properties"] = {name: known[name] for name in dict.fromkeys([*margins["required"], *known])}
     return schema
 
 

@@ -151,7 +151,7 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
     Parameters
     ----------
     weights, bias : arrays, shape (v, d) and (v,)
-        The arguments of `oversmoothing.argmaxability.argmaxable`.
+        The arguments of `oversmoothing.argmaxability.classes.argmaxable`.
     result : Argmaxability
         Undecided classes have no certificate and are skipped.
 

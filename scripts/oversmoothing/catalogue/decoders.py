@@ -1,8 +1,8 @@
 """The decoding methods, each declared once.
 
-The plan, the schema, sampling, figures and the command line all read this module. To add a decoding method, add an
-entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from `catalogue.metrics`
-because whoever imports it samples anew when it changes.
+The plan, the schema, the config's checks, sampling, scoring and the command line read this module. To add a decoding
+method, add an entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from
+`catalogue.metrics`, which sampling does not import, so that a new metric samples nothing anew.
 """
 
 import math
@@ -62,33 +62,28 @@ class Decoder:
 
     Attributes
     ----------
-    label : str
-        Name in figures and prose.
     parameters : tuple of Parameter
     maps : bool
         Whether it maps distributions to distributions and can therefore be scored; the others only draw samples.
     """
 
-    label: str
     parameters: tuple[Parameter, ...] = ()
     maps: bool = True
 
 
 DECODERS: dict[str, Decoder] = {
-    "pure": Decoder("pure sampling"),
-    "greedy": Decoder("greedy"),
-    "top-k": Decoder("top-k", (Parameter("k", 5, low=1, high=256, whole=True),)),
-    "top-p": Decoder("top-p", (Parameter("p", 0.9, high=1, above=True),)),
+    "pure": Decoder(),
+    "greedy": Decoder(),
+    "top-k": Decoder((Parameter("k", 5, low=1, high=256, whole=True),)),
+    "top-p": Decoder((Parameter("p", 0.9, high=1, above=True),)),
     # Beyond these bounds float32 loses precision.
-    "temperature": Decoder("temperature", (Parameter("temperature", 0.8, low=0.01, high=100),)),
-    "min-p": Decoder("min-p", (Parameter("min_p", 0.05, high=1, above=True),)),
-    "typical": Decoder("locally typical", (Parameter("mass", 0.95, high=1, above=True),)),
-    "eta": Decoder("eta", (Parameter("epsilon", 0.0009, high=1, above=True),)),
-    "bat": Decoder("BAT", (Parameter("delta", DELTA, high=LARGEST_DELTA),), maps=False),
-    "mirostat": Decoder(
-        "mirostat", (Parameter("tau", 3.0, above=True), Parameter("rate", 0.1, above=True)), maps=False
-    ),
-    "beam": Decoder("beam search", (Parameter("width", 5, low=1, whole=True),), maps=False),
+    "temperature": Decoder((Parameter("temperature", 0.8, low=0.01, high=100),)),
+    "min-p": Decoder((Parameter("min_p", 0.05, high=1, above=True),)),
+    "typical": Decoder((Parameter("mass", 0.95, high=1, above=True),)),
+    "eta": Decoder((Parameter("epsilon", 0.0009, high=1, above=True),)),
+    "bat": Decoder((Parameter("delta", DELTA, high=LARGEST_DELTA),), maps=False),
+    "mirostat": Decoder((Parameter("tau", 3.0, above=True), Parameter("rate", 0.1, above=True)), maps=False),
+    "beam": Decoder((Parameter("width", 5, low=1, whole=True),), maps=False),
 }
 
 MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)

@@ -40,6 +40,11 @@ class Metric:
     formula: Callable[[Any], Any] | None = None
     table: str = "oversmoothing"
 
+    @property
+    def name(self) -> str:
+        """The label without its unit: "KL" for "KL (nats)"."""
+        return self.label.removesuffix(f" ({self.unit})")
+
 
 METRICS: dict[str, Metric] = {
     "tto": Metric(

@@ -234,7 +234,7 @@ def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
     for member in evidence.family:
         for metric in MAIN:
             ratio = math.log10(evidence.cost("tbat", member) / evidence.cost(metric, member))
-            name = f"powers of ten from {METRICS[metric].label.split()[0]} to TBAT, {member}"
+            name = f"powers of ten from {METRICS[metric].name} to TBAT, {member}"
             found.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
     if not found:
         raise Missing("no model of the family has a rank")

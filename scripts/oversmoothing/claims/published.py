@@ -15,12 +15,11 @@ from oversmoothing.published import read_published, read_published_sets
 from oversmoothing.quality.measures import MEASURES
 
 BOTH = "mean"  # the "truth" of a mean over both truths, in Tables 6.1 and F.1
-TABLES = ("3_1", "5_3", "6_1", "6_2", "6_3", "7_1", "7_2", "7_3", "b", "e_7", "e_8", "f_1", "i_1")
 NO_FIGURES = "the thesis shows it in a figure and prints no number"
 
 
 class Published(Evidence):
-    """The thesis's tables; `files` has the path of each of `TABLES`."""
+    """The thesis's tables; `files` has the path of each by number, such as "3_1"."""
 
     def __init__(self, files: Mapping[str, str | Path]) -> None:
         losses = read_csv(files["3_1"], dtype={"model": str})

@@ -34,7 +34,7 @@ COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRIN
 MARGINS = {
     "losses": "losses",
     "accuracies": "accuracies",
-    **{name: metric.label.partition(" (")[0] for name, metric in METRICS.items()},
+    **{name: metric.name for name, metric in METRICS.items()},
     **{metric: measure.label for metric, measure in MEASURES.items()},
     "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from oversmoothing.bat.decoding import bat_decoder
 from oversmoothing.byte_names import byte_name
-from oversmoothing.catalogue.decoders import DECODERS, MAPS
+from oversmoothing.catalogue.decoders import DECODERS, MAPS, parameters
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
@@ -33,8 +33,7 @@ from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 
 MODELS = "results/models/*/weights.safetensors"
-DECODINGS = [*MAPS, "bat"]
-PARAMETER = {name: parameters[0] for name in DECODINGS if (parameters := DECODERS[name].parameters)}
+DECODINGS = [*MAPS, "bat"]  # those that decode each byte alone; bat needs the model's head
 BARS = 10  # most probable bytes shown
 BYTES = 200  # of a sample, or as many as the smallest block leaves room for
 COLUMN, GAP = 24, 3  # characters; three models fit into a terminal of 80
@@ -72,7 +71,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    known = ", ".join(f"{name}={PARAMETER[name].default:.3g}" if name in PARAMETER else name for name in DECODINGS)
+    known = ", ".join(
+        "=".join([name, *(f"{parameter.default:.3g}" for parameter in DECODERS[name].parameters[:1])])
+        for name in DECODINGS
+    )
     found = argparse.ArgumentParser(
         prog="oversmoothing prompt",
         description=__doc__,
@@ -136,6 +138,8 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
 def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
     """Builder of the decoding ``name`` or ``name=value`` for a model, called with its weights file and the model.
 
+    The value is that of the decoding's first parameter; others have their defaults.
+
     Raises
     ------
     UserError
@@ -148,23 +152,17 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             f"--decoding: unknown name {name!r}; "
             + (f"did you mean {near[0]}?" if near else f"use {', '.join(DECODINGS)}")
         )
-    parameter = PARAMETER.get(name)
-    settings: dict[str, Any] = {"name": name}
-    if parameter is None:
-        if equals:
-            raise UserError(f"--decoding {name} takes no value")
-    else:
+    settings: dict[str, Any] = {"name": name, **{p.key: p.default for p in DECODERS[name].parameters}}
+    if equals and len(settings) == 1:
+        raise UserError(f"--decoding {name} takes no value")
+    if equals:
         try:
-            value = json.loads(number) if equals else parameter.default
+            settings[DECODERS[name].parameters[0].key] = json.loads(number)
         except json.JSONDecodeError:
             raise UserError(f"--decoding {name}: {number!r} is not a number") from None
-        if name == "bat":
-            low, high = parameter.low, parameter.high
-            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                raise UserError(f"--decoding bat: delta = {number} is not a number from {low:g} to {high:g}")
-            return lambda path, model: _bat(path, model, value)
-        settings |= {parameter.key: value}
-    decoder(settings)  # refuses a bad value before a model is loaded
+    values = parameters(settings)  # refuses a bad value before a model is loaded
+    if name == "bat":
+        return lambda path, model: _bat(path, model, *values)
     return lambda path, model: decoder(settings, model.config.vocabulary)
 
 
@@ -215,12 +213,12 @@ def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: st
         text = f'<p class="text">{f"<b>{html(tail)}</b>" if tail else ""}{html(answer.sample)}</p>'
         cards.append(card(answer.name, f'<table class="bars">{rows}</table>{text}'))
     body = [
-        "<h1>How every model goes on</h1>",
+        "<h1>How each model continues</h1>",
         f'<p class="text"><b>{html(prompt)}</b></p>',
         f"<p>The most probable next bytes and a sample, {escape(decoding)} decoding. {escape(LEGEND)}</p>",
         f'<div class="cards">{"".join(cards)}</div>',
     ]
-    write_web_page(path, "How every model goes on", body)
+    write_web_page(path, "How each model continues", body)
 
 
 def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:

@@ -59,7 +59,7 @@ class Files:
 
     def __init__(self, paths: Sequence[str], column: str = "text") -> None:
         if isinstance(paths, str) or not paths:
-            raise UserError("corpus paths: give a list with at least one file or glob, such as [data/*.parquet]")
+            raise UserError("a corpus of files takes a list of at least one file or glob, such as [data/*.parquet]")
         self.column = column
         self.files = find_files(paths)
         self._readers = [_reader(path) for path in self.files]  # an unknown extension fails now, not in an hour
@@ -101,7 +101,7 @@ def find_files(paths: Sequence[str]) -> list[Path]:
         files = [match for match in matches if match.is_file()]
         if not files:
             hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if matches else ""
-            raise UserError(f"corpus paths: no file matches {pattern!r} (searched {full}){hint}")
+            raise UserError(f"no file matches {pattern!r} (searched {full}){hint}")
         found.update(files)
     return sorted(found, key=lambda path: path.as_posix())
 
@@ -135,7 +135,7 @@ def damage_named(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise UserError(f"{path}: the file is gone: it was there when the corpus paths were read") from None
+        raise UserError(f"{path}: the file is gone: it was there when the globs were matched") from None
     except PermissionError:
         raise UserError(f"{path}: no permission to read it: change its mode") from None
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
@@ -158,7 +158,7 @@ def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]
     known = " ".join((*PARQUET, *JSON_LINES, *PLAIN))
     raise UserError(
         f"{path}: extension {inner or suffix or '(none)'!r} is not known: name only files "
-        f"that end in one of {known} (all but Parquet also with {' '.join(DECOMPRESSORS)}) in corpus paths"
+        f"that end in one of {known} (all but Parquet also with {' '.join(DECOMPRESSORS)})"
     )
 
 

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.samples.page import label
 from oversmoothing.store.atomic import atomic_path
 
@@ -95,19 +94,21 @@ def other_look(i: int) -> dict[str, Any]:
     }
 
 
-def model_looks(models: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """Return looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
 
     Parameters
     ----------
     models : sequence of mappings
         ``model``, ``rank`` and ``kind`` ("family" where it is missing). Seeds of one rank share a look.
+    truths : sequence of str
+        All truths of the study, in the config's order, so that each has one look in every figure.
     """
     models = [{"kind": "family", **model} for model in models]
-    truths = [label(model) for model in models if model["kind"] == "truth"]
+    shown = {label(model) for model in models if model["kind"] == "truth"}
     ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
     others = [label(model) for model in models if model["kind"] != "truth" and model["rank"] is None]
-    looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False)}
+    looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False) if name in shown}
     looks |= {ranks[rank]: rank_look(int(rank)) for rank in sorted(ranks)}
     return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
 
@@ -117,11 +118,6 @@ def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
     shades = zip(items, colours, cycle(MARKERS), strict=False)
     return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
-
-
-def metric_name(metric: str) -> str:
-    """Name of a metric without its unit: "KL" for "KL (nats)"."""
-    return METRICS[metric].label.removesuffix(f" ({METRICS[metric].unit})")
 
 
 def handles(looks: Looks, **common: Any) -> list[Line2D]:

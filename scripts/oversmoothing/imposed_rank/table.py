@@ -134,12 +134,12 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "decoding; bold: the best way of a rank",
     ]
     parts.append(
-        "Learned from scratch: the family, trained with a bottleneck of that width before the head; a LayerNorm behind "
-        "the bottleneck takes one dimension more"
+        "Learned from scratch: the family, trained with a bottleneck of that width before the head; a LayerNorm after "
+        "the bottleneck removes one more dimension"
     )
     if WAYS["svd"] in ways:
-        parts.append("Truncated: the full model's head without its smallest singular values, nothing trained")
-    frozen = "trained on what enters the full model's head, everything before it as it was"
+        parts.append("Truncated: the full model's head without its smallest singular values, with no further training")
+    frozen = "trained on the inputs of the full model's head while the rest of the model is frozen"
     if WAYS["retrained"] in ways:
         parts.append(f"Retrained: a head W = A B of that rank, {frozen} (Godey et al. 2024)")
     if WAYS["normed"] in ways:
@@ -150,10 +150,11 @@ def _legend(table: pd.DataFrame) -> list[str]:
     if (table.measure == SHARE).any():
         alike = ["learning rate", "scale of initial weights", *(["training seed"] if table.seed.nunique() == 1 else [])]
         parts += [
-            "Share of the cost: how far the loss of a retrained head lies above the full model's, as a share of how "
-            "far that of the model of its rank learned from scratch does; -: there is no such model, or the interval "
-            "of its cost does not lie above 0",
-            "What is left of that cost cannot be laid to one cause: the rest of that model was learned through its "
-            f"narrow head, and all ranks have one {', one '.join(alike)}. A head retrained for longer may cost less",
+            "Share of the cost: how far the loss of a retrained head is above the full model's, as a share of how far "
+            "the loss of the model with its rank learned from scratch is; -: there is no such model, or the interval "
+            "of its cost is not above 0",
+            "The remainder of that cost cannot be attributed to a single cause: the rest of that model was trained "
+            f"through its narrow head, and all ranks share one {', one '.join(alike)}. A head that is retrained for "
+            "longer may cost less",
         ]
     return [*parts, directions(table.better)]

@@ -111,7 +111,7 @@ def sample(
 
 
 def stepper(decoding: Mapping[str, Any], model: Predictor) -> Step:
-    """Return the step of a decoding; a `UserError` if the decoding is unknown or out of range."""
+    """Return the step of a decoding; a `UserError` if it is unknown or out of range, or BAT's head is not finite."""
     if decoding.get("name") == "mirostat":
         return Mirostat.from_settings(decoding)
     if decoding.get("name") == "bat":
@@ -162,4 +162,7 @@ def _bat(decoding: Mapping[str, Any], head: np.ndarray) -> Decoder:
     """Return the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
     from oversmoothing.bat.decoding import bat_decoder  # imported here because it compiles, which takes a second
 
-    return bat_decoder(head, *parameters(decoding))
+    try:
+        return bat_decoder(head, *parameters(decoding))
+    except ValueError as error:
+        raise UserError(f"decoding bat: {error}") from error

@@ -66,7 +66,7 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
     """
     held = check_folder(folder)
     config = _checked(held)
-    with told(f"{held.path / CONFIG}: it makes no Llama"), torch.device("meta"):
+    with told(f"{held.path / CONFIG}: no Llama model can be built from it"), torch.device("meta"):
         llama = LlamaConfig(
             **{key: config[key] for key in SIZES},
             max_position_embeddings=config["window_size"],
