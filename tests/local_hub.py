@@ -28,7 +28,7 @@ class Repo:
         self.commit = self.commit or hashlib.sha1(repr(sorted(self.files.items())).encode()).hexdigest()
 
     def at(self, revision):
-        """Give what a branch or a commit holds; None for one that is not there."""
+        """Return what a branch or a commit holds; None for one that is not there."""
         named = {"main": self, **self.branches}
         return named.get(revision) or {branch.commit: branch for branch in named.values()}.get(revision)
 
@@ -50,7 +50,7 @@ class Hub:
 
 @contextmanager
 def local_hub(repos):
-    """Serve repositories, by name; give the `Hub`, whose fields a test may change."""
+    """Serve repositories, by name; yield the `Hub`, whose fields a test may change."""
     hub = Hub(repos)
 
     class Handler(_Handler):

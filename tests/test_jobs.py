@@ -78,7 +78,7 @@ def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
 
 @pytest.fixture
 def asked(job, monkeypatch):
-    """Say what an input should have been made with."""
+    """Return a function that runs the job with what its input should have been made with."""
     monkeypatch.setattr(jobs, "_asked", {})
 
     def ask(**settings):

@@ -42,11 +42,13 @@ def test_decoding_methods_and_their_bounds_are_the_catalogues():
         for key, parameter in parameters.items():
             low = properties[key].get("minimum", properties[key].get("exclusiveMinimum"))
             assert (low, properties[key].get("maximum", float("inf"))) == (parameter.low, parameter.high)
+    every = [parameter.key for decoder in DECODERS.values() for parameter in decoder.parameters]
+    assert len(set(every)) == len(every)
 
 
 def test_a_corpus_of_ones_own_is_accepted(monkeypatch):
-    config = {**DEFAULT, "corpus": {**DEFAULT["corpus"], "source": "poems"}}
-    with pytest.raises(Exception, match=r"corpus.source: 'poems' is not one of"):
+    config = {**DEFAULT, "corpus": {**DEFAULT["corpus"], "source": "letters"}}
+    with pytest.raises(Exception, match=r"corpus.source: 'letters' is not one of"):
         check(config)
-    monkeypatch.setitem(sources.SOURCES, "poems", sources.docstrings)
+    monkeypatch.setitem(sources.SOURCES, "letters", sources.docstrings)
     check(config)

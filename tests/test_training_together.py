@@ -30,7 +30,7 @@ from oversmoothing.weights import load_metadata, load_model, load_tensors
 
 @pytest.fixture
 def task(tmp_path):
-    """Give a maker of tasks on the same small corpus."""
+    """Return a maker of tasks on the same small corpus."""
     return partial(make_task, tmp_path)
 
 

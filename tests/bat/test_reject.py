@@ -81,7 +81,7 @@ def awkward(draw_from):
 
 
 def is_a_tie(weights, p, delta):
-    """Say whether the set hangs on the last bit: a slightly smaller and a slightly larger delta differ in it."""
+    """Return whether the set hangs on the last bit: a slightly smaller and a slightly larger delta differ in it."""
     basis = prepare(weights)
     sets = [
         reject_set(basis, p, abs(delta) * factor).rejected for factor in (1 - 1e-7, 1 + 1e-7) if delta * factor <= 20

@@ -29,7 +29,7 @@ DECODINGS = ("greedy", "top-k", "top-p", "temperature")
 
 
 def varied(mean, chance, *key):
-    """Give values by window whose mean is this one."""
+    """Return values by window whose mean is this one."""
     noise = np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, 1, WINDOWS)
     sums = WindowSums()
     sums.add(np.arange(WINDOWS), mean + chance * abs(mean) * (noise - noise.mean()))
@@ -49,7 +49,7 @@ class Made(Published):
         self._of_byte = by_byte or {}
 
     def _made(self, what, member, printed, *key, windows=True, of_set=False):
-        """Give a value as a run does, changed where it is to be."""
+        """Return a value as a run has it, changed where it is to be."""
         name = (what, *key, str(member) if member in self.truncations else member.models[0])
         mean = self._changes.get(name)
         mean = printed().mean if mean is None else mean

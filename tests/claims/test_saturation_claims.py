@@ -34,7 +34,7 @@ SATURATING = {
 
 
 def along(series):
-    """Give a table along training: from rank to measures by step; two layers, the first always at 0.1."""
+    """Return a table along training: from rank to measures by step; two layers, the first always at 0.1."""
     rows = []
     for rank, measures in series.items():
         facts = {"model": f"bn{rank}-s1", "rank": rank, "seed": 1, "truth": None}

@@ -18,6 +18,7 @@ import dynamics as script
 import head_spectra_figure
 import layers_along_training_figure
 import oversmoothing_against_loss_figure
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
 from oversmoothing.inference import run_windows
@@ -237,7 +238,7 @@ def table(job):
 
 
 def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
-    assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 4)
+    assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
     files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}

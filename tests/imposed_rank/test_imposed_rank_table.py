@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 
 import imposed_rank_figure as figure_script
 import imposed_rank_table as script
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import predictions
@@ -29,7 +30,7 @@ MODELS = [
     {"model": "ln4-s1", "kind": "normed", "rank": 4, "seed": 1},
     {"model": "ln8-s1", "kind": "normed", "rank": 8, "seed": 1},
 ]
-METRICS = ("tto", "nsmd", "tv", "kl")
+METRICS = AGAINST_TRUTHS
 TRUTHS = ("truth", "other")
 SURER = {"bn32-s1": 6.0, "ab4-s1": 3.0, "ln4-s1": 4.0}  # of what follows, than the other models are
 
@@ -139,7 +140,8 @@ def made_up(models):
 def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not():
     page = markdown(imposed_rank_page(made_up(MODELS), "T"))
     rows = [line for line in page.splitlines() if line.startswith(("| 4", "| 8", "| 32"))]
-    assert [line.count("**") // 2 for line in rows] == [0, 0, 6, 0, 0, 6, 0, 0]
+    best = 2 + len(METRICS)  # loss, accuracy and the metrics
+    assert [line.count("**") // 2 for line in rows] == [0, 0, best, 0, 0, best, 0, 0]
     assert "retrained" in rows[2]
     shares = [line.split("|")[4].strip() for line in rows]
     assert shares[0] == shares[1] == shares[4] == "-"  # a share is a retrained head's, and not of every rank
@@ -160,7 +162,7 @@ def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
     )
     assert ("smallest singular values" in page) == ("svd" in kinds)
     figure = figure_script.draw(table, "truth")
-    assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * 6
+    assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * (2 + len(METRICS))
 
 
 def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are(job):

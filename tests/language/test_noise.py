@@ -14,7 +14,7 @@ NOTICEABLE = 0.1
 
 
 def language(rank, occurrences, seed=0):
-    """Give n-grams of a language of known rank whose contexts follow Zipf's law, and its true rows."""
+    """Return n-grams of a language of known rank whose contexts follow Zipf's law, and its true rows."""
     draw = np.random.default_rng((rank, seed))
     topics = draw.dirichlet(np.full(V, 0.1), rank)
     mixtures = draw.dirichlet(np.full(rank, 0.1), CONTEXTS)

@@ -161,7 +161,7 @@ def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
 
 
 def sections(path):
-    """Give a page's tables as lists of rows of cells, by heading."""
+    """Return a page's tables as lists of rows of cells, by heading."""
     html = MarkdownIt("commonmark").enable("table").render(path.read_text())
     found = {}
     for part in html.split("<h2>")[1:]:

@@ -11,10 +11,7 @@ from study import copy_project
 from oversmoothing.jobs import UserError
 
 NAMED, HARMLESS, SILENT, TRACEBACK = "named", "harmless", "SILENT", "TRACEBACK"
-UNREPEATABLE = (
-    "metric_cost",
-    "build_corpus",
-)  # the one measures time; the other reads the user's text, which is theirs
+UNREPEATABLE = {"costs", "build_corpus"}  # the one measures time; the other reads the user's text, which is theirs
 RECORD = """
 
 def _record(main, job):
@@ -44,6 +41,7 @@ def finished_study(folder):
 def recorded_jobs():
     """Read the records of the study in the working directory: what runs a job, and the job."""
     records = [pickle.loads(path.read_bytes()) for path in sorted(Path("jobs").iterdir())]
+    assert {job.rule for _, job in records} >= UNREPEATABLE
     return [(importlib.import_module(script).main, job) for script, job in records if job.rule not in UNREPEATABLE]
 
 

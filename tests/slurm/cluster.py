@@ -138,7 +138,7 @@ class Cluster:
         return done.stdout
 
     def node_states(self):
-        """Say of each node `idle`, `mix`, `down`, ..., with a star where it does not answer."""
+        """Return each node's state, `idle`, `mix`, `down`, ..., with a star where it does not answer."""
         lines = self.run("sinfo", "-h", "-N", "-o", "%N %t", check=False).splitlines()
         return dict(line.split() for line in lines)
 
@@ -149,7 +149,7 @@ class Cluster:
         return [{key: value for key, _, value in pairs} for pairs in words]
 
     def job(self, comment):
-        """Give the last job that runs now under a comment (Snakemake's plugin names rule and wildcards); else None."""
+        """Return the last job that runs now under a comment (the plugin names rule and wildcards); else None."""
         running = [job for job in self.jobs() if job.get("Comment") == comment and job["JobState"] == "RUNNING"]
         return running[-1] if running else None
 

@@ -193,6 +193,6 @@ def minutes(clock):
 
 
 def memory(job):
-    """Give what a job asked for in MB."""
+    """Return what a job asked for in MB."""
     number, unit = re.fullmatch(r"([\d.]+)([MG])", job["MinMemoryNode"]).groups()
     return float(number) * {"M": 1, "G": 1024}[unit]

@@ -22,10 +22,10 @@ class Study:
     folder: Path
 
     def command(self, *targets, config=TINY, options=()):
-        """Give the command that builds targets (the main table) under a config, or several laid over each other."""
+        """Return the command that builds targets (the main table; "": none) under one or several configs."""
         configs = [config] if isinstance(config, str) else config
         command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, *options]
-        return [*command, "--", *(targets or (TABLE,))]
+        return [*command, "--", *filter(None, targets or (TABLE,))]
 
     def snakemake(self, *targets, config=TINY, options=(), check=True):
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""

@@ -36,7 +36,7 @@ def unbuilt(tmp_path):
 
 @pytest.fixture
 def config(tmp_path):
-    """Write a variation of the tiny config; give its path."""
+    """Write a variation of the tiny config; return its path."""
 
     def write(old, new):
         text = Path(__file__).parents[1].joinpath("config/tiny.yaml").read_text()

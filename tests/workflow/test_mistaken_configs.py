@@ -70,5 +70,6 @@ def test_text_that_is_not_there_yet_can_be_planned_and_not_run(study):
     output = study.snakemake("needs", config=config)
     assert message in output
     assert "GPU hours" in output
-    output = study.snakemake(manifest, config=config, check=False)
-    assert message in output.split("ConfigError in")[1].splitlines()[1]
+    for target in (manifest, ""):
+        output = study.snakemake(target, config=config, check=False)
+        assert message in output.split("ConfigError in")[1].splitlines()[1], target

@@ -24,7 +24,7 @@ TABLE, FIGURE = "results/tables/other_models.csv", "results/figures/other_models
 
 @pytest.fixture(scope="module")
 def repos(tmp_path_factory):
-    """Give a GPT-NeoX at three steps and at the end of its training, whose step the hub does not have, and pickles."""
+    """Return a GPT-NeoX at three steps and at its last, which the hub has only as main, and pickles."""
     folder = tmp_path_factory.mktemp("repos")
     for name, seed in (STEPS | {"main": 4}).items():
         write_neox(folder / name, seed)
@@ -39,7 +39,7 @@ def repos(tmp_path_factory):
 
 
 def write(folder, models, name="others.yaml", **sizes):
-    """Write a config of other people's models; give what Snakemake is to lay over each other."""
+    """Write a config of other people's models; return the configs that Snakemake lays over each other."""
     (folder / name).write_text(yaml.safe_dump({"others": {**SIZES, **sizes, "models": models}}))
     return (TINY, str(folder / name))
 

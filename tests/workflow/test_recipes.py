@@ -1,7 +1,9 @@
 """The recipes of CONTRIBUTING.md, followed to the letter in one copy of the project, which is then run as a whole."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -95,6 +97,20 @@ def write_poems(folder):
     (folder / "poems").mkdir()
     for i in range(3):
         (folder / f"poems/{i}.txt").write_text("\n***\n".join(texts[i::3]))
+
+
+def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(house):
+    folder = house.study.folder
+    names = ["test_metrics", "test_schema", "test_decoding", "imposed_rank/test_imposed_rank_table"]
+    files = [f"tests/{name}.py" for name in (*names, "dynamics/test_along_training")]
+    for file in ("pyproject.toml", "tests/conftest.py", *files):
+        (folder / file).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / file, folder / file)
+    environment = {**os.environ, "PYTHONPATH": "workflow:scripts"}
+    for module in (["schemas.describe"], ["pytest", "-p", "no:cacheprovider", *files]):
+        command = [sys.executable, "-m", *module]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def table(house, name):

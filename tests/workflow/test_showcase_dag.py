@@ -23,7 +23,7 @@ def shown(study):
 
 @pytest.fixture
 def changed(shown, tmp_path):
-    """Write the tiny config with another showcase; give what it would redo."""
+    """Write the tiny config with another showcase; return what it would redo."""
 
     def plan(old, new):
         text = (shown.folder / "tests/config/tiny.yaml").read_text()

@@ -1,0 +1,58 @@
+"""The picture of the DAG in docs/architecture.md against the rules that real configs use."""
+
+import re
+from itertools import product
+
+import yaml
+from study import ROOT, TINY, copy_project
+
+HUB = {"hub": "owner/name", "revision": "main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
+EVERYTHING = {
+    "corpus": {"source": "fineweb", "paths": [], "overlap_words": None},
+    "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}],
+    "family": [{"rank": 4}, {"rank": 16}, {"name": "mine", "path": "mine.safetensors"}],
+    "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
+    "language": {"corpora": [{"name": "prose", "paths": ["text.jsonl"]}]},
+    "others": {"models": [{"name": "other", "hub": "owner/other"}]},
+}
+UNDRAWN = {"all", "architecture_figure"}
+
+
+def closure(edges):
+    """Return all pairs of rules of which the second depends on the first, directly or not."""
+    after = {}
+    for first, second in edges:
+        after.setdefault(first, set()).add(second)
+
+    def reached(name, seen):
+        for following in after.get(name, set()) - seen:
+            seen.add(following)
+            reached(following, seen)
+        return seen
+
+    return {(name, following) for name in after for following in reached(name, set())}
+
+
+def drawn():
+    """Return the edges of the picture."""
+    picture = (ROOT / "docs/architecture.md").read_text().split("```mermaid\n")[1].split("```")[0]
+    lines = [line.split(" --> ") for line in picture.splitlines() if " --> " in line]
+    sides = [[re.findall(r"\w+", side) for side in line] for line in lines]
+    return {edge for before, after in sides for edge in product(before, after)}
+
+
+def planned(study, name, config):
+    """Return the edges between the rules of a config."""
+    (study.folder / name).write_text(yaml.safe_dump(config))
+    output = study.snakemake("all", config=(TINY, name), options=["--rulegraph"])
+    rules = dict(re.findall(r'(\d+)\[label ?= ?"(\w+)"', output))
+    return {(rules[a], rules[b]) for a, b in re.findall(r"(\d+) -> (\d+)", output)}
+
+
+def test_the_picture_shows_what_depends_on_what(tmp_path):
+    study = copy_project(tmp_path)
+    (tmp_path / "mine.safetensors").touch()
+    both = ({"language_model": None}, {"language_model": "owner/judge"})
+    real = set().union(*(planned(study, "every.yaml", EVERYTHING | {"quality": model}) for model in both))
+    real = {edge for edge in real if UNDRAWN.isdisjoint(edge)}
+    assert closure(drawn()) == closure(real)
