@@ -33,7 +33,8 @@ from oversmoothing.training.throughput import flops_per_byte, peak_flops
 
 ASKED = {"cpu": 1.6, "cuda": 2.0}
 SETTINGS = {
-    "accumulation": 1, "max_steps": 10**6, "learning_rate": 0.001, "minimum_learning_rate": 0.0001,
+    "accumulation": 1, "max_steps": 10**6, "learning_rate": 0.001, "decay": "cosine", "minimum_learning_rate": 0.0001,
+    "head_rate": "same",
     "warmup_steps": 100, "weight_decay": 0.1, "betas": [0.9, 0.95], "clip": 1.0,
 }  # fmt: skip
 

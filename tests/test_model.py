@@ -128,6 +128,21 @@ def test_the_head_stays_float32_under_autocast():
     np.testing.assert_allclose(logits.numpy(), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("rank", [4, 64, None])
+@torch.no_grad()
+def test_initialisation_by_inputs_starts_every_layer_at_a_variance_of_one(rank):
+    model = GPT(GPTConfig(layers=2, heads=4, width=64, block=32, rank=rank), seed=3, initial="fan_in")
+    tokens = torch.randint(256, (16, 32), generator=torch.Generator().manual_seed(0))
+    pre, post = model.hidden(tokens)
+    assert model.embedding(tokens).var() == pytest.approx(1, rel=0.1)
+    assert post.var() == pytest.approx(1, rel=0.05)
+    assert model.logits(post).var() == pytest.approx(1, rel=0.4 if rank == 4 else 0.2)
+    into = model.blocks[0].feed_forward.into.weight
+    out = model.blocks[0].feed_forward.out.weight
+    assert into.std() == pytest.approx(64**-0.5, rel=0.05)
+    assert out.std() == pytest.approx(256**-0.5 / 2, rel=0.05)  # two layers with two projections each
+
+
 def test_initialisation_follows_gpt2():
     model = small(layers=8, width=64)
     assert model.head.weight.std().item() == pytest.approx(0.02, rel=0.05)
@@ -136,8 +151,9 @@ def test_initialisation_follows_gpt2():
     assert torch.equal(model.norm.weight, torch.ones(64))
 
 
-def test_members_of_a_family_start_from_the_same_trunk():
-    low, high = small(rank=4), small(rank=16)
+@pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
+def test_members_of_a_family_start_from_the_same_trunk(initial):
+    low, high = (GPT(small(rank=rank).config, seed=3, initial=initial) for rank in (4, 16))
     for name, parameter in low.blocks.named_parameters():
         assert torch.equal(parameter, high.blocks.get_parameter(name)), name
 

@@ -49,6 +49,9 @@ def test_thesis_scale():
     training = models["bn512-s1337"].settings["training"]
     assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
     assert all(not row["differs"] for row in plan.thesis.rows(config, "family", METRICS))
+    for changed in ({"learning_rate": 0.001}, {"head_rate": "scaled"}, {"batch": 4}):
+        other = {**config, "training": {**config["training"], **changed}}
+        assert plan.thesis.rows(other, "family", METRICS)[0]["differs"] == ["recipe"]
 
 
 def test_truths_from_the_hub_are_assets():
@@ -182,7 +185,7 @@ def test_models_by_name():
     assert models["svd4-s2"].source == "bn288-s2"
     assert models["truth"].settings["model"]["rank"] is None
     assert models["truth"].settings["model"]["width"] == 320
-    assert models["truth"].settings["training"]["learning_rate"] == 0.002
+    assert models["truth"].settings["training"]["learning_rate"] == DEFAULT["training"]["learning_rate"]
     assert models["bn4-s1"].settings["seed"] == 1
 
 
@@ -282,14 +285,14 @@ def test_settings_do_not_depend_on_the_order_of_keys():
 
 def test_where_a_row_is_not_like_the_published_one():
     rows = {row["model"]: row for row in plan.thesis.rows(DEFAULT, "family", METRICS)}
-    assert rows["bn4-s1337"]["differs"] == ["data", "scale"]
+    assert rows["bn4-s1337"]["differs"] == ["data", "scale", "recipe"]
     other = default(metrics={"tau": 0.5, "tbat": {"delta": 0.1, "condition": "tangent"}})
     assert plan.thesis.rows(other, "family") == list(rows.values())
     for metric, differs in (("tto", ["tau"]), ("tv", []), ("tbat", ["delta", "condition"])):
-        assert plan.thesis.rows(other, "family", [metric])[0]["differs"] == ["data", "scale", *differs]
-    assert rows["bn288-s1337"]["differs"] == ["data", "scale", "rank"]
+        assert plan.thesis.rows(other, "family", [metric])[0]["differs"] == ["data", "scale", "recipe", *differs]
+    assert rows["bn288-s1337"]["differs"] == ["data", "scale", "recipe", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
-    assert plan.thesis.rows(DEFAULT, "truth")[0]["differs"] == ["data", "truth"]
+    assert plan.thesis.rows(DEFAULT, "truth")[0]["differs"] == ["data", "recipe", "truth"]
 
 
 @pytest.mark.parametrize(

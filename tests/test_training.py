@@ -21,8 +21,9 @@ from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.folder import Folder, training_key
+from oversmoothing.training.group import Group
 from oversmoothing.training.loop import record_evaluation, snapshot_steps, train
-from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.training.optimiser import build_optimiser, head_rate, learning_rate
 from oversmoothing.training.step import Step, validation_loss
 from oversmoothing.training.task import Task
 from oversmoothing.weights import load_model, load_tensors
@@ -30,6 +31,9 @@ from oversmoothing.weights import load_model, load_tensors
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
 SETTINGS = {
+    "initial": "gpt2",
+    "head_rate": "same",
+    "decay": "cosine",
     "batch": 2,
     "accumulation": 2,
     "max_steps": 40,
@@ -149,6 +153,32 @@ def test_learning_rate_warms_up_and_falls_on_a_cosine():
     assert rates[22] == pytest.approx((0.01 + 0.001) / 2)
     assert rates[40] == SETTINGS["minimum_learning_rate"]
     assert sorted(rates[4:], reverse=True) == rates[4:]
+
+
+def test_learning_rate_falls_on_a_line():
+    rates = [learning_rate(step, {**SETTINGS, "decay": "linear", "minimum_learning_rate": 0.0}) for step in range(41)]
+    assert rates[4] == pytest.approx(0.01)
+    assert rates[4:] == pytest.approx([0.01 * left / 36 for left in range(36, -1, -1)])
+
+
+def test_the_head_behind_a_narrow_bottleneck_learns_faster():
+    """Width / rank times as fast, with the same decay of its weights per step."""
+    for rank, factor in ((4, 4.0), (16, 1.0), (None, 1.0)):
+        model = GPT(GPTConfig(**{**SHAPE, "rank": rank}))
+        assert head_rate(model.config, SETTINGS) == 1.0
+        assert head_rate(model.config, {**SETTINGS, "head_rate": "scaled"}) == factor
+    model = GPT(GPTConfig(**{**SHAPE, "rank": 4}))
+    step = Step(model, {**SETTINGS, "head_rate": "scaled"}, 0, "float32", Group())
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    for done in range(3):
+        step.take(step.draw(TEXT, done), done)
+    last = learning_rate(2, SETTINGS)
+    groups = step.optimiser.param_groups
+    assert [group["lr"] / last for group in groups] == pytest.approx([1.0, 1.0, 4.0])
+    assert [group["lr"] * group["weight_decay"] / last for group in groups] == pytest.approx([0.1, 0.0, 0.1])
+    assert groups[2]["params"] == [model.head.weight]
+    moved = {name: (weight - before[name]).abs().mean().item() for name, weight in model.named_parameters()}
+    assert 2 < moved["head.weight"] / moved["bottleneck.weight"] < 8  # AdamW moves a weight by about its rate
 
 
 def test_only_matrices_decay():

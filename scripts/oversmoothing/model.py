@@ -93,10 +93,20 @@ class GPTConfig:
 class GPT(nn.Module):
     """A GPT-2 whose LM head reads a vector of width `config.rank`.
 
-    The initial weights are a function of `seed`; models that differ only in rank start from the same blocks.
+    The initial weights are a function of `seed` and `initial`; models that differ only in rank start from the same
+    blocks.
+
+    Parameters
+    ----------
+    config : GPTConfig
+    seed : int
+    initial : {"gpt2", "fan_in"}
+        Standard deviation of the initial weights: 0.02 for all (Radford et al. 2019), or 1 / sqrt(inputs) for a matrix
+        and 1 for embeddings, so that the outputs of all layers, and the logits at every rank, start with a variance of
+        about 1 (LeCun et al. 1998). In both, projections into the residual stream are divided by sqrt(2 layers).
     """
 
-    def __init__(self, config: GPTConfig, seed: int = 0) -> None:
+    def __init__(self, config: GPTConfig, seed: int = 0, initial: str = "gpt2") -> None:
         super().__init__()
         self.config = config
         width, out = config.width, config.rank or config.width
@@ -111,7 +121,7 @@ class GPT(nn.Module):
         self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(out, config.vocabulary, bias=False)
-        self._initialise(torch.Generator().manual_seed(seed))
+        self._initialise(torch.Generator().manual_seed(seed), initial)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Map tokens (batch, time) to float32 logits (batch, time, v)."""
@@ -158,13 +168,14 @@ class GPT(nn.Module):
         with torch.autocast(post.device.type, enabled=False):
             return F.linear(post.float(), self.head.weight.float())
 
-    def _initialise(self, generator: torch.Generator) -> None:
-        """GPT-2's initialisation: std 0.02, and 0.02 / sqrt(2 layers) for projections into the residual stream."""
+    def _initialise(self, generator: torch.Generator, initial: str) -> None:
         for name, parameter in self.named_parameters():
             if parameter.dim() >= 2:
+                inputs = 1 if name.endswith("embedding.weight") else parameter.shape[1]
+                std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(inputs)}[initial]
                 residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
                 scale = 1 / math.sqrt(2 * self.config.layers) if residual else 1.0
-                nn.init.normal_(parameter, std=0.02 * scale, generator=generator)
+                nn.init.normal_(parameter, std=std * scale, generator=generator)
 
 
 class Block(nn.Module):

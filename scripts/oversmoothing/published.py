@@ -12,6 +12,7 @@ from oversmoothing.layout import read_csv
 DIFFERENCES = {
     "data": "another corpus",
     "scale": "larger models",
+    "recipe": "another recipe of training",
     "truth": "another truth",
     "tau": "another tau",
     "delta": "another delta",

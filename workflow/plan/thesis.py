@@ -11,6 +11,11 @@ from plan.models import by_name
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
+RECIPE = {  # thesis 3.3 and its footnotes
+    "initial": "gpt2", "head_rate": "same", "decay": "cosine", "max_steps": 100_000, "learning_rate": 0.0003,
+    "minimum_learning_rate": 0.00003, "warmup_steps": 1000, "weight_decay": 0.1, "betas": [0.9, 0.95], "clip": 1.0,
+}  # fmt: skip
+SEQUENCES_PER_STEP = 256
 EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 
@@ -29,7 +34,7 @@ def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> l
     list of dict
         ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: the settings in which it differs from the
         thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not
-        know), "truth", "rank", "tau", and for TBAT "delta" and "condition".
+        know), "recipe" (of its training), "truth", "rank", "tau", and for TBAT "delta" and "condition".
     """
     known = by_name(config)
     compared = {key for metric in metrics for key in METRICS[metric].settings}
@@ -39,13 +44,15 @@ def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> l
         if model.kind != kind:
             continue
         shape = TRUTH_SHAPES.get(model.published_as or "") if kind == "truth" else FAMILY_SHAPE
-        own = known[model.source or model.name].shape or {}
+        source = known[model.source or model.name]
+        own = source.shape or {}
         alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
         if model.hub:
             alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
         differs = {
             "data": not _is_fineweb(config["corpus"]),
             "scale": kind != "truth" and not alike,
+            "recipe": source.settings is not None and not _is_thesis_recipe(source.settings["training"]),
             "truth": kind == "truth" and not alike,
             "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
             "tau": "tau" in compared and config["metrics"]["tau"] != TAU,
@@ -72,6 +79,11 @@ def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[s
     if published != {"EvaByte", "NanoGPT 300M"}:
         differs["truth"] = None
     return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
+
+
+def _is_thesis_recipe(training: Mapping[str, Any]) -> bool:
+    per_step = training["batch"] * training["accumulation"]
+    return per_step == SEQUENCES_PER_STEP and all(training[key] == value for key, value in RECIPE.items())
 
 
 def _is_fineweb(corpus: Mapping[str, Any]) -> bool:

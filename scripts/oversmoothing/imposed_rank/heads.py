@@ -36,6 +36,7 @@ HISTORY = pa.schema(
     ]
 )
 BETAS = (0.9, 0.95)  # GPT-2's and the thesis's
+SCHEDULE = {"decay": "cosine", "minimum_learning_rate": 0.0}
 
 
 def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
@@ -122,7 +123,7 @@ def retrain(
     with closing(prefetch(partial(_draw, training, settings, block), steps, device)) as batches:
         for step, batch in enumerate(tqdm(batches, total=len(steps), unit="step", disable=None)):
             for group in optimiser.param_groups:
-                group["lr"] = learning_rate(step, {**settings, "minimum_learning_rate": 0.0})
+                group["lr"] = learning_rate(step, {**settings, **SCHEDULE})
             loss = _loss(model, head, batch, precision)
             loss.backward()
             optimiser.step()

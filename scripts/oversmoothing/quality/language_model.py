@@ -22,10 +22,10 @@ from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 from oversmoothing.quality.tokenizer import END, tokenise, train_tokenizer
 from oversmoothing.store.sums import write_folder_sums
-from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 
 MOST_BYTES = 1 << 24  # of text that are read, more than a small model's few steps use
-OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95)}
+OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95), "decay": "cosine"}
 CLIP = 1.0
 
 
@@ -73,8 +73,7 @@ def train_language_model(
     optimiser = build_optimiser(model, schedule)
     losses = []
     for step in tqdm(range(settings["max_steps"]), desc="language model", unit="step", disable=None):
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate(step, schedule)
+        set_learning_rate(optimiser, step, schedule)
         starts = np.random.default_rng([seed, step]).integers(0, len(tokens) - block, settings["batch"])
         rows = torch.from_numpy(tokens[starts[:, None] + np.arange(block + 1)]).to(device)
         with autocast(device, precision):

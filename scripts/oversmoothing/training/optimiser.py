@@ -1,4 +1,4 @@
-"""AdamW with the settings of GPT-2, and its learning-rate schedule."""
+"""AdamW with the settings of GPT-2, the learning rate of each step, and the head's share of it."""
 
 import math
 from collections.abc import Mapping
@@ -7,15 +7,25 @@ from typing import Any
 import torch
 from torch import nn
 
+from oversmoothing.model import GPTConfig
 
-def build_optimiser(model: nn.Module, settings: Mapping[str, Any]) -> torch.optim.AdamW:
-    """AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1)."""
-    decayed = [p for p in model.parameters() if p.dim() >= 2]
-    others = [p for p in model.parameters() if p.dim() < 2]
+
+def build_optimiser(
+    model: nn.Module, settings: Mapping[str, Any], rates: Mapping[str, float] | None = None
+) -> torch.optim.AdamW:
+    """AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1).
+
+    `rates` are the factors by which some parameters learn faster, by name (see `head_rate`); these decay as fast as the
+    others do.
+    """
+    rates = rates or {}
+    groups: dict[tuple[bool, float], list[nn.Parameter]] = {(True, 1.0): [], (False, 1.0): []}
+    for name, parameter in model.named_parameters():
+        groups.setdefault((parameter.dim() >= 2, rates.get(name, 1.0)), []).append(parameter)
     return torch.optim.AdamW(
         [
-            {"params": decayed, "weight_decay": settings["weight_decay"]},
-            {"params": others, "weight_decay": 0.0},
+            {"params": members, "weight_decay": settings["weight_decay"] / rate if decayed else 0.0, "rate": rate}
+            for (decayed, rate), members in groups.items()
         ],
         lr=settings["learning_rate"],
         betas=tuple(settings["betas"]),
@@ -23,11 +33,31 @@ def build_optimiser(model: nn.Module, settings: Mapping[str, Any]) -> torch.opti
     )
 
 
+def set_learning_rate(optimiser: torch.optim.Optimizer, step: int, settings: Mapping[str, Any]) -> None:
+    """Set the learning rate of a step for every group of `build_optimiser`."""
+    for group in optimiser.param_groups:
+        group["lr"] = learning_rate(step, settings) * group["rate"]
+
+
 def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
-    """Learning rate of a step: linear warm-up, then a cosine decay that reaches the minimum at `max_steps`."""
+    """Learning rate of a step: linear warm-up, then a linear or cosine decay that reaches the minimum at `max_steps`."""
     peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
     warmup, last = settings["warmup_steps"], settings["max_steps"]
     if step < warmup:
         return peak * (step + 1) / (warmup + 1)
     progress = min(1.0, (step - warmup) / max(1, last - warmup))
-    return least + 0.5 * (1 + math.cos(math.pi * progress)) * (peak - least)
+    left = {"linear": 1 - progress, "cosine": 0.5 * (1 + math.cos(math.pi * progress))}[settings["decay"]]
+    return least + left * (peak - least)
+
+
+def head_rate(config: GPTConfig, settings: Mapping[str, Any]) -> float:
+    r"""Factor by which the head learns faster than the rest: ``width / rank`` if ``settings["head_rate"]`` is "scaled".
+
+    A step of AdamW moves every weight by about the learning rate :math:`\eta`, in a direction correlated with the
+    head's inputs. A logit, the sum of r products with inputs of size 1 behind a LayerNorm, thus moves by about
+    :math:`\eta r`: with one rate for all ranks, the logits of a head of rank 4 move 72 times slower than those of a
+    head of rank 288. A rate in proportion to 1 / r moves them equally (Yang et al. 2022, table 3: output weights under
+    Adam); the head without a bottleneck keeps the rate as it is.
+    """
+    scaled = settings["head_rate"] == "scaled" and config.rank
+    return config.width / config.rank if scaled and config.rank else 1.0

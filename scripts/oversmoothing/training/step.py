@@ -19,7 +19,7 @@ from oversmoothing.training.batches import (
     validation_batches,
 )
 from oversmoothing.training.group import Group
-from oversmoothing.training.optimiser import build_optimiser, learning_rate
+from oversmoothing.training.optimiser import build_optimiser, head_rate, set_learning_rate
 
 
 class Step:
@@ -43,7 +43,7 @@ class Step:
         self.seed = seed
         self.precision = precision
         self.group = group
-        self.optimiser = build_optimiser(model, settings)
+        self.optimiser = build_optimiser(model, settings, {"head.weight": head_rate(model.config, settings)})
         self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
         self._replica = group.replicate(model)
 
@@ -60,8 +60,7 @@ class Step:
 
         `sequences` is from `draw`, and `step` is the number of completed steps.
         """
-        for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate(step, self.settings)
+        set_learning_rate(self.optimiser, step, self.settings)
         total = torch.zeros((), device=sequences.device)
         micros = self.share.micros
         for micro, batch in zip(micros, sequences, strict=True):

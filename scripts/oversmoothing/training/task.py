@@ -76,7 +76,7 @@ def perform(task: Task, group: Group) -> None:
     validation_split = read_split(task.validation, task.manifest, "validation", check=group.leads)
     corpus = read_manifest(task.manifest)
 
-    model = GPT(GPTConfig.from_dict(settings["model"]), seed).to(device)
+    model = GPT(GPTConfig.from_dict(settings["model"]), seed, training["initial"]).to(device)
     logger.info(
         "%s on %s in %s, %d process(es) of %d threads%s",
         model.config, device, precision, group.size, training["threads"],
