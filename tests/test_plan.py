@@ -184,7 +184,7 @@ def test_models_by_name():
     assert "bn4-s2" in models
     assert models["svd4-s2"].source == "bn288-s2"
     assert models["truth"].settings["model"]["rank"] is None
-    assert models["truth"].settings["model"]["width"] == 320
+    assert models["truth"].settings["model"]["layers"] == 3
     assert models["truth"].settings["training"]["learning_rate"] == DEFAULT["training"]["learning_rate"]
     assert models["bn4-s1"].settings["seed"] == 1
 
