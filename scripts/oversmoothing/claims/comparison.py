@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
-import scipy.stats
+from scipy.special import ndtri, stdtrit
 
 from oversmoothing.statistics import LEVEL, Difference, WindowSums, merge, paired_difference
 
@@ -163,13 +163,13 @@ class Comparison:
         """Return the distance from the effect to the interval's upper end at a one-sided level."""
         if self.reach:
             return self.reach(level)
-        return (self.high - self.effect) * float(scipy.stats.norm.isf(level) / scipy.stats.norm.isf(LEVEL))
+        return (self.high - self.effect) * float(ndtri(level) / ndtri(LEVEL))
 
     def margin_at(self, level: float) -> float:
         """Return the margin at a one-sided level."""
         if not self.freedom:
             return self.margin
-        return self.margin * float(scipy.stats.t.isf(level, self.freedom) / scipy.stats.t.isf(LEVEL, self.freedom))
+        return self.margin * float(stdtrit(self.freedom, level) / stdtrit(self.freedom, LEVEL))
 
 
 def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float = 0.0) -> Comparison:
@@ -198,7 +198,7 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
         sd, degrees = float(np.std(differences, ddof=1)), len(differences) - 1
 
         def reach(level: float) -> float:
-            return sd * float(scipy.stats.t.isf(level, degrees))
+            return sd * -float(stdtrit(degrees, level))
 
         own = reach(LEVEL)
         return replace(plain, low=effect - own, high=effect + own, interval=RESAMPLES, reach=reach)
@@ -216,7 +216,7 @@ def correlate(
     r = min(max(float(np.corrcoef(x, y)[0, 1]), -ALMOST_ONE), ALMOST_ONE)  # Fisher's transform of 1 is infinite
 
     def reach(level: float) -> float:
-        return math.tanh(math.atanh(r) + float(scipy.stats.norm.isf(level)) / math.sqrt(n - 3)) - r
+        return math.tanh(math.atanh(r) + float(-ndtri(level)) / math.sqrt(n - 3)) - r
 
     plain = Comparison(name, r, r, r, bound, n=n)
     if chance is None:
@@ -266,4 +266,4 @@ def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> tuple[float
             raise Missing(message) from None
     freedom = len(differences) - 1
     spread = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
-    return float(scipy.stats.t.isf(LEVEL, freedom)) * spread, freedom
+    return -float(stdtrit(freedom, LEVEL)) * spread, freedom
