@@ -15,11 +15,13 @@ TABLE := results/tables/oversmoothing
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
-	$(SNAKEMAKE) $(TABLE).csv
-	@echo && cat $(TABLE).md
+	@$(BIN)/oversmoothing run --cores $(CORES) $(TABLE).csv
+	@cat $(TABLE).md
+	@echo "The same as CSV, HTML and LaTeX: $(TABLE).*"
+	@echo "Next: \`make report\` for all tables and figures on one page, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."
 
 report: $(VENV)/.installed ## everything, and one web page of all of it: results/report.html
-	$(SNAKEMAKE)
+	@$(BIN)/oversmoothing run --cores $(CORES)
 	$(SNAKEMAKE) --report results/report.html
 
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from snakemake.io import IOCache, IOFile, _IOFile
+
 from tracking.checksums import compute_once
 
 

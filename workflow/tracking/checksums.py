@@ -5,8 +5,8 @@ family's logits are inputs of a dozen rules with several outputs each, so that r
 time than everything else that Snakemake's own process does.
 """
 
-import os
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from snakemake.io import _IOFile
@@ -20,11 +20,11 @@ def compute_once() -> None:
     @wraps(compute)
     async def checksum(file: _IOFile, *arguments: Any, **options: Any) -> str | None:
         try:
-            status = os.stat(file.file)
+            status = Path(file.file).stat()
         except OSError:  # missing, or not on this machine
             return await compute(file, *arguments, **options)
         key = (
-            (os.path.abspath(file.file), status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns),
+            (str(Path(file.file).absolute()), status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns),
             (arguments, tuple(sorted(options.items()))),
         )
         if key not in known:

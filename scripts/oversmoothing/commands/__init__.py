@@ -8,6 +8,7 @@ from importlib import import_module
 from oversmoothing.jobs import explain
 
 COMMANDS = {
+    "run": "run Snakemake and show one line: steps, losses, time left",
     "prompt": "continue a text with every trained model, side by side",
     "compare": "compare the tables and settings of two results folders",
     "needs": "print the operations, GPU hours, memory and disk space that a config needs",

@@ -177,8 +177,9 @@ def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, An
         }
     )
     logger.info(
-        "step %d: training loss %s, validation loss %.4f (best %.4f at step %d)",
+        "step %d of %d: training loss %s, validation loss %.4f (best %.4f at step %d)",
         progress.step,
+        settings["max_steps"],
         "-" if train_loss is None else f"{train_loss:.4f}",
         loss,
         progress.best_loss,

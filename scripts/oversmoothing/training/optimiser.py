@@ -40,7 +40,7 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, step: int, settings: Map
 
 
 def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
-    """Learning rate of a step: linear warm-up, then a linear or cosine decay that reaches the minimum at `max_steps`."""
+    """Learning rate of a step: linear warm-up, then a linear or cosine decay to the minimum at `max_steps`."""
     peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
     warmup, last = settings["warmup_steps"], settings["max_steps"]
     if step < warmup:
