@@ -169,7 +169,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
             "family differ in rank and not in N, and what a low rank costs is how far above the law the member ends"
         )
     parts += [
-        "A learning rate that falls along a cosine makes losses before the end higher than a training that ends "
+        "A learning rate that falls until the end makes losses before the end higher than a training that ends "
         "there would have; the exponents are of such curves, and no law of models trained to the end",
         "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
         "at their best about 4 %. Here only a model of smaller N than all that are fitted can show the like; members "
