@@ -30,6 +30,8 @@ def main(job: "Snakemake") -> None:
 def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
     """Draw training and validation loss against steps, one panel each and one line per model.
 
+    The loss before the first step is left out, which is so high that the lines could not be told apart.
+
     Parameters
     ----------
     histories : mapping
@@ -46,7 +48,7 @@ def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, An
         panels = figure.subplots(1, 2, sharex=True, sharey=True)
         for axes, (column, title) in zip(panels, KINDS.items(), strict=True):
             for model in models:
-                own = histories[model["model"]].dropna(subset=column)
+                own = histories[model["model"]].query("step > 0").dropna(subset=column)
                 axes.plot(own.step, own[column], markersize=3.5, linewidth=1.5, **looks[label(model)])
             axes.set_title(title)
             axes.grid(axis="y")
