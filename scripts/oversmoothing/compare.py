@@ -20,9 +20,14 @@ KEYS = (
     "metric",
     "representation",
     "measure",
+    "quantity",
     "condition",
     "decoding",
     "model",
+    "revision",
+    "step",
+    "layer",
+    "byte",
     "approximation",
 )  # columns that identify a row in some table; rank and seed are part of the model's name
 VALUES = ("mean", "value", "unargmaxable")  # the column of numbers; a table has one of these

@@ -12,6 +12,8 @@ import yaml
 from hub_models import write_neox
 from study import ROOT, TINY, Study
 
+from oversmoothing.compare import compare
+
 CONFIG = (TINY, "others.yaml")
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
@@ -45,6 +47,14 @@ def test_every_listed_table_is_there_with_its_rows(everything):
             text = (everything.folder / f"results/tables/{name}.{suffix}").read_text()
             assert len(text) > 200, f"{name}.{suffix}"
             assert not re.search(r"\bnan\b", text), f"{name}.{suffix}"
+
+
+def test_any_table_can_be_compared_with_itself(everything):
+    compared = compare(everything.folder / "results", everything.folder / "results")
+    assert {"oversmoothing", "along_training", "bytes", "saturation", "other_models"} <= set(compared)
+    for name, table in compared.items():
+        assert table.only_in.isna().all(), name
+        assert (table.difference.dropna() == 0).all(), name
 
 
 def test_no_figure_is_blank(everything):
