@@ -118,7 +118,7 @@ def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
 def test_code_counts_wherever_it_stands(scripts):
     before = fresh("train.py", scripts)
     scoring = fresh("score.py", scripts)
-    edit(scripts / "oversmoothing/model.py", "std=0.02 * scale", "std=0.03 * scale")
+    edit(scripts / "oversmoothing/model.py", "std=std * scale", "std=1.5 * std * scale")
     changed = fresh("train.py", scripts)
     assert changed != before
     assert fresh("score.py", scripts) == scoring

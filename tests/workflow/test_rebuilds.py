@@ -112,7 +112,7 @@ RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, T
     ("path", "old", "new", "expected"),
     [
         ("scripts/oversmoothing/metrics.py", "/ -math.log(2)", "/ -math.log(3)", {"score": 2, "tbat": 2, TABLE: 1}),
-        ("scripts/oversmoothing/model.py", "std=0.02 * scale", "std=0.03 * scale", RETRAINED),
+        ("scripts/oversmoothing/model.py", "std=std * scale", "std=1.5 * std * scale", RETRAINED),
         ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
         ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
         ("scripts/oversmoothing/argmaxability/classes.py", "result.status == UNDECIDED", "result.status != 0", {}),
