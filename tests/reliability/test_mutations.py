@@ -141,7 +141,7 @@ MUTATIONS = {
     ),
     "one of many comparisons decides alone": (
         f"{LIBRARY}/statistics.py",
-        "    return expanded(float(scipy.stats.norm.sf(np.nanquantile(largest, 1 - level))), windows)\n",
+        "    return expanded(float(ndtr(-np.nanquantile(largest, 1 - level))), windows)\n",
         "    return expanded(level, windows)\n",
         "claims/test_together.py",
     ),
