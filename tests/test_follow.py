@@ -102,6 +102,26 @@ def test_at_the_end_there_is_a_moment_left(study):
     assert study.line == "6 of 6 steps · a moment left"
 
 
+def test_a_job_that_failed_no_longer_runs_and_may_start_again(study):
+    study.reads(PLAN)
+    study.starts("train", 13, "bn4-s1337")
+    study.starts("train_truth", 7, "truth")
+    study.reads(
+        "[Sun Nov 22 05:29:41 2026]\n"
+        "Error in rule train:\n"
+        "    message: None\n"
+        "    jobid: 13\n"
+        "    output: results/models/bn4-s1337/weights.safetensors\n"
+        "    log: results/logs/train/bn4-s1337.log (check log file(s) for error details)\n"
+        "Trying to restart job 13.\n"
+    )
+    assert study.line == "0 of 6 steps · train truth truth"
+    assert study.follower.waiting["train"] == 3
+    study.starts("train", 13, "bn4-s1337")
+    assert study.line == "0 of 6 steps · train truth truth, train bn4-s1337"
+    assert study.follower.waiting["train"] == 2
+
+
 def test_nothing_is_promised_before_a_training_shows_its_speed(study):
     study.reads(PLAN)
     study.starts("score", 1, "other")

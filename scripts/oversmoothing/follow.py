@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _STEP = re.compile(r"step (\d+) of (\d+): .*validation loss ([\d.]+)")
-_FIELDS = {"log": "log", "jobid": "number", "wildcards": "wildcards"}
+_FIELDS = ("log", "wildcards")  # of Snakemake's description of a job
 TAIL = 4096  # bytes of a log that hold its last evaluation
 
 
@@ -19,7 +19,6 @@ class Job:
     rule: str
     start: float
     log: str = ""
-    number: str = ""
     wildcards: str = ""
 
     def __str__(self) -> str:
@@ -59,20 +58,28 @@ class Follower:
         self.running: dict[str, Job] = {}
         self.durations: dict[str, list[float]] = {}
         self.last: deque[str] = deque(maxlen=40)  # lines, to be shown after an error
-        self._announced: Job | None = None
+        self._announced: Job | None = None  # whose description is being read
+        self._failed = False  # a description of a failure is being read
         self._counting = False
 
     def read(self, line: str) -> None:
         """Take in a line that Snakemake printed."""
         self.last.append(line)
         text = line.strip()
-        if found := re.fullmatch(r"(?:local)?(?:rule|checkpoint) (\w+):", text):
+        described = re.fullmatch(r"    (\w+): (.*)", line.rstrip())
+        if not described and not line.startswith("    "):
+            self._announced, self._failed = None, text.startswith("Error in rule ")
+        if found := re.fullmatch(r"(?:local)?rule (\w+):", text):
             self._announced = Job(found[1], self.clock())
-        elif self._announced and (found := re.fullmatch(r"    (\w+): (.*)", line.rstrip())):
-            if found[1] in _FIELDS:
-                setattr(self._announced, _FIELDS[found[1]], found[2])
-            if found[1] == "jobid":
-                self.running[found[2]] = self._announced
+        elif described and self._failed:
+            job = self.running.pop(described[2], None) if described[1] == "jobid" else None
+            if job:  # it may be restarted
+                self.waiting[job.rule] = self.waiting.get(job.rule, 0) + 1
+        elif described and self._announced:
+            if described[1] in _FIELDS:
+                setattr(self._announced, described[1], described[2])
+            if described[1] == "jobid":
+                self.running[described[2]] = self._announced
                 self.waiting[self._announced.rule] = max(0, self.waiting.get(self._announced.rule, 0) - 1)
         elif found := re.match(r"Finished jobid: (\d+)", text):
             job = self.running.pop(found[1], None)

@@ -35,10 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
-        try:
-            show(process, follower, log)
-        except KeyboardInterrupt:  # Snakemake has it too, and stops its jobs
-            print("\nstopping ...", file=sys.stderr)
+        show(process, follower, log)
         status = process.wait()
     if status:
         print("".join(follower.last), f"All that was printed: {LOG}", sep="\n", file=sys.stderr)
@@ -61,6 +58,9 @@ def show(process: subprocess.Popen[str], follower: Follower, log: IO[str]) -> No
         except queue.Empty:
             write(follower.line())
             continue
+        except KeyboardInterrupt:  # Snakemake has it too, and stops its jobs
+            print("\nstopping ...", file=sys.stderr)
+            continue
         if line is None:
             break
         log.write(line)
@@ -68,11 +68,12 @@ def show(process: subprocess.Popen[str], follower: Follower, log: IO[str]) -> No
         follower.read(line)
         if lines.empty():
             write(follower.line())
-    write(f"{follower.line()}\n")
+    write(follower.line())
+    print(file=sys.stderr)
 
 
 def write(text: str) -> None:
     """Replace the last line of the terminal."""
     width = shutil.get_terminal_size().columns - 1
-    shown = text if len(text.rstrip()) <= width else f"{text[: width - 1]}…"
+    shown = text if len(text) <= width else f"{text[: width - 1]}…"
     print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)

@@ -148,13 +148,14 @@ def _legend(table: pd.DataFrame) -> list[str]:
             f"with `bottleneck_norm: after`, {frozen}"
         )
     if (table.measure == SHARE).any():
-        alike = ["learning rate", "scale of initial weights", *(["training seed"] if table.seed.nunique() == 1 else [])]
+        seed = "; there is one training seed" if table.seed.nunique() == 1 else ""
         parts += [
             "Share of the cost: how far the loss of a retrained head is above the full model's, as a share of how far "
             "the loss of the model with its rank learned from scratch is; -: there is no such model, or the interval "
             "of its cost is not above 0",
-            "The remainder of that cost cannot be attributed to a single cause: the rest of that model was trained "
-            f"through its narrow head, and all ranks share one {', one '.join(alike)}. A head that is retrained for "
-            "longer may cost less",
+            "What it differs from 1 by cannot be attributed to a single cause: the rest of the model learned from "
+            "scratch was trained through its narrow head, and the two by different recipes (`training` and `retrained` "
+            f"in the config), which may suit some ranks less than others{seed}. A head retrained for longer may cost "
+            "less",
         ]
     return [*parts, directions(table.better)]
