@@ -86,6 +86,21 @@ def test_times_every_metric(files):
     assert first["tbat"] < first["tbat_published_method"]
 
 
+def test_above_the_highest_rank_the_published_method_does_not_run(files, monkeypatch):
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn20-s1", "truth"))
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", None)
+    head = np.random.default_rng(0).normal(size=(V, 30))
+    (row,) = measure("bn20-s1", head, own, truth, 0.9, 0.22, highest_rank=29)
+    assert row["tbat_published_method"] is None
+    assert row["tbat"] > 0
+    other = {"model": "bn4-s1", "rank": 4, **dict.fromkeys(TIMED, 1e-4)}
+    table = cost_table(pd.DataFrame([other, row]), MODELS, read_published([PUBLISHED]))
+    cells = table[table.model == "bn20-s1"].set_index("metric")
+    assert pd.isna(cells.loc["tbat_published_method", "mean"])
+    assert pd.isna(cells.loc["tbat", "ratio"])
+    assert "nan" not in markdown(cost_page(table, "Costs"))
+
+
 def test_unlike_sets_are_an_error_that_names_model_and_position(files, monkeypatch):
     own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "truth"))
     right = costs.reject_set_by_linear_programs
@@ -180,7 +195,9 @@ def test_scripts_time_positions_and_set_the_table(files):
                 weights=[files / f"{name}.safetensors" for name in names],
             ),
             output=[files / "costs.parquet"],
-            params=SimpleNamespace(settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "models": names}),
+            params=SimpleNamespace(
+                settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "highest_rank": None, "models": names}
+            ),
         )
     )
     metric_cost_table.main(

@@ -20,7 +20,7 @@ def costs(ranks=(4, 8, 288), published=("4", "8", "512")):
     for rank, known in zip(ranks, published, strict=True):
         for i, metric in enumerate(TIMED):
             mean = (10.0 ** (i - 5)) * rank
-            row = {"model": f"bn{rank}-s1", "rank": rank, "metric": metric, "mean": mean, "ratio": np.nan}
+            row = {"model": f"bn{rank}-s1", "rank": rank, "metric": metric, "mean": mean, "n": 2, "ratio": np.nan}
             row |= {"published_model": known, "published_mean": 2 * mean if known else np.nan}
             rows.append(row | ({"ratio": 1234.0} if metric == "tbat" else {}))
     return pd.DataFrame(rows)
@@ -62,6 +62,16 @@ def test_labels_of_lines_that_meet_keep_apart():
     heights = [text.get_position()[1] for text in axes.texts if text.get_text() in NAMES]
     assert len(heights) == 6
     assert np.diff(np.sort(heights)).min() > 0.04
+
+
+def test_a_rank_at_which_the_published_method_did_not_run_has_no_ratio():
+    table = costs()
+    table.loc[(table["rank"] == 288) & (table.metric == "tbat_published_method"), "mean"] = np.nan
+    table.loc[table["rank"] == 288, "ratio"] = np.nan
+    figure = script.draw(table)
+    assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 2
+    assert "nan" not in " ".join(texts(figure))
+    assert set(NAMES) <= set(texts(figure))
 
 
 def test_several_seeds_are_averaged():

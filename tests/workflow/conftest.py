@@ -3,19 +3,48 @@
 import shutil
 
 import pytest
-from study import Study, copy_project
+from filelock import FileLock
+from recipes import follow
+from study import Study, copy_built, copy_project
 
 
 @pytest.fixture(scope="session")
-def study(tmp_path_factory):
-    """A project whose main table has been built once; tests leave it as they found it."""
-    study = copy_project(tmp_path_factory.mktemp("study"))
-    study.snakemake()
-    return study
+def once(tmp_path_factory, worker_id):
+    """Build a project in a folder of that name, once for all processes that run the tests; return the folder."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def build_once(name, build):
+        folder, built = shared / name, shared / f"{name}.built"
+        with FileLock(shared / f"{name}.lock"):
+            if not built.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                build(folder)
+                built.touch()
+        return folder
+
+    return build_once
+
+
+@pytest.fixture(scope="session")
+def built(once):
+    """Folder of a project whose main table has been built."""
+    return once("built", lambda folder: copy_project(folder).snakemake())
+
+
+@pytest.fixture(scope="session")
+def study(built, tmp_path_factory):
+    """A project whose main table has been built; tests leave it as they found it."""
+    return copy_built(built, tmp_path_factory.mktemp("study") / "study")
 
 
 @pytest.fixture
 def copy(study, tmp_path):
     """A built project that a test may spoil."""
-    shutil.copytree(study.folder, tmp_path / "copy")
-    return Study(tmp_path / "copy")
+    return copy_built(study.folder, tmp_path / "copy")
+
+
+@pytest.fixture(scope="session")
+def everything(once, built):
+    """A project after the recipes of CONTRIBUTING.md, with all its tables and figures and its report; only to read."""
+    return Study(once("everything", lambda folder: follow(folder, built)))

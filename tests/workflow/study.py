@@ -1,5 +1,6 @@
 """A copy of the project with a small text, and Snakemake run in it as a user would."""
 
+import hashlib
 import json
 import os
 import random
@@ -13,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "results/tables/oversmoothing.csv"
 TINY = "tests/config/tiny.yaml"
+COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
 
 @dataclass
@@ -30,7 +32,7 @@ class Study:
     def snakemake(self, *targets, config=TINY, options=(), check=True):
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-        environment["NUMBA_CACHE_DIR"] = str(self.folder / "compiled")  # goes with the folder
+        environment["NUMBA_CACHE_DIR"] = str(self.folder / COMPILED)
         command = self.command(*targets, config=config, options=options)
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
         output = done.stdout + done.stderr
@@ -54,12 +56,30 @@ class Study:
         return lambda: path.write_text(text)
 
 
-def copy_project(folder):
-    """Copy what a clone holds, and write a small text beside it."""
+def copy_project(folder, built=None):
+    """Copy what a clone holds, and write a small text beside it; what a built project has compiled stays compiled."""
     for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "tests/config"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".snakemake"))
     write_text(folder / "text.jsonl")
+    if built:
+        _keep_compiled(folder, built)
     return Study(folder)
+
+
+def copy_built(built, folder):
+    """Copy a project with all that it has built and compiled."""
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns(COMPILED))
+    _keep_compiled(folder, built)
+    return Study(folder)
+
+
+def _keep_compiled(folder, built):
+    """Copy the machine code of another project, half a minute's work; numba finds it by the hash of its folder."""
+    for source in (built / COMPILED).iterdir():
+        name = source.name.rsplit("_", 1)[0]
+        (module,) = (path for path in (folder / "scripts/oversmoothing").rglob(name) if path.is_dir())
+        digest = hashlib.sha1(str(module).encode()).hexdigest()
+        shutil.copytree(source, folder / COMPILED / f"{name}_{digest}", dirs_exist_ok=True)
 
 
 def write_text(path, documents=3000):

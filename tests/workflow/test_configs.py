@@ -63,8 +63,8 @@ def write_config(folder, name="thesis", **corpus):
     return str(path)
 
 
-def test_from_the_hub_to_the_table_without_a_network_between(hub, tmp_path, monkeypatch):
-    study = copy_project(tmp_path)
+def test_from_the_hub_to_the_table_without_a_network_between(hub, built, tmp_path, monkeypatch):
+    study = copy_project(tmp_path, built)
     config = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000})
     study.snakemake("assets", config=config)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")

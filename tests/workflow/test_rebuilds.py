@@ -5,6 +5,8 @@ import shutil
 import time
 
 import pytest
+from recipes import MINE
+from study import TINY
 
 TABLE = "oversmoothing_table"
 TAU = ("metrics:\n", "metrics:\n  tau: 0.8\n")  # a change of the tiny config
@@ -42,18 +44,28 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
-def test_bytes_follow_the_scores_and_their_table_the_statistics(copy, tmp_path):
+@pytest.fixture
+def planned(everything, tmp_path):
+    """Plan the project in which all is built, under the tiny config with some of its text replaced."""
+
+    def plan(target, *replaced):
+        text = (everything.folder / TINY).read_text()
+        for old, new in replaced:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "changed.yaml").write_text(text)
+        return everything.planned(target, config=(str(tmp_path / "changed.yaml"), MINE))
+
+    return plan
+
+
+def test_bytes_follow_the_scores_and_their_table_the_statistics(planned):
     """What a truth says of bytes needs no score, so another tau leaves it as it is."""
     figure = "results/figures/argmax_frequency.png"
-    copy.snakemake(figure)
-    assert copy.planned(target=figure) == {}
-    text = (copy.folder / "tests/config/tiny.yaml").read_text()
-    config = tmp_path / "bytes.yaml"
-    config.write_text(text.replace(*TAU))
+    assert planned(figure) == {}
     drawn = {"bytes_table": 1, "argmax_frequency_figure": 1}
-    assert copy.planned(target=figure, config=str(config)) == {"score": 2, "bytes": 2, **drawn}
-    config.write_text(text.replace("resamples: 100", "resamples: 200"))
-    assert copy.planned(target=figure, config=str(config)) == drawn
+    assert planned(figure, TAU) == {"score": 2, "bytes": 2, **drawn}
+    assert planned(figure, ("resamples: 100", "resamples: 200")) == drawn
 
 
 def test_a_new_bottleneck_trains_one_model(study, tmp_path):
@@ -63,25 +75,19 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
-def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(copy, tmp_path):
+def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(planned):
     table = "results/tables/imposed_rank.csv"
-    copy.snakemake(table)
-    assert copy.planned(target=table) == {}
-    text = (copy.folder / "tests/config/tiny.yaml").read_text()
-    config = tmp_path / "heads.yaml"
+    assert planned(table) == {}
     one = {"retrain_head": 1, "retrained_logits": 1, "score": 1, "imposed_rank_table": 1}
     for norm, heads in (("[none, after]", 2), ("[none]", 1), ("[after]", 1)):
-        config.write_text(text.replace("retrained: {ranks: [4, 8],", f"retrained: {{norm: {norm}, ranks: [4, 8, 12],"))
-        assert copy.planned(target=table, config=str(config)) == one | dict.fromkeys(list(one)[:3], heads)
-        config.write_text(text.replace("retrained: {", f"retrained: {{norm: {norm}, "))  # fewer rows
-        assert copy.planned(target=table, config=str(config)) == ({} if heads == 2 else {"imposed_rank_table": 1})
-    config.write_text(
-        text.replace("retrained: {ranks: [4, 8], max_steps: 6,", "retrained: {ranks: [4, 8], max_steps: 8,")
-    )
+        more = planned(table, ("retrained: {ranks: [4, 8],", f"retrained: {{norm: {norm}, ranks: [4, 8, 12],"))
+        assert more == one | dict.fromkeys(list(one)[:3], heads)
+        fewer_rows = planned(table, ("retrained: {", f"retrained: {{norm: {norm}, "))
+        assert fewer_rows == ({} if heads == 2 else {"imposed_rank_table": 1})
     all_heads = {"retrain_head": 4, "retrained_logits": 4, "score": 4, "imposed_rank_table": 1}
-    assert copy.planned(target=table, config=str(config)) == all_heads
-    config.write_text(text.replace("svd_ranks: [4, 16]", "svd_ranks: []").replace("ranks: [4, 8]", "ranks: []"))
-    assert copy.planned(target=table, config=str(config)) == {"imposed_rank_table": 1}
+    assert planned(table, ("ranks: [4, 8], max_steps: 6,", "ranks: [4, 8], max_steps: 8,")) == all_heads
+    none = (("svd_ranks: [4, 16]", "svd_ranks: []"), ("ranks: [4, 8]", "ranks: []"))
+    assert planned(table, *none) == {"imposed_rank_table": 1}
 
 
 def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from recipes import MINE
 
 from oversmoothing.weights import load_model
 
@@ -15,31 +16,25 @@ SHOWN = {"showcase_logits": 3, "showcase_svd_logits": 2, "showcase_score": 4, "s
 DRAWN = {"next_byte_figure": 1, "next_byte_svd_figure": 1}
 
 
-@pytest.fixture(scope="module")
-def shown(study):
-    study.snakemake(*EVERYTHING)
-    return study
-
-
 @pytest.fixture
-def changed(shown, tmp_path):
+def changed(everything, tmp_path):
     """Write the tiny config with another showcase; return what it would redo."""
 
     def plan(old, new):
-        text = (shown.folder / "tests/config/tiny.yaml").read_text()
+        text = (everything.folder / "tests/config/tiny.yaml").read_text()
         assert old in text
         (tmp_path / "changed.yaml").write_text(text.replace(old, new))
-        return shown.planned(*EVERYTHING, config=str(tmp_path / "changed.yaml"))
+        return everything.planned(*EVERYTHING, config=(str(tmp_path / "changed.yaml"), MINE))
 
     return plan
 
 
-def test_the_table_holds_what_the_models_say(shown):
-    table = pd.read_csv(shown.folder / "results/tables/next_byte.csv").set_index(["prompt", "model"])
+def test_the_table_holds_what_the_models_say(everything):
+    table = pd.read_csv(everything.folder / "results/tables/next_byte.csv").set_index(["prompt", "model"])
     assert len(table) == 2 * 5
     for name, prompt, target in (("water", b"wate", "r"), ("democracy", b"our system, where v", "o")):
         for model in ("truth", "bn4-s1337", "bn16-s1337"):
-            gpt = load_model(shown.folder / f"results/models/{model}/weights.safetensors")
+            gpt = load_model(everything.folder / f"results/models/{model}/weights.safetensors")
             with torch.inference_mode():
                 p = gpt(torch.tensor([list(prompt)]))[0, -1].softmax(dim=-1).numpy()
             assert table.p_next[name, model] == pytest.approx(p[ord(target)], rel=1e-4)
@@ -50,15 +45,15 @@ def test_the_table_holds_what_the_models_say(shown):
     assert table.tbat.notna().sum() == 4
 
 
-def test_prompts_of_any_length_keep_their_order(shown):
-    windows = pd.read_parquet(shown.folder / "results/showcase/windows.parquet")
+def test_prompts_of_any_length_keep_their_order(everything):
+    windows = pd.read_parquet(everything.folder / "results/showcase/windows.parquet")
     assert [len(prompt) for prompt in windows.prompt] == [4, 19]
-    logits = pd.read_parquet(shown.folder / "results/showcase/logits/truth.parquet")
+    logits = pd.read_parquet(everything.folder / "results/showcase/logits/truth.parquet")
     assert logits.target.tolist() == [ord("r"), ord("o")]
     assert not np.allclose(logits.logits[0], logits.logits[1])
 
 
-def test_a_second_run_does_nothing(shown, changed):
+def test_a_second_run_does_nothing(everything, changed):
     assert changed("", "") == {}
 
 
@@ -67,15 +62,15 @@ def test_another_prompt_reruns_no_window_and_trains_nothing(changed):
     assert found == {"draw_showcase": 1, **SHOWN, **DRAWN, "oversmoothing_illustrated": 1}
 
 
-def test_a_renamed_prompt_redraws_its_figures_alone(shown, tmp_path):
-    text = (shown.folder / "tests/config/tiny.yaml").read_text().replace("name: water", "name: lake")
+def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
+    text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("name: water", "name: lake")
     (tmp_path / "lake.yaml").write_text(text)
     for part, rule in (("", "next_byte_figure"), ("svd_", "next_byte_svd_figure")):
         target = f"results/figures/next_byte_{part}lake.png"
-        assert shown.planned(target, config=str(tmp_path / "lake.yaml")) == {"next_byte_table": 1, rule: 1}
+        assert everything.planned(target, config=(str(tmp_path / "lake.yaml"), MINE)) == {"next_byte_table": 1, rule: 1}
 
 
-def test_tau_rescores_the_showcase_and_runs_no_model(shown, changed):
+def test_tau_rescores_the_showcase_and_runs_no_model(everything, changed):
     found = changed("metrics:\n", "metrics:\n  tau: 0.8\n")
     assert found["showcase_score"] == 4
     assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(found)
@@ -86,9 +81,9 @@ def test_a_new_rank_asks_that_model_alone(changed):
     assert (found["train"], found["showcase_logits"], found["showcase_score"], found["showcase_tbat"]) == (1, 1, 1, 1)
 
 
-def test_a_prompt_that_fits_no_block_stops_before_anything_runs(shown, tmp_path):
-    text = (shown.folder / "tests/config/tiny.yaml").read_text().replace("prompt: wate", f"prompt: {'wate' * 9}")
+def test_a_prompt_that_fits_no_block_stops_before_anything_runs(everything, tmp_path):
+    text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("prompt: wate", f"prompt: {'wate' * 9}")
     (tmp_path / "long.yaml").write_text(text)
-    output = shown.snakemake(*EVERYTHING, config=str(tmp_path / "long.yaml"), check=False)
+    output = everything.snakemake(*EVERYTHING, config=(str(tmp_path / "long.yaml"), MINE), check=False)
     assert "showcase.0: the prompt of water has 36 bytes, and the block of bn4-s1337 32; shorten the prompt" in output
     assert "Traceback" not in output

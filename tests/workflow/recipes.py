@@ -1,0 +1,105 @@
+"""The recipes of CONTRIBUTING.md, followed to the letter in a copy of the project, which then makes everything."""
+
+import json
+import re
+import textwrap
+
+import yaml
+from hub_models import write_neox
+from study import ROOT, TINY, copy_project
+
+SECTIONS = dict(
+    section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
+)
+CATALOGUE = "scripts/oversmoothing/catalogue"
+NEOX = {"name": "neox", "hub": "./neox", "revisions": ["step0", "step4"]}
+MINE = "mine.yaml"
+SETTINGS = {
+    "corpus": {"source": "poems", "paths": ["poems/*.txt"]},
+    "decodings": [*yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"], {"name": "top-a", "a": 0.2}],
+    "others": {"bytes": 1000, "context": 64, "models": [NEOX]},
+}
+CONFIG = (TINY, MINE)
+PLACES = "places.json"  # how many each recipe touched
+
+
+def blocks(recipe):
+    """Return the code of a recipe, in order, without its indentation."""
+    (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
+    return [textwrap.dedent(code) for code in re.findall(r"```\w+\n(.*?)```", text, flags=re.DOTALL)]
+
+
+class Contributor:
+    """Follows recipes in a copy of the project, and counts the places that each touches."""
+
+    def __init__(self, study):
+        self.study = study
+        self.places = {}
+
+    def add(self, recipe, path, code, before=None):
+        """Put code into a file, before some text of it or at its end; a file of that name may be new."""
+        file = self.study.folder / path
+        text = file.read_text() if file.exists() else ""
+        assert before is None or text.count(before) == 1, f"{path}: {before!r}"
+        start = len(text) if before is None else text.index(before)
+        file.write_text(f"{text[:start]}{code}{text[start:]}")
+        self.places[recipe] = self.places.get(recipe, 0) + 1
+
+
+def follow(folder, built):
+    """Put six new things into a copy of the project; make all tables, figures and the report."""
+    study = copy_project(folder, built)
+    contributor = Contributor(study)
+    add = contributor.add
+
+    (metric,) = blocks("A metric")
+    add("A metric", f"{CATALOGUE}/metrics.py", textwrap.indent(metric, "    "), before='    "tbat": Metric(')
+
+    entry, function = blocks("A decoding method")
+    add("A decoding method", f"{CATALOGUE}/decoders.py", textwrap.indent(entry, "    "), before='    "bat": Decoder(')
+    add("A decoding method", "scripts/oversmoothing/decoding.py", f"{function}\n\n", before="def nucleus(")
+
+    (rule,) = blocks("A table")
+    add("A table", "workflow/rules/tables.smk", f"\n\n{rule}")
+    caption = (
+        "**Greedy decoding.** How much each rank leaks under it, against the truth that is decoded in the same way.\n"
+    )
+    add("A table", "workflow/report/tables/greedy.rst", caption)
+
+    script, rule = blocks("A figure")
+    add("A figure", "scripts/tto_figure.py", script)
+    add("A figure", "workflow/rules/tables.smk", f"\n\n{rule}")
+    caption = "**TTO by rank.** A line for each truth: how much of the model's mass lies outside the truth's nucleus.\n"
+    add("A figure", "workflow/report/figures/tto.rst", caption)
+
+    module, opener = blocks("A corpus")
+    function, listed = opener.split("SOURCES:")
+    (line,) = re.findall(r'^    "poems".*\n', listed, flags=re.MULTILINE)
+    sources = study.folder / "scripts/oversmoothing/corpus/sources.py"
+    add("A corpus", "scripts/oversmoothing/corpus/poems.py", module)
+    add("A corpus", "scripts/oversmoothing/corpus/sources.py", f"{function}\n\n", before="def files(")
+    sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
+
+    test, claim = blocks("A claim")
+    add("A claim", "scripts/oversmoothing/claims/models.py", f"\n\n{test}")
+    claims = study.folder / "scripts/oversmoothing/claims/claims.py"
+    inner = textwrap.indent(textwrap.dedent(claim.strip().removeprefix("(").removesuffix(")").strip("\n")), "    ")
+    (first,) = re.findall(r"^CLAIMS.*\n", claims.read_text(), flags=re.MULTILINE)
+    claims.write_text(claims.read_text().replace(first, first + inner + "\n"))
+    contributor.places["A claim"] += 1
+
+    (folder / PLACES).write_text(json.dumps(contributor.places))
+    write_poems(folder)
+    for name, seed in (("step0", 0), ("step4", 1)):
+        write_neox(folder / "neox" / name, seed)
+    (folder / MINE).write_text(yaml.safe_dump(SETTINGS))
+    study.snakemake("all", config=CONFIG)
+    study.snakemake("all", config=CONFIG, options=["--report", "report.html"])
+
+
+def write_poems(folder):
+    """Write the text of the study as files of poems."""
+    texts = [json.loads(line)["text"] for line in (folder / "text.jsonl").read_text().splitlines()]
+    (folder / "poems").mkdir()
+    for i in range(3):
+        (folder / f"poems/{i}.txt").write_text("\n***\n".join(texts[i::3]))
