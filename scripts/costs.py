@@ -23,12 +23,13 @@ def main(job: "Snakemake") -> None:
     use_threads(1)
     rows = draw_rows(job.input.truth, settings["positions"], settings["seed"])
     truth = read_positions(job.input.truth, rows)
+    timing = {key: settings[key] for key in ("tau", "delta", "highest_rank")}
     costs: list[dict] = []
     with tqdm(total=len(rows) * len(settings["models"]), unit="position", disable=None) as bar:
         for model, logits, weights in zip(settings["models"], job.input.logits, job.input.weights, strict=True):
             bar.set_description(model)
             own = read_positions(logits, rows)
-            for cost in measure(model, read_head(weights), own, truth, settings["tau"], settings["delta"]):
+            for cost in measure(model, read_head(weights), own, truth, **timing):
                 costs.append(cost)
                 bar.update()
     write_table(job.output[0], pa.Table.from_pylist(costs, schema=COSTS), provenance(settings))

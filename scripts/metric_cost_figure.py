@@ -47,7 +47,7 @@ def draw(table: pd.DataFrame) -> Figure:
         others = cycle(OTHERS)
         for metric, own in table.groupby("metric", sort=False):
             label, colour, marker = TBAT.get(metric) or (METRICS[metric].name, *next(others))
-            line = own.groupby("rank", as_index=False)["mean"].mean()
+            line = own.groupby("rank", as_index=False)["mean"].mean().dropna()
             axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
             ends.append((label, colour, line["mean"].iloc[-1]))
             if metric != "tbat":
@@ -59,7 +59,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.yaxis.set_minor_locator(NullLocator())
         axes.grid(axis="y")
         axes.set_ylabel("seconds of processor time")
-        axes.set_title("What a metric costs at one position")
+        axes.set_title(f"What a metric costs at one position (mean of {int(table.n.max()):,})")
         _label_ends(axes, ends)
         axes.plot([], [], color="0.35", marker="o", label="measured here")
         if table.published_mean.notna().any():
@@ -83,8 +83,10 @@ def _published_ranks(table: pd.DataFrame) -> list[int]:
 
 
 def _ratios(axes: Axes, table: pd.DataFrame) -> None:
-    """Connect the two TBAT lines at each rank and label the ratio between them."""
+    """Connect the two TBAT lines at each rank that has both, and label the ratio between them."""
     for rank, own in table.groupby("rank"):
+        if own.ratio.isna().all():
+            continue
         means = own.groupby("metric")["mean"].mean()
         low, high = means["tbat"], means["tbat_published_method"]
         axes.plot([rank, rank], [low, high], zorder=1, **SPAN)

@@ -82,7 +82,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
         f"The times of {METRICS[AGAINST_TRUTHS[0]].name} to {METRICS[AGAINST_TRUTHS[-1]].name} are mostly the overhead "
         "of a call: a position takes far less time where one call handles many",
         "Ratio: how many times `reject_set` is faster than one linear program per token, the median over positions; "
-        "both gave the same sets on every one of them",
+        "both gave the same sets on every one of them. -: linear programs above `costs.highest_rank` are not run",
     ]
     if table.published_mean.notna().any():
         parts.append("The published times were taken on other hardware: compare how they grow, not their level")
