@@ -10,15 +10,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
+FIGURE := results/figures/oversmoothing
 
 .PHONY: table report smoke so-far test test-slow test-slurm lint format keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
-	@$(BIN)/oversmoothing run --cores $(CORES) $(TABLE).csv
-	@cat $(TABLE).md
-	@echo "The same as CSV, HTML and LaTeX: $(TABLE).*"
-	@echo "Next: \`make report\` for all tables and figures on one page, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."
+	@$(BIN)/oversmoothing run --cores $(CORES) $(TABLE).csv $(FIGURE).png
+	@$(BIN)/oversmoothing page
+	@echo "With intervals, as CSV, HTML, LaTeX and Markdown: $(TABLE).*; as a picture: $(FIGURE).*"
+	@echo "Next: \`make report\` for all tables and figures, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."
 
 report: $(VENV)/.installed ## everything, and one web page of all of it: results/report.html
 	@$(BIN)/oversmoothing run --cores $(CORES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table along training; write the figure as PNG and SVG."""
+    """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 
 

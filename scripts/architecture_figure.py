@@ -32,7 +32,7 @@ Shape = Mapping[str, Any]
 
 
 def main(job: "Snakemake") -> None:
-    """Write the figure as PNG and SVG."""
+    """Write the figure."""
     write_figure(draw(job.params.settings["models"]), job.output)
 
 

@@ -33,7 +33,7 @@ NEVER, SOMETIMES = "0.25", "0.94"
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table of bytes; write the figure as PNG and SVG."""
+    """Read the table of bytes; write the figure."""
     models = job.params.settings["models"]
     shares = argmax_shares(read_csv(job.input[0]), models)
     write_figure(draw(shares, models, job.params.settings["truths"]), job.output)

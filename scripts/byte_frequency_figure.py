@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read the family's samples and the windows; write the figure as PNG and SVG."""
+    """Read the family's samples and the windows; write the figure."""
     models = job.params.settings["models"]
     frequencies = byte_frequencies(job.input.windows, job.input.samples, models)
     write_figure(draw(frequencies, models), job.output)

@@ -24,7 +24,7 @@ OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table of bytes; write the figure as PNG and SVG."""
+    """Read the table of bytes; write the figure."""
     settings = job.params.settings
     figure = draw(read_csv(job.input[0]), settings["models"], settings["truth"])
     write_figure(figure, job.output)

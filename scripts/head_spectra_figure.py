@@ -19,7 +19,7 @@ COLUMNS = 3
 
 
 def main(job: "Snakemake") -> None:
-    """Read the spectra of each model; write the figure as PNG and SVG."""
+    """Read the spectra of each model; write the figure."""
     models = job.params.settings["models"]
     spectra = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, job.input, strict=True)}
     write_figure(draw(spectra, models), job.output)

@@ -26,7 +26,7 @@ FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
 def main(job: "Snakemake") -> None:
-    """Read the imposed-rank table; write the figure as PNG and SVG."""
+    """Read the imposed-rank table; write the figure."""
     write_figure(draw(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
 
 

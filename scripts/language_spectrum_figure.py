@@ -19,7 +19,7 @@ PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 
 
 def main(job: "Snakemake") -> None:
-    """Read the spectra of every text; write the figure as PNG and SVG."""
+    """Read the spectra of every text; write the figure."""
     settings = job.params.settings
     spectra = {text: read_table(path).to_pandas() for text, path in zip(settings["texts"], job.input, strict=True)}
     write_figure(draw(spectra, settings["ranks"]), job.output)

@@ -18,7 +18,7 @@ PANELS = {"anisotropy": "anisotropy (mean cosine)", "outlier_dimensions": "outli
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table along training; write the figure as PNG and SVG."""
+    """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 
 

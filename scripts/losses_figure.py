@@ -18,7 +18,7 @@ KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 
 
 def main(job: "Snakemake") -> None:
-    """Read the histories; write the figure as PNG and SVG."""
+    """Read the histories; write the figure."""
     models = job.params.settings["models"]
     columns = ["step", *KINDS]
     histories = {

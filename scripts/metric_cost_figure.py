@@ -28,7 +28,7 @@ SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table; write the figure as PNG and SVG."""
+    """Read the table; write the figure."""
     write_figure(draw(read_csv(job.input[0], dtype={"published_model": str})), job.output)
 
 

@@ -37,7 +37,7 @@ AGAINST = "a truth: what models are held against"
 
 
 def main(job: "Snakemake") -> None:
-    """Read a prompt, the models' logits and the table of their scores; write the figure as PNG and SVG."""
+    """Read a prompt, the models' logits and the table of their scores; write the figure."""
     settings, window = job.params.settings, job.params.window
     prompt, target = read_prompts(job.input.windows)[window]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]

@@ -22,7 +22,7 @@ PANELS = {
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table of other people's models; write the figure as PNG and SVG."""
+    """Read the table of other people's models; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 
 

@@ -18,7 +18,7 @@ LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "
 
 
 def main(job: "Snakemake") -> None:
-    """Read the table along training; write the figure as PNG and SVG."""
+    """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 
 

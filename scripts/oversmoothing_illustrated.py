@@ -30,7 +30,7 @@ EXPLAINED = (
 
 
 def main(job: "Snakemake") -> None:
-    """Read the first prompt, the family's logits and the table of oversmoothing; write the figure as PNG and SVG."""
+    """Read the first prompt, the family's logits and the table of oversmoothing; write the figure."""
     prompt, target = read_prompts(job.input.windows)[0]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}

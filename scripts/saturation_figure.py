@@ -26,7 +26,7 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "
 
 
 def main(job: "Snakemake") -> None:
-    """Read the law and the points; write the figure as PNG and SVG."""
+    """Read the law and the points; write the figure."""
     law, points = (read_table(path).to_pandas() for path in (job.input.law, job.input.points))
     write_figure(draw(law, points, **job.params.settings), job.output)
 

@@ -33,7 +33,7 @@ SMALLEST, LARGEST = 4.0, 150.0  # area of the dots, in points squared
 
 
 def main(job: "Snakemake") -> None:
-    """Count the bytes of the training text; write the chart as PNG and SVG."""
+    """Count the bytes of the training text; write the chart."""
     write_figure(draw(count_bytes(read_split(job.input.training, job.input.manifest, "train"))), job.output)
 
 

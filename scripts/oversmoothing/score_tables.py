@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from tabulate import tabulate
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, is_best, labelled, model_cells
@@ -124,3 +125,24 @@ def finding(table: pd.DataFrame) -> str:
     )
     ends = [f"{row['mean']:.3f} at rank {rank}" for rank, row in by_rank.iloc[[0, -1]].iterrows()]
     return f"{start}: TTO is {', '.join(ends)}"
+
+
+def for_terminal(table: pd.DataFrame) -> str:
+    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's."""
+    blocks = []
+    for truth, own in table.groupby("truth", sort=False):
+        own = pd.concat([own, table[table.truth.isna()]])
+        rows = []
+        for rank, models in own.groupby("rank"):
+            means = models.groupby("metric", sort=False)[["mean", "published_mean"]].mean()
+            cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means.to_numpy()]
+            rows.append([str(rank), *cells])
+        header = ["", *(METRICS[metric].name for metric in own.metric.unique())]
+        text = tabulate(rows, header, "simple", disable_numparse=True, stralign="right")
+        seeds = f", means of {own.seed.nunique()} seeds" if own.seed.nunique() > 1 else ""
+        blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)\n\n{text}")
+    return "\n\n".join(blocks)
+
+
+def _or_dash(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.3f}"

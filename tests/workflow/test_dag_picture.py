@@ -15,7 +15,7 @@ EVERYTHING = {
     "language": {"corpora": [{"name": "prose", "paths": ["text.jsonl"]}]},
     "others": {"models": [{"name": "other", "hub": "owner/other"}]},
 }
-UNDRAWN = {"all", "architecture_figure"}
+UNDRAWN = {"all", "story", "architecture_figure"}
 
 
 def closure(edges):

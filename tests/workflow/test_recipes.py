@@ -73,8 +73,8 @@ def test_a_metric_has_a_panel_in_the_figure_of_imposed_ranks(everything):
 
 
 def text_of(figure, everything):
-    """Return the words of a figure, which the SVG holds as comments beside their outlines."""
-    return " ".join(re.findall(r"<!-- (.*?) -->", figure.read_text()))
+    """Return the words of a figure."""
+    return " ".join(re.findall(r"<text[^>]*>(.*?)</text>", figure.read_text(), flags=re.DOTALL))
 
 
 def test_a_decoding_method_is_scored_sampled_and_accepted_at_the_command_line(everything):

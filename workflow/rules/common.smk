@@ -116,7 +116,7 @@ def figure(name, category, label, **wildcards):
     shown = report(
         f"{path}.svg", caption=caption, category=category, labels={"result": label}
     )
-    return {"png": f"{path}.png", "svg": shown}
+    return {"png": f"{path}.png", "pdf": f"{path}.pdf", "svg": shown}
 
 
 resource_scopes:

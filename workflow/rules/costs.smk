@@ -1,7 +1,7 @@
 """Cost of the metrics in seconds per position, with TBAT as published and as computed here.
 
 Needs: the logits of the family and of the first truth, the family's heads, and the thesis's Table I.1.
-Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex} and figures/metric_cost.{png,svg}.
+Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex} and figures/metric_cost.{png,svg,pdf}.
 """
 
 

@@ -2,7 +2,7 @@
 
 Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
-along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg}.
+along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
 """
 
 

@@ -3,7 +3,7 @@
 Needs: the corpus, weights and hidden states of the full model, logits and scores of the family and of truncated heads.
 Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them) and
 history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex};
-figures/imposed_rank.{png,svg}.
+figures/imposed_rank.{png,svg,pdf}.
 """
 
 IMPOSED = plan.imposed_rank.rows(config)

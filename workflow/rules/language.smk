@@ -2,7 +2,7 @@
 
 Needs: the training and the evaluation split, and the files that `language.corpora` names.
 Makes: language/tokenizer.json, language/{spectra,sizes}/{text}.parquet,
-tables/language_dimensionality.{csv,md,html,tex}, figures/language_spectrum.{png,svg}.
+tables/language_dimensionality.{csv,md,html,tex}, figures/language_spectrum.{png,svg,pdf}.
 """
 
 SPLITS_READ = ["train", "evaluation"]

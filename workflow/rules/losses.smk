@@ -1,7 +1,7 @@
 """Losses and accuracy of the models, and the course of their training.
 
 Needs: the histories of the models trained here, and logits; the thesis's Table 3.1.
-Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg} (Figure 3.1).
+Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg,pdf} (Figure 3.1).
 """
 
 

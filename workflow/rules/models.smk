@@ -1,7 +1,7 @@
 """The models: the family, whose members differ in the rank of the head, and the truths that they are measured against.
 
 Needs: the training and validation bytes; for a model with `path:`, that file.
-Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/; figures/architecture.{png,svg}
+Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/; figures/architecture.{png,svg,pdf}
 (Figure 2.1).
 """
 

@@ -2,7 +2,7 @@
 
 Needs: the evaluation split and the manifests of `snakemake assets`.
 Makes: others/{model}/{revision}.parquet and {revision}.spectrum.parquet; tables/other_models.{csv,md,html,tex};
-figures/other_models.{png,svg}.
+figures/other_models.{png,svg,pdf}.
 """
 
 OTHERS = plan.others.revisions(config)

@@ -3,7 +3,7 @@
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
 `quality.language_model` names, or else one trained here; the thesis's tables.
 Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_quality.parquet,
-tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/byte_frequency.{png,svg} (Figure 5.1).
+tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/byte_frequency.{png,svg,pdf} (Figure 5.1).
 """
 
 LANGUAGE_MODEL = (

@@ -1,7 +1,7 @@
 """A law of losses fitted to training histories, and where each model leaves it (Godey et al. 2024).
 
 Needs: the histories and weights of the models trained here, and the files that `saturation.histories` names.
-Makes: saturation/{law,points}.parquet; tables/saturation.{csv,md,html,tex}; figures/saturation.{png,svg}.
+Makes: saturation/{law,points}.parquet; tables/saturation.{csv,md,html,tex}; figures/saturation.{png,svg,pdf}.
 """
 
 STUDIED = plan.saturation.trained_models(config, MODELS)

@@ -1,7 +1,7 @@
 """Tables of scores as CSV, Markdown, HTML and LaTeX, beside the thesis's numbers.
 
 Needs: scores, and the thesis's tables under resources/published/.
-Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg}, tables/decodings (E.1 to E.6),
+Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf}, tables/decodings (E.1 to E.6),
 tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
 tables/tbat_approximation.
 """

@@ -10,6 +10,7 @@ from oversmoothing.jobs import explain
 COMMANDS = {
     "run": "run Snakemake and show one line: steps, losses, time left",
     "prompt": "continue a text with every trained model, side by side",
+    "page": "print the main table, and write the page of what there is, index.html",
     "compare": "compare the tables and settings of two results folders",
     "needs": "print the operations, GPU hours, memory and disk space that a config needs",
     "progress": "print how far a run is while it goes on",

@@ -23,7 +23,11 @@ from oversmoothing.store.atomic import atomic_path
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
-METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # no dates or versions in files
+METADATA = {  # no dates or versions in files
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+}
 
 Look = Mapping[str, Any]
 Looks = Mapping[str, Look]  # by label in the legend
@@ -57,12 +61,14 @@ def style() -> Iterator[None]:
         "axes.spines.top": False,
         "axes.titlelocation": "left",
         "figure.constrained_layout.use": True,
-        "font.family": ["DejaVu Sans"],  # ships with matplotlib, so text is the same everywhere
+        "font.family": ["DejaVu Sans", "sans-serif"],  # the first ships with matplotlib, so text is the same everywhere
         "grid.color": "0.9",
         "legend.fontsize": "small",
         "legend.frameon": False,
         "legend.title_fontsize": "small",
+        "pdf.fonttype": 42,  # letters, not outlines, here and in SVG
         "savefig.dpi": DPI,
+        "svg.fonttype": "none",
         "svg.hashsalt": "oversmoothing",
     }
     with mpl.rc_context(look):
@@ -70,7 +76,7 @@ def style() -> Iterator[None]:
 
 
 def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
-    """Write a figure to each path, as .png or .svg by its suffix; equal figures give equal bytes."""
+    """Write a figure to each path, as .png, .svg or .pdf by its suffix; equal figures give equal bytes."""
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
         with style(), atomic_path(path) as temporary:

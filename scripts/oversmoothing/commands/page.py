@@ -1,0 +1,33 @@
+"""Print the main table, and write the story page, index.html, from what a results folder has."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from oversmoothing.jobs import UserError
+from oversmoothing.layout import read_csv
+from oversmoothing.score_tables import for_terminal
+from oversmoothing.story.page import write_story
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    results = Path(parser().parse_args(arguments).results)
+    paths = [*sorted(results.glob("tables/*.csv")), *sorted(results.glob("figures/*.png"))]
+    if not paths:
+        raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
+    write_story(paths, results / "index.html")
+    main_table = results / "tables/oversmoothing.csv"
+    if main_table.exists():
+        print(for_terminal(read_csv(main_table)), end="\n\n")
+    print(f"On a page, with what it means: {results / 'index.html'}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
+    found = argparse.ArgumentParser(
+        prog="oversmoothing page", description=__doc__, epilog="example: oversmoothing page results"
+    )
+    found.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
+    return found

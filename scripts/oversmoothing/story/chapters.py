@@ -1,0 +1,164 @@
+"""The chapters of the story page, in the thesis's order: their words, tables, figures and claims."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of `charts.by_rank`.
+
+    Attributes
+    ----------
+    table : str
+        The table it is drawn from; further ones may follow in `more`, with the same columns.
+    title : str
+    menus : mapping
+        Label of each menu by the column it selects.
+    more : tuple of str
+    only : mapping
+        Values that a column is restricted to.
+    series : str
+        Column that distinguishes lines, if it is not ours against the published.
+    """
+
+    table: str
+    title: str
+    menus: Mapping[str, str]
+    more: tuple[str, ...] = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there."""
+
+    heading: str
+    text: tuple[str, ...]
+    claims: tuple[str, ...] = ()  # chapters of the claims
+    terms: Mapping[str, str] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+
+
+CHAPTERS = (
+    Chapter(
+        "The models",
+        (
+            "All models of the family read bytes and share everything but one number: how many dimensions enter the LM "
+            "head. The truth is a further model without that bottleneck, which stands in for the language.",
+        ),
+        claims=("3",),
+        terms={
+            "family": "Models that are trained alike and differ in the rank of what enters the head.",
+            "rank": "The number of dimensions that enter the head, which maps them to one logit for each of 256 bytes.",
+            "truth": "The model whose distributions count as right.",
+        },
+        charts=(Chart("losses", "Validation loss and accuracy by rank", {"metric": "measure"}),),
+        tables=("losses",),
+        figures=("architecture", "losses"),
+    ),
+    Chapter(
+        "Oversmoothing",
+        ("Does a model of low rank give probability to bytes to which the truth gives next to none?",),
+        claims=("4", "F", "B", "I"),
+        terms={
+            "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
+            "TTO": "Tail-token oversmoothing: the probability that the model adds outside the truth's nucleus.",
+            "NSMD": "Nucleus-set mass difference: the probability that it takes away inside the nucleus.",
+            "TV": "Total variation: half the sum of all differences in probability.",
+            "KL": "Kullback-Leibler divergence of the model from the truth, in nats.",
+            "TBAT": "The model's mass on bytes to which, for all that its head can tell, the truth may give nothing; "
+            "it needs no truth.",
+        },
+        charts=(
+            Chart(
+                "decodings",
+                "Oversmoothing by rank",
+                {"metric": "metric", "decoding": "decoding", "truth": "truth"},
+                more=("tbat",),
+            ),
+        ),
+        tables=("oversmoothing", "bytes", "next_byte", "entropy_difference", "argmaxability", "metric_cost"),
+        figures=(
+            "oversmoothing_illustrated",
+            "byte_oversmoothing",
+            "argmax_frequency",
+            "oversmoothing_against_loss",
+            "metric_cost",
+            "utf8_bytes",
+        ),
+    ),
+    Chapter(
+        "What the models write",
+        (
+            "Every model continues the prompt of every window, under every decoding, with the same random numbers. "
+            "How far the samples are from people's text is measured against a second set of human texts.",
+        ),
+        claims=("5", "G"),
+        terms={
+            "MAUVE": "Closeness of two sets of texts, from 0 to 1, in the eyes of a language model.",
+            "byte TV": "Total variation between the frequencies of bytes in the samples and in human text.",
+        },
+        charts=(
+            Chart(
+                "sample_quality",
+                "Quality of samples by rank",
+                {"metric": "measure", "decoding": "decoding"},
+                only={"kind": ("family",)},
+            ),
+        ),
+        tables=("samples", "sample_quality"),
+        figures=("byte_frequency",),
+    ),
+    Chapter(
+        "What decoding mends",
+        (
+            "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
+            "decoded in the same way.",
+        ),
+        claims=("6",),
+        tables=("decodings_pooled", "decodings", "tbat"),
+    ),
+    Chapter(
+        "Heads cut to a lower rank",
+        (
+            "The same rank can be imposed after training, by a singular value decomposition of the full model's head, "
+            "or by training a new head on its frozen hidden states.",
+        ),
+        claims=("7",),
+        charts=(
+            Chart(
+                "imposed_rank",
+                "Ways of imposing a rank",
+                {"measure": "measure", "truth": "truth"},
+                series="way",
+            ),
+        ),
+        tables=("svd", "imposed_rank", "effective_rank", "tbat_approximation"),
+        figures=("imposed_rank",),
+    ),
+    Chapter(
+        "Saturation, along training, and the language",
+        (
+            "Godey et al. (2024) ask whether a narrow head makes small models end above the law of losses that larger "
+            "ones follow, and how many dimensions a language has.",
+        ),
+        claims=("8",),
+        terms={
+            "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
+            "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",
+        },
+        tables=("saturation", "along_training", "language_dimensionality", "other_models"),
+        figures=(
+            "saturation",
+            "along_training",
+            "layers_along_training",
+            "head_spectra",
+            "language_spectrum",
+            "other_models",
+        ),
+    ),
+)

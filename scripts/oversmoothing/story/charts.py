@@ -1,0 +1,118 @@
+"""Charts of the story page: a measure against rank, with menus for what is shown, ours beside the published."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+OURS, PUBLISHED = "this run", "the thesis"
+MENU = "menu_"  # before the name of a column that a menu selects
+
+
+def by_rank(
+    table: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]], description: str
+) -> dict[str, Any]:
+    """Specification, for Vega-Lite, of a line of means with their intervals against rank, and the published one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, as the tables' CSV files: ``rank``, ``mean``, ``unit``, perhaps ``low``, ``high``, ``series``,
+        ``published_model``, ``published_mean``, and the columns of `menus`. A missing value in such a column stands
+        under every choice of its menu.
+    menus : mapping
+        Label of each menu by column. A column with one value gets none.
+    names : mapping
+        By column, the words for its values, where they are not the values themselves.
+    description : str
+        What the chart shows, for screen readers.
+    """
+    rows = _rows(table, list(menus))
+    params, selected = _menus(rows, menus, names)
+    shown = alt.Chart(alt.Data(values=json.loads(rows.to_json(orient="records"))))
+    for chosen in selected:
+        shown = shown.transform_filter(chosen)
+    ranks = sorted(rows["rank"].unique())
+    x = alt.X("rank:Q", title="rank", scale=alt.Scale(type="log", base=2, nice=False, padding=12))
+    x = x.axis(values=[rank for rank in ranks if rank & (rank - 1) == 0 or rank == ranks[-1]], format="d", grid=False)
+    y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=True))
+    series = list(dict.fromkeys(rows["series"]))
+    colour = alt.Color("series:N", title=None, sort=series, scale=alt.Scale(domain=series, range=_colours(series)))
+    dash = alt.condition(alt.datum.series == PUBLISHED, alt.value([5, 4]), alt.value([1, 0]))
+    base = shown.encode(x=x, color=colour)
+    line = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail="series:N")
+    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    points = base.mark_point(filled=True, size=80, opacity=1).encode(
+        y=y,
+        tooltip=[
+            alt.Tooltip("series:N", title="from"),
+            alt.Tooltip("model:N"),
+            alt.Tooltip("rank:Q", format="d"),
+            *[alt.Tooltip(f"{column}:N", title=label) for column, label in menus.items()],
+            alt.Tooltip("value:N", title="mean"),
+            alt.Tooltip("interval:N", title="95 % interval"),
+            alt.Tooltip("unit:N"),
+        ],
+    )
+    chart = alt.layer(line, bars, points).add_params(*params)
+    chart = chart.properties(width="container", height=300, description=description)
+    words = alt.AxisConfig(labelFontSize=13, titleFontSize=13)
+    legend = alt.LegendConfig(orient="bottom", labelFontSize=13, labelLimit=400, symbolSize=100)
+    view = alt.ViewConfig(stroke=None)
+    return chart.configure(background="transparent", view=view, axis=words, legend=legend).to_dict()
+
+
+def _rows(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return one row per point: ours, and the published ones at their own ranks."""
+    table = table.dropna(subset=["rank", "mean"]).assign(rank=lambda own: own["rank"].astype(int))
+    if "series" not in table:
+        table = table.assign(series=OURS)
+    for column in ("low", "high"):
+        table[column] = table.get(column, pd.Series(pd.NA, table.index))
+    kept = ["rank", "series", "model", "unit", "mean", "low", "high", *columns]
+    rows = [table[kept]]
+    if "published_mean" in table:
+        own = table.dropna(subset=["published_mean"])
+        own = own[own.published_model.astype(str).str.fullmatch(r"\d+(\.0)?")]
+        own = own.assign(
+            rank=own.published_model.astype(float).astype(int),
+            series=PUBLISHED,
+            model=own["published_truth"].map(lambda truth: f"against {truth}" if pd.notna(truth) else "")
+            if "published_truth" in own
+            else "",
+            mean=own.published_mean,
+            low=pd.NA,
+            high=pd.NA,
+        )
+        rows.append(own[kept].drop_duplicates(["rank", *columns]))
+    found = pd.concat([part.astype(object) for part in rows], ignore_index=True)
+    found["value"] = [f"{mean:.4g}" for mean in found["mean"]]
+    found["interval"] = [
+        f"{low:.4g} to {high:.4g}" if pd.notna(low) else "-" for low, high in zip(found.low, found.high, strict=True)
+    ]
+    return found.astype({"rank": int, "mean": float}).sort_values(["series", "rank"], kind="stable")
+
+
+def _menus(
+    rows: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]]
+) -> tuple[list[alt.Parameter], list[str]]:
+    """Return a menu for each column with several values, and the filters that obey them."""
+    params, filters = [], []
+    for column, label in menus.items():
+        values = list(dict.fromkeys(rows[column].dropna()))
+        if len(values) < 2:
+            continue
+        words = [names.get(column, {}).get(value, str(value).replace("_", " ")) for value in values]
+        menu = alt.binding_select(options=values, labels=words, name=f"{label} ")
+        params.append(alt.param(name=f"{MENU}{column}", value=values[0], bind=menu))
+        filters.append(f"datum.{column} === null || datum.{column} === {MENU}{column}")
+    return params, filters
+
+
+def _colours(series: Sequence[str]) -> list[str]:
+    """Return the colour of each series, that of the published ones grey."""
+    own = [name for name in series if name != PUBLISHED]
+    shades = dict(zip(own, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"), strict=False))
+    return [shades.get(name, "#888888") for name in series]

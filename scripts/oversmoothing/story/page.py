@@ -1,0 +1,230 @@
+"""The story page: one file with the answer, the verdicts, and chapters of charts, tables and figures."""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+import vl_convert
+from markdown_it import MarkdownIt
+
+from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.layout import read_csv
+from oversmoothing.score_tables import finding
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
+from oversmoothing.story.charts import by_rank
+from oversmoothing.story.look import PAGE
+
+QUESTION = "How does the softmax bottleneck affect what a language model generates?"
+VERDICTS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
+NAMES = {"metric": {name: metric.label for name, metric in METRICS.items()}}
+NUMBER = re.compile(r"^[(\-]?(?:<strong>)?[\d.,]+")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Tables (CSV, with Markdown beside it) and figures (SVG) by name."""
+
+    tables: dict[str, Path]
+    figures: dict[str, Path]
+
+    @classmethod
+    def of(cls, paths: Iterable[str | Path]) -> "Results":
+        """Results among paths such as ``tables/losses.csv`` and ``figures/losses.png``."""
+        by_kind: dict[str, dict[str, Path]] = {"tables": {}, "figures": {}}
+        for path in map(Path, paths):
+            by_kind[path.parent.name][path.stem] = path
+        return cls(**by_kind)
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Rows of a table, if it is there."""
+        return read_csv(self.tables[name]) if name in self.tables else None
+
+
+def write_story(paths: Iterable[str | Path], output: str | Path) -> None:
+    """Write the story page: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside them. The
+        page leaves out what is not among them.
+    output : path
+    """
+    results = Results.of(paths)
+    charts: list[dict] = []
+    body = [*_head(results), *_verdicts(results)]
+    for i, chapter in enumerate(CHAPTERS):
+        body += _chapter(results, i, chapter, charts)
+    body += _others(results)
+    text = PAGE.replace("TITLE", escape(QUESTION)).replace("BODY", "\n".join(body))
+    text = text.replace("SPECIFICATIONS", json.dumps(charts).replace("</", "<\\/"))
+    library = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
+    text = text.replace("LIBRARY", library if charts else "")
+    with atomic_path(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _head(results: Results) -> Iterator[str]:
+    """Yield the question, the answer in one sentence with its limits, the headline figure and the contents."""
+    yield f"<header><h1>{escape(QUESTION)}</h1>"
+    table = results.table("oversmoothing")
+    if table is not None:
+        yield f"<p class='answer'>{escape(finding(table))}.</p>"
+    yield (
+        "<p>A head maps a hidden vector of dimension <i>d</i> to <i>v</i> logits. Where <i>d</i> is below <i>v</i> - 1 "
+        "some distributions cannot be expressed, and probability may leak into tokens that should have none. All "
+        "numbers are of this run; the thesis's (J. Ward, University of Edinburgh, 2025) come from another corpus, "
+        "larger models and another truth: compare trends, not levels. Intervals are 95 % over windows of text and "
+        "leave out how far one training is from the next.</p></header>"
+    )
+    yield _picture(results, "oversmoothing")
+    links = [f'<a href="#chapter-{i}">{escape(chapter.heading)}</a>' for i, chapter in enumerate(CHAPTERS)]
+    yield f"<nav aria-label='Chapters'>{' '.join(links)}</nav>"
+
+
+def _verdicts(results: Results) -> Iterator[str]:
+    """Yield how many claims hold, do not hold and cannot be told, as buttons that filter the tiles of all chapters."""
+    claims = results.table("claims")
+    if claims is None:
+        return
+    counts = claims.verdict.value_counts()
+    yield "<section class='verdicts'><h2>Do the published findings hold here?</h2>"
+    yield "<p>Each tile in the chapters is a finding as a sentence that can fail; open one for its evidence.</p>"
+    yield "<div role='group' aria-label='Show verdicts'>"
+    for verdict, sign in VERDICTS.items():
+        yield (
+            f"<button class='{_class(verdict)}' data-verdict='{verdict}' aria-pressed='true'>"
+            f"<b>{int(counts.get(verdict, 0))}</b> {sign} {verdict}</button>"
+        )
+    yield "</div></section>"
+
+
+def _chapter(results: Results, i: int, chapter: Chapter, charts: list[dict]) -> Iterator[str]:
+    inside = [
+        *_charts(results, chapter.charts, charts),
+        *_tiles(results, chapter.claims),
+        *_tables(results, chapter.tables),
+        *_figures(results, chapter.figures),
+    ]
+    if not inside:
+        return
+    yield f"<section id='chapter-{i}'><h2>{escape(chapter.heading)}</h2>"
+    yield from (f"<p>{escape(text)}</p>" for text in chapter.text)
+    if chapter.terms:
+        terms = (f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in chapter.terms.items())
+        yield f"<dl>{''.join(terms)}</dl>"
+    yield from inside
+    yield "</section>"
+
+
+def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[str]:
+    """Yield a place for each chart whose table is there, and add its specification to `charts`."""
+    for chart in wanted:
+        tables = [results.table(name) for name in (chart.table, *chart.more)]
+        if tables[0] is None:
+            continue
+        table = pd.concat([own for own in tables if own is not None], ignore_index=True)
+        for column, values in chart.only.items():
+            table = table[table[column].isin(values)]
+        if chart.series:
+            table = table.assign(series=table[chart.series])
+        caption = f"<figcaption>{escape(chart.title)}</figcaption>"
+        yield f"<figure>{caption}<div class='chart' id='chart-{len(charts)}'></div></figure>"
+        charts.append(by_rank(table, chart.menus, NAMES, chart.title))
+
+
+def _tiles(results: Results, chapters: Sequence[str]) -> Iterator[str]:
+    claims = results.table("claims")
+    if claims is None or not (own := claims[claims.chapter.astype(str).isin(chapters)]).size:
+        return
+    yield "<div class='tiles'>"
+    for claim in own.to_dict("records"):
+        verdict = claim["verdict"]
+        facts = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in _evidence(claim))
+        summary = f"<b>{VERDICTS[verdict]} {verdict}</b> {escape(claim['statement'])}"
+        yield f"<details class='tile {_class(verdict)}' data-verdict='{verdict}'><summary>{summary}</summary>"
+        yield f"<dl>{facts}</dl></details>"
+    yield "</div>"
+
+
+def _evidence(claim: dict) -> Iterator[tuple[str, str]]:
+    """Yield what the verdict on a claim rests on."""
+    yield "tested by", claim["test"]
+    if pd.notna(claim["effect"]):
+        text = f"{claim['effect']:.3g}"
+        text += f" [{claim['low']:.3g}, {claim['high']:.3g}]" if pd.notna(claim["low"]) else ""
+        yield "weakest comparison", f"{claim['weakest']}: {text}"
+    if claim["comparisons"]:
+        yield "comparisons", f"{claim['held']} of {claim['comparisons']} hold, {claim['against']} speak against it"
+    if pd.notna(claim["run_to_run"]) and claim["run_to_run"] not in (0, float("inf")):
+        yield "one training from the next", f"up to {claim['run_to_run']:.3g}"
+    if pd.notna(claim["note"]):
+        yield "note", claim["note"]
+    if claim["by_construction"]:
+        yield "by construction", "no correct computation can refute it"
+    yield "on the printed means", claim["published_verdict"]
+    yield "where", f"{claim['place']} ({claim['id']})"
+
+
+def _tables(results: Results, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if name in results.tables:
+            yield _table(results.tables[name].with_suffix(".md").read_text(encoding="utf-8"))
+
+
+def _table(text: str) -> str:
+    """Fold a table's page in Markdown under its title."""
+    title, _, rest = text.partition("\n")
+    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
+    rendered = re.sub(r"<(/?)h2>", r"<\1h4>", rendered)
+    rendered = re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: _cell(cell[1]), rendered)
+    rendered = rendered.replace("<table>", "<div class='wide' tabindex='0'><table>").replace(
+        "</table>", "</table></div>"
+    )
+    return f"<details class='table'><summary>{escape(title.lstrip('# '))}</summary>{rendered}</details>"
+
+
+def _cell(text: str) -> str:
+    return f"<td class='n'>{text}</td>" if NUMBER.match(text) else f"<td>{text}</td>"
+
+
+def _figures(results: Results, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if picture := _picture(results, name):
+            yield f"<details class='figure'><summary>Figure: {_words(name)}</summary>{picture}</details>"
+
+
+def _picture(results: Results, name: str) -> str:
+    """Return a figure inside the page; "" if it is not there."""
+    if name not in results.figures:
+        return ""
+    data = b64encode(results.figures[name].with_suffix(".svg").read_bytes()).decode()
+    return f"<figure class='paper'><img alt='{_words(name)}' src='data:image/svg+xml;base64,{data}'></figure>"
+
+
+def _words(name: str) -> str:
+    return escape(name.replace("_", " "))
+
+
+def _others(results: Results) -> Iterator[str]:
+    """Yield tables and figures that no chapter names: of the showcase's prompts, or a contributor's."""
+    named = {name for chapter in CHAPTERS for name in chapter.tables} | {"claims"}
+    drawn = {name for chapter in CHAPTERS for name in chapter.figures} | {"oversmoothing"}
+    inside = [
+        *_tables(results, [name for name in results.tables if name not in named]),
+        *_figures(results, [name for name in results.figures if name not in drawn]),
+    ]
+    if inside:
+        yield "<section id='more'><h2>Further tables and figures</h2>"
+        yield from inside
+        yield "</section>"
+
+
+def _class(verdict: str) -> str:
+    return verdict.replace(" ", "-")

@@ -1,0 +1,42 @@
+"""`oversmoothing page`: the main table within 80 columns, and the page of what there is."""
+
+import pandas as pd
+import pytest
+
+from oversmoothing.commands import main
+
+METRICS = ("tto", "nsmd", "tv", "kl", "tbat")
+
+
+@pytest.fixture
+def results(tmp_path):
+    rows = [
+        {"truth": None if metric == "tbat" else "truth", "metric": metric, "model": f"bn{rank}-s{seed}", "rank": rank}
+        | {"seed": seed, "mean": mean + 0.1 * (seed - 1), "low": mean - 0.01, "high": mean + 0.01}
+        | {"unit": "probability", "published_model": str(rank), "published_mean": 0.25 if rank == 4 else None}
+        for metric in METRICS
+        for rank, mean in ((4, 0.3), (288, 0.1))
+        for seed in (1, 2)
+    ]
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame(rows).to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
+    (tmp_path / "tables/oversmoothing.md").write_text("# Oversmoothing\n\n| rank |\n|:---|\n| 4 |\n")
+    return tmp_path
+
+
+def test_it_prints_means_of_the_seeds_beside_the_thesiss_and_writes_the_page(results, capsys):
+    assert main(["page", str(results)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[:-1])) <= 80
+    assert lines[0].startswith("Oversmoothing by rank, against truth, means of 2 seeds")
+    assert lines[2].split() == ["TTO", "NSMD", "TV", "KL", "TBAT"]
+    assert lines[4].split() == ["4", *["0.350", "(0.250)"] * 5]
+    assert lines[5].split() == ["288", *["0.150", "(-)"] * 5]
+    assert lines[-1] == f"On a page, with what it means: {results}/index.html"
+    assert "TTO is 0.350 at rank 4, 0.150 at rank 288" in (results / "index.html").read_text()
+
+
+def test_a_folder_without_results_is_one_line(tmp_path, capsys):
+    assert main(["page", str(tmp_path)]) == 1
+    message = f"{tmp_path}: no tables and no figures; name a results folder, or run `make` first"
+    assert capsys.readouterr().err == f"Error: {message}\n"

@@ -1,0 +1,227 @@
+"""The story page: what it shows, and that in a real browser it needs no network and answers to the user."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from oversmoothing.score_tables import finding
+from oversmoothing.story.chapters import CHAPTERS
+from oversmoothing.story.charts import PUBLISHED, by_rank
+from oversmoothing.story.page import write_story
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40' height='20'/></svg>"
+MENUS = {"metric": "metric", "decoding": "decoding", "truth": "truth"}
+
+
+def scores(**changes):
+    """Return rows as in the CSV files of scores: two ranks, two metrics, two decodings, two truths."""
+    rows = [
+        {"truth": truth, "metric": metric, "unit": "probability", "decoding": decoding, "model": f"bn{rank}-s1"}
+        | {"rank": rank, "mean": mean, "low": mean - 0.01, "high": mean + 0.01, "published_model": str(rank)}
+        | {"published_truth": "NanoGPT 300M", "published_mean": mean / 2}
+        for truth in ("truth", "other")
+        for metric in ("tto", "tv")
+        for decoding in ("pure", "greedy")
+        for rank, mean in ((4, 0.4), (16, 0.1))
+    ]
+    return pd.DataFrame(rows).assign(**changes)
+
+
+def claims():
+    verdicts = ("holds", "does not hold", "cannot tell")
+    rows = [
+        {"id": f"claim-{i}", "chapter": "4", "place": "4.2", "statement": f"Statement {i} <b>.", "test": "A test."}
+        | {"by_construction": False, "verdict": verdict, "effect": 0.1, "low": 0.05, "high": 0.2, "weakest": "rank 4"}
+        | {"run_to_run": 0.3, "comparisons": 4, "held": 3, "against": 0, "note": None, "published_verdict": "holds"}
+        for i, verdict in enumerate(verdicts)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Tables and figures of a small study, and a table that no chapter knows."""
+    tables = {"oversmoothing": scores(), "decodings": scores(), "claims": claims(), "mine": scores()}
+    for folder in ("tables", "figures"):
+        (tmp_path / folder).mkdir()
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"tables/{name}.csv", index=False)
+        text = f"# About {name}.\n\n| rank | TTO |\n|:---|:---|\n| 16 | 0.100 [0.090, 0.110] |\n| 4 | **0.400** |\n"
+        (tmp_path / f"tables/{name}.md").write_text(text)
+    for suffix in ("png", "svg"):
+        (tmp_path / f"figures/oversmoothing.{suffix}").write_text(SVG)
+    return [*sorted(tmp_path.glob("tables/*.csv")), tmp_path / "figures/oversmoothing.png"]
+
+
+@pytest.fixture
+def page(results, tmp_path):
+    write_story(results, tmp_path / "index.html")
+    return tmp_path / "index.html"
+
+
+def own(page):
+    """Return the page's text without the library that draws the charts."""
+    return re.sub(r"<script>.*?</script>", "", page.read_text(), count=1, flags=re.DOTALL)
+
+
+def test_it_states_the_finding_the_verdicts_and_every_table(page):
+    text = own(page)
+    assert "<p class='answer'>The lower the rank, the more probability leaks: TTO is 0.400 at rank 4" in text
+    for sign in ("<b>1</b> ✓ holds", "<b>1</b> ✗ does not hold", "<b>1</b> ? cannot tell"):
+        assert sign in text
+    assert text.count("<details class='tile") == 3
+    assert "Statement 1 &lt;b&gt;." in text
+    assert "rank 4: 0.1 [0.05, 0.2]" in text
+    assert text.index("About oversmoothing.") < text.index("Further tables and figures") < text.index("About mine.")
+    assert "<td class='n'>0.100 [0.090, 0.110]</td>" in text
+    assert text.count("data:image/svg+xml") == 1
+
+
+def test_it_shows_only_what_it_is_given(results, tmp_path):
+    write_story([path for path in results if path.stem == "oversmoothing"], tmp_path / "little.html")
+    text = own(tmp_path / "little.html")
+    assert "TTO is 0.400" in text
+    assert "Do the published findings" not in text
+    assert "About decodings." not in text
+    assert text.count("<section id=") == 1
+
+
+class Tags(HTMLParser):
+    """Checks that elements are closed in order."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "hr"})
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.ids = []
+
+    def handle_starttag(self, tag, attributes):
+        self.ids += [value for name, value in attributes if name == "id"]
+        self.open += [] if tag in self.VOID else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_its_html_is_well_formed(page):
+    tags = Tags()
+    tags.feed(own(page))
+    assert tags.open == []
+    assert len(set(tags.ids)) == len(tags.ids) > 3
+
+
+def test_nothing_on_it_comes_from_elsewhere(page):
+    assert re.findall(r"(?:src|href)=[\"'](?!data:|#)", own(page)) == []
+
+
+def test_every_term_of_a_chapter_is_defined_once():
+    terms = [term for chapter in CHAPTERS for term in chapter.terms]
+    assert len(set(terms)) == len(terms)
+    assert {"family", "rank", "truth", "nucleus", "TTO", "NSMD", "TV", "KL", "TBAT"} <= set(terms)
+
+
+def test_a_chart_has_our_points_and_the_published_and_a_menu_for_each_choice():
+    chart = by_rank(scores(), MENUS, {"metric": {"tto": "TTO"}}, "Oversmoothing")
+    points = chart["data"]["values"]
+    ours = [point for point in points if point["series"] != PUBLISHED]
+    published = [point for point in points if point["series"] == PUBLISHED]
+    assert len(ours) == len(published) == 16
+    assert {point["mean"] for point in ours} == {0.4, 0.1}
+    assert {point["mean"] for point in published} == {0.2, 0.05}
+    assert ours[0]["interval"] == "0.39 to 0.41"
+    menus = {param["name"]: param["bind"] for param in chart["params"] if "bind" in param}
+    assert menus["menu_metric"]["options"] == ["tto", "tv"]
+    assert menus["menu_metric"]["labels"] == ["TTO", "tv"]
+    assert set(menus) == {"menu_metric", "menu_decoding", "menu_truth"}
+
+
+def test_a_column_with_one_value_has_no_menu_and_a_missing_truth_stands_under_every_one():
+    table = pd.concat([scores(decoding="pure"), scores(decoding="pure", metric="tbat", truth=None)])
+    chart = by_rank(table, MENUS, {}, "Oversmoothing")
+    menus = {param["name"]: param["bind"]["options"] for param in chart["params"] if "bind" in param}
+    assert menus == {"menu_metric": ["tto", "tv", "tbat"], "menu_truth": ["truth", "other"]}
+    assert "datum.truth === null || datum.truth === menu_truth" in json.dumps(chart)
+
+
+@pytest.mark.parametrize(
+    ("means", "says"),
+    [
+        ((0.4, 0.2, 0.1), "The lower the rank, the more probability leaks: TTO is 0.400 at rank 4, 0.100 at rank 16"),
+        ((0.4, 0.1, 0.2), "How much probability leaks does not follow rank: TTO is 0.400 at rank 4, 0.200 at rank 16"),
+        ((0.105, 0.102, 0.1), "How much probability leaks does not follow rank: TTO is 0.105 at rank 4"),
+    ],
+)
+def test_the_finding_is_no_more_than_the_numbers_say(means, says):
+    ranks = zip((4, 8, 16), means, strict=True)
+    rows = [
+        {"truth": "truth", "metric": "tto", "rank": r, "mean": m, "low": m - 0.01, "high": m + 0.01} for r, m in ranks
+    ]
+    assert finding(pd.DataFrame(rows)).startswith(says)
+
+
+PROBE = """
+<script>
+window.problems = [];
+addEventListener("error", event => problems.push(String(event.message)));
+console.error = (...words) => problems.push(words.join(" "));
+console.warn = (...words) => problems.push(words.join(" "));
+</script>
+"""
+USE = """
+<script>
+const wait = () => new Promise(resolve => setTimeout(resolve, 400));
+const marked = () => [...document.querySelectorAll("#chart-0 [aria-label*='mean']")];
+const marks = () => marked().map(mark => mark.getAttribute("aria-label"));
+addEventListener("load", async () => {
+  await wait();
+  const said = { charts: document.querySelectorAll(".chart svg").length, before: marks(), changed: [], shown: [] };
+  for (const menu of document.querySelectorAll("#chart-0 select")) {
+    const before = JSON.stringify(marks());
+    menu.selectedIndex = 1;
+    menu.dispatchEvent(new Event("change", { bubbles: true }));
+    await wait();
+    said.changed.push(JSON.stringify(marks()) !== before);
+  }
+  for (const tile of document.querySelectorAll(".tile")) {
+    tile.querySelector("summary").click();
+    said.shown.push(tile.open && tile.querySelector("dl").getBoundingClientRect().height > 0);
+  }
+  document.querySelector("button[data-verdict=holds]").click();
+  said.hidden = [...document.querySelectorAll(".tile")].map(tile => tile.hidden);
+  const head = document.querySelector("table th");
+  const column = () => [...head.closest("table").tBodies[0].rows].map(row => row.cells[0].textContent);
+  head.closest("details").open = true;
+  head.querySelector("button").click();
+  said.sorted = [column(), head.getAttribute("aria-sort")];
+  said.requests = performance.getEntriesByType("resource").map(entry => entry.name).filter(x => !x.startsWith("data:"));
+  said.problems = problems;
+  document.body.textContent = "SAID" + JSON.stringify(said) + "SAID";
+});
+</script>
+"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_in_a_browser_it_loads_nothing_and_menus_tiles_and_tables_answer(page, tmp_path):
+    text = page.read_text().replace("<head>", f"<head>{PROBE}", 1)
+    before, end, after = text.rpartition("</body>")
+    (tmp_path / "probed.html").write_text(before + USE + end + after)
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    done = subprocess.run([*command, (tmp_path / "probed.html").as_uri()], capture_output=True, text=True, timeout=300)
+    said = json.loads(done.stdout.split("SAID")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    assert said["problems"] == []
+    assert said["requests"] == []
+    assert said["charts"] == 1
+    assert len(said["before"]) >= 4
+    assert said["changed"] == [True, True, True]
+    assert said["shown"] == [True] * 3
+    assert said["hidden"] == [True, False, False]
+    assert said["sorted"] == [["4", "16"], "ascending"]
