@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from oversmoothing.bytes.table import NSMD
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.byte_shares import byte_axis
-from oversmoothing.figures.style import legend, model_looks, style, write_figure
+from oversmoothing.figures.style import legend, model_looks, named, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
@@ -95,9 +95,7 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
         below.set_ylabel("occurrences")
         byte_axis(below, used, "the text", others=False)
         above.set_xlim(below.get_xlim())
-        figure.suptitle(
-            f'Oversmoothing by the byte that comes next: NSMD against the truth "{truth}"', x=0.01, ha="left"
-        )
+        figure.suptitle(f"Oversmoothing by the byte that comes next: NSMD against {named(truth)}", x=0.01, ha="left")
         above.plot([], [], label="hollow: in one window alone, so without an interval", **HOLLOW)
         legend(figure, above.get_legend_handles_labels()[0], columns=2)
     return figure

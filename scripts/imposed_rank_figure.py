@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.figures.style import KINDS, Look, handles, legend, rank_axis, style, write_figure
+from oversmoothing.figures.style import KINDS, Look, handles, legend, named, rank_axis, style, write_figure
 from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
 from oversmoothing.jobs import run
 from oversmoothing.layout import ARROWS, read_csv
@@ -22,6 +23,7 @@ LABELS = {
     "normed": "head with LayerNorm retrained, rest frozen",
 }
 COLUMNS = 3
+BAND: dict[str, Any] = {"color": "0.35", "alpha": 0.15, "linewidth": 0}
 FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
@@ -65,9 +67,9 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
             axes.tick_params(labelbottom=True)
         drawn = {LABELS[kind]: look for kind, look in KINDS.items() if (own.way == WAYS[kind]).any()}
         entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
-        legend(figure, entries, columns=COLUMNS)
+        legend(figure, [*entries, Patch(label="95 % intervals", **BAND)], columns=COLUMNS)
         first, last = METRICS[AGAINST_TRUTHS[0]].name, METRICS[AGAINST_TRUTHS[-1]].name
-        title = f"Oversmoothing ({first} to {last}) against {truth}, pure decoding"
+        title = f"Oversmoothing ({first} to {last}) against {named(truth)}, pure decoding"
         figure.suptitle(title, x=0.01, ha="left", size="medium")
     return figure
 
@@ -78,7 +80,7 @@ def _line(axes: Axes, part: pd.DataFrame, look: Look) -> None:
     by_rank = part.groupby("rank")
     mean, low, high = by_rank["mean"].mean(), by_rank.low.min(), by_rank.high.max()
     axes.plot(mean.index, mean, markersize=6, linewidth=1.6, **look)
-    axes.fill_between(mean.index, low, high, color=look["color"], alpha=0.15, linewidth=0)
+    axes.fill_between(mean.index, low, high, **{**BAND, "color": look["color"]})
 
 
 if __name__ == "__main__":

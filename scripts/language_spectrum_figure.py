@@ -15,6 +15,7 @@ from oversmoothing.store.parquet import read_table
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
+RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 
 
@@ -78,11 +79,12 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
 
 def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
     inside = [rank for rank in ranks if rank <= 1.15 * largest]
-    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d; grey: the family's ranks")
+    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d")
     axes.set_xlim(1, 1.15 * largest)
     axes.set_ylim(0, 1)
     for rank in inside:
         axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
+        axes.annotate(f"rank {rank}", (rank, 1), xycoords=axes.get_xaxis_transform(), **RANK)
 
 
 def _powers(largest: int) -> list[int]:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.dynamics.table import steps
-from oversmoothing.figures.style import handles, legend, model_looks, rank_look, style, write_figure
+from oversmoothing.figures.style import handles, legend, model_looks, named, rank_look, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
@@ -37,7 +37,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 along = steps(table, model["model"], truth)
                 axes.plot(along["loss"], along["tto"], markersize=5, linewidth=1.5, **rank_look(model["rank"]))
                 axes.plot(along["loss"].iloc[-1:], along["tto"].iloc[-1:], **LAST)
-            axes.set_title(f"Against {truth}")
+            axes.set_title(f"Against {named(truth)}")
             axes.set_xlabel("loss (nats per byte); training goes from right to left")
             axes.grid()
         panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.figures.style import handles, legend, rank_axis, rank_look, style, write_figure
+from oversmoothing.figures.style import handles, legend, named, rank_axis, rank_look, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.score_tables import finding
@@ -46,7 +46,7 @@ def draw(table: pd.DataFrame) -> Figure:
         grid = iter(figure.subplots(rows, columns, squeeze=False).flat)
         for axes, ((truth, metric), own) in zip(grid, panels, strict=False):
             _panel(axes, own)
-            against = f" against {truth}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
+            against = f" against {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
             axes.set_title(METRICS[metric].name + against, weight="bold")
             axes.set_ylabel(METRICS[metric].unit)
             rank_axis(axes, sorted({*ranks, *own.published_model.dropna().astype(int)}), "rank", narrow=True)

@@ -113,7 +113,7 @@ def _entries(models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: L
     if points.extrapolated.notna().any():
         entries += handles({"the law at a model's size": LAW})
         entries.append(Patch(label="where 95 % of such losses lie", **BAND))
-        entries += handles({"from here on above it": RING})
+        entries += handles({"above it from this point on": RING})
     return entries
 
 

@@ -14,6 +14,8 @@ from oversmoothing.web_page import write_web_page
 
 DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
+PACKAGES = r"% needs \usepackage{booktabs,adjustbox}"
+NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
 MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
@@ -38,7 +40,7 @@ class Value:
     mean : float or None
         None or NaN gives a dash.
     sd, low, high : float or None
-        Standard deviation and interval, each shown if known; LaTeX has room for only one of the two.
+        Standard deviation and interval, each shown if known.
     best : bool
         Whether the number is bold.
     decimals : int or None
@@ -80,7 +82,7 @@ class Section:
     rows : sequence of mappings
         Cells by column; a missing column is a dash.
     widths : mapping, optional
-        In LaTeX, the share of the line of each column of long text. By default the table is shrunk to the line.
+        In LaTeX, the share of the line of each column of long text. By default a table too wide is shrunk to the line.
     notes : sequence of str
         Sentences on this table alone, placed after the page's legend.
     latex : bool
@@ -110,7 +112,7 @@ class Page:
     legend : sequence of str
         Sentences without full stops.
     intervals : str
-        Sentence on intervals, "" for none; omitted in LaTeX where no interval is shown.
+        Sentence on intervals, "" for none; omitted in LaTeX from tables without any.
     """
 
     title: str
@@ -159,12 +161,19 @@ def markdown_table(section: Section) -> str:
 def html(page: Page) -> str:
     """Page as an HTML fragment; each table scrolls in a frame of its own in a narrow window."""
     text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown(page))
-    return text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+    return html_tables(text)
+
+
+def html_tables(text: str) -> str:
+    """Give each table of an HTML fragment a frame to scroll in, and numbers their class, which keeps them on a line."""
+    text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
+    return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
 
 
 def latex(page: Page) -> str:
-    """Page as LaTeX tables with captions; requires the packages booktabs and graphicx."""
-    return "\n".join(_latex_table(page, section) for section in page.sections if section.latex)
+    """Page as LaTeX tables with captions and labels, after a comment that names the packages they need."""
+    tables = [section for section in page.sections if section.latex]
+    return "\n".join([PACKAGES, *(_latex_table(page, section, i) for i, section in enumerate(tables))])
 
 
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
@@ -230,7 +239,7 @@ def _markdown_cell(cell: Cell) -> str:
     return f"{text} {_markdown_prose(cell.note)}".rstrip()
 
 
-def _latex_table(page: Page, section: Section) -> str:
+def _latex_table(page: Page, section: Section, i: int) -> str:
     columns = section.columns
     layout = "l" + "r" * (len(columns) - 1)
     if section.widths is not None:
@@ -241,12 +250,24 @@ def _latex_table(page: Page, section: Section) -> str:
     rows = [" & ".join(_latex_cell(row.get(name)) for name in columns) + r" \\" for row in section.rows]
     body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
     table = "\n".join([*body, r"\end{tabular}"])
-    table = f"\\resizebox{{\\linewidth}}{{!}}{{%\n{table}}}" if section.widths is None else table
+    if section.widths is None:
+        table = f"\\begin{{adjustbox}}{{max width=\\linewidth}}\n{table}\n\\end{{adjustbox}}"
     size = "" if section.widths is None else "\\scriptsize\\raggedright\n"
-    shown = any(isinstance(cell, Value) and _shows_interval(cell) for row in section.rows for cell in row.values())
+    shown = any(isinstance(cell, Value) and _known(cell.low) for row in section.rows for cell in row.values())
     caption = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
     caption += _legend(page, [section], page.intervals if shown else "")
-    return f"\\begin{{table}}\n\\centering\n{size}{table}\n\\caption{{{_latex_prose(caption)}}}\n\\end{{table}}\n"
+    caption = f"\\caption{{{_latex_prose(caption)}}}\n\\label{{{_label(page.title, i)}}}"
+    return f"\\begin{{table}}\n\\centering\n{size}{table}\n{caption}\n\\end{{table}}\n"
+
+
+def _label(title: str, i: int) -> str:
+    """Name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
+    words = re.sub(r"\(.*?\)", "", CODE.sub(r"\1", title)).lower()
+    return f"tab:{'-'.join(re.findall('[a-z0-9]+', words)[:6])}-{i + 1}"
+
+
+def _number_class(text: str) -> str:
+    return " class='n'" if NUMBER.match(text) else ""
 
 
 def _latex_prose(text: str) -> str:
@@ -265,18 +286,13 @@ def _latex_cell(cell: Cell) -> str:
     text += rf" \pm {sd}" if sd else ""
     if cell.scientific:
         text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
-    text += rf"\ [{low}, {high}]" if _shows_interval(cell) else ""
+    text += rf"\ [{low}, {high}]" if low else ""
     return f"${text}$ {_latex_prose(cell.note)}".rstrip()
 
 
 def _latex_number(text: str) -> str:
     mantissa, _, exponent = text.replace(",", "{,}").partition("e")
     return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
-
-
-def _shows_interval(cell: Value) -> bool:
-    """Whether LaTeX shows the interval, which it does only where there is no standard deviation."""
-    return _known(cell.low) and not _known(cell.sd)
 
 
 def _digits(cell: Value) -> list[str]:

@@ -36,6 +36,7 @@ article { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .8
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { border-bottom-width: 2px; vertical-align: bottom; }
+.n { text-align: right; white-space: nowrap; }
 .bars { width: 100%; margin-bottom: .7rem; }
 .bars td { padding: .1rem .3rem .1rem 0; border: 0; white-space: nowrap; }
 .bars td:nth-child(2) { width: 100%; }

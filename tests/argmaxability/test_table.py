@@ -135,7 +135,8 @@ def test_markdown_of_each_name_is_that_name(b):
 
 
 def test_latex_is_balanced_and_escaped(table):
-    text = latex(argmaxability_page(table, "Title."))
+    comment, text = latex(argmaxability_page(table, "Title.")).split("\n", 1)
+    assert comment.startswith("% needs ")
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
     for escaped in (r"\%", r"\#", r"\&", r"\$", r"\_", r"\{", r"\}", r"\textbackslash{}", r"\textasciitilde{}"):

@@ -49,8 +49,8 @@ def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequen
     for name, look in looks.items():
         share = models[name]
         distance = (share - text).abs().sum() / 2
-        line = share[used].where(share[used] > 0)
-        axes.plot(place, line, linewidth=1.3, markersize=2.2, label=f"{name}: {distance:.3f}", **look)
+        points = share[used].where(share[used] > 0)  # without a line, which would end wherever a share is zero
+        axes.plot(place, points, markersize=4, label=f"{name}: {distance:.3f}", **{**look, "linestyle": "none"})
         if (never := share.drop(index=used).sum()) > 0:
             axes.plot([_beyond(used)], [never], markersize=6, **{**look, "linestyle": "none"})
     axes.set_yscale("log")
@@ -65,7 +65,7 @@ def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> No
     names = ["\n" * (i % lines) + byte_name(byte) for i, byte in enumerate(used)]
     if others:
         places, names = [*places, _beyond(used)], [*names, "all\nothers"]
-    axes.set_xticks(places, names, fontsize=9 if lines == 1 else 8)
+    axes.set_xticks(places, names, fontsize=10 if lines == 1 else 9)
     axes.set_xlim(-1, places[-1] + (2 if others else 1))
     axes.set_xlabel(f"bytes from the most to the least frequent of {of_text}")
 
@@ -91,7 +91,7 @@ def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> 
     axes.set_yticks([0, *(tick for tick in axes.get_yticks() if one < tick <= top)])
     axes.set_ylim(-0.25 * one, top)
     axes.axhline(one, color="0.4", linewidth=1, linestyle=":")
-    axes.text(1.01, one, f"one\n{one_of}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
+    axes.text(1.01, one, f"one\n{one_of}", transform=axes.get_yaxis_transform(), va="center", fontsize=9)
 
 
 def _beyond(used: Sequence[int]) -> int:

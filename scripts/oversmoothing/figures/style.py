@@ -119,6 +119,11 @@ def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ())
     return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
 
 
+def named(truth: str) -> str:
+    """A truth in a sentence: "the truth" where that is its name."""
+    return "the truth" if truth == "truth" else truth
+
+
 def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """Colour and marker of ordered items, such as steps, blocks or lengths of context; later ones are darker."""
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]

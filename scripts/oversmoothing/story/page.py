@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.layout import read_csv
+from oversmoothing.page import html_tables
 from oversmoothing.score_tables import finding
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
@@ -23,7 +24,6 @@ from oversmoothing.story.look import PAGE
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
 VERDICTS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
 NAMES = {"metric": {name: metric.label for name, metric in METRICS.items()}}
-NUMBER = re.compile(r"^[(\-]?(?:<strong>)?[\d.,]+")
 
 
 @dataclass(frozen=True)
@@ -182,16 +182,8 @@ def _table(text: str) -> str:
     """Fold a table's page in Markdown under its title."""
     title, _, rest = text.partition("\n")
     rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
-    rendered = re.sub(r"<(/?)h2>", r"<\1h4>", rendered)
-    rendered = re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: _cell(cell[1]), rendered)
-    rendered = rendered.replace("<table>", "<div class='wide' tabindex='0'><table>").replace(
-        "</table>", "</table></div>"
-    )
+    rendered = html_tables(re.sub(r"<(/?)h2>", r"<\1h4>", rendered))
     return f"<details class='table'><summary>{escape(title.lstrip('# '))}</summary>{rendered}</details>"
-
-
-def _cell(text: str) -> str:
-    return f"<td class='n'>{text}</td>" if NUMBER.match(text) else f"<td>{text}</td>"
 
 
 def _figures(results: Results, names: Iterable[str]) -> Iterator[str]:
