@@ -21,7 +21,7 @@ table: $(VENV)/.installed ## the main job: train, measure, and print results/tab
 	@echo "With intervals, as CSV, HTML, LaTeX and Markdown: $(TABLE).*; as a picture: $(FIGURE).*"
 	@echo "Next: \`make report\` for all tables and figures, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."
 
-report: $(VENV)/.installed ## everything, and one web page of all of it: results/report.html
+report: $(VENV)/.installed ## everything, its page results/index.html, and Snakemake's archive results/report.html
 	@$(BIN)/oversmoothing run --cores $(CORES)
 	$(SNAKEMAKE) --report results/report.html
 
