@@ -269,10 +269,10 @@ def same_bits(left, right):
 @pytest.mark.parametrize(
     ("kill", "precision"),
     [
-        (signal.SIGKILL, "float32"),
+        pytest.param(signal.SIGKILL, "float32", marks=pytest.mark.slow),
         (signal.SIGKILL, "bf16"),
         (signal.SIGTERM, "float32"),
-        (signal.SIGINT, "float32"),
+        pytest.param(signal.SIGINT, "float32", marks=pytest.mark.slow),
     ],
 )
 def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):

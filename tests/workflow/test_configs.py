@@ -89,6 +89,7 @@ def test_from_the_hub_to_the_table_without_a_network_between(hub, built, tmp_pat
     assert "fetch_corpus" not in study.planned(target=TABLE, config=other)
 
 
+@pytest.mark.slow
 def test_no_network_and_damaged_shards_read_as_one_error(hub, tmp_path, monkeypatch):
     study = copy_project(tmp_path)
     config = write_config(tmp_path)

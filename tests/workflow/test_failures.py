@@ -159,7 +159,9 @@ def test_a_training_killed_with_sigkill_resumes_to_the_same_bits(unbuilt):
     assert list((folder / "checkpoints").iterdir()) == []
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["all of it", "Snakemake alone"])
+@pytest.mark.parametrize(
+    "alone", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["all of it", "Snakemake alone"]
+)
 def test_a_training_that_ends_unseen_is_not_trained_again(unbuilt, alone):
     """Its process waits, once all is written, until Snakemake has been shot, with it or before it ends."""
     folder = unbuilt.folder

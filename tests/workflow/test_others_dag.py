@@ -10,7 +10,7 @@ import yaml
 from hub_models import files_of, write_gpt2, write_neox
 from local_hub import Repo, local_hub
 from safetensors.numpy import load_file
-from study import TINY, copy_project
+from study import TINY, copy_built
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.store.parquet import read_table
@@ -45,9 +45,9 @@ def write(folder, models, name="others.yaml", **sizes):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, repos):
+def project(tmp_path_factory, built, repos):
     """A project whose table of other people's models was built with the hub out of reach after `assets`."""
-    study = copy_project(tmp_path_factory.mktemp("others"))
+    study = copy_built(built, tmp_path_factory.mktemp("others") / "study")
     write_gpt2(study.folder / "gpt2")
     config = write(study.folder, [NEOX, {"name": "gpt2", "hub": "./gpt2"}])
     with pytest.MonkeyPatch.context() as patch, local_hub(repos) as hub:

@@ -10,7 +10,7 @@ import tomllib
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from study import ROOT
+from study import COMPILED, ROOT
 
 from oversmoothing.commands import COMMANDS
 
@@ -30,7 +30,7 @@ SHOWN = ("pure", "bn4", "validation_loss", "(1000, 256) 0.101", "[0.185 0.18", "
 
 @pytest.mark.parametrize("name", CODE)
 def test_its_python_runs_on_real_results(study, name):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    environment = {**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": COMPILED}
     command = [sys.executable, "-c", CODE[name]]
     done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
