@@ -1,5 +1,6 @@
 """Weights on disk: safetensors that carry the model's shape, and what is said of those that do not fit."""
 
+import os
 import random
 import re
 from pathlib import Path
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import adopt
 from oversmoothing.jobs import UserError
@@ -45,6 +46,39 @@ def test_equal_weights_are_equal_files(tmp_path):
     loaded, told = load_tensors(tmp_path / "one")
     assert told == metadata
     assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]
+)
+def test_the_library_reads_what_is_written(tmp_path, dtype):
+    """Of every shape and layout, beside a tensor whose odd size would leave the others unaligned."""
+    values = torch.arange(24).reshape(4, 6).to(dtype)
+    tensors = {
+        "a": torch.arange(5, dtype=torch.uint8),
+        "whole": values,
+        "turned": values.T,
+        "strided": values[:, ::2],
+        "scalar": values[1, 1],
+        "empty": values[:0],
+        "parameter": torch.nn.Parameter(values, requires_grad=values.is_floating_point()),
+    }
+    path = tmp_path / "tensors.safetensors"
+    save_tensors(path, tensors, {})
+    for name, tensor in load_file(path).items():
+        assert tensor.dtype == tensors[name].dtype
+        assert torch.equal(tensor, tensors[name])
+
+
+def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkeypatch):
+    """So that whoever clears what a killed writer left finds all of it; others may read the file in the end."""
+    seen = []
+    monkeypatch.setattr("oversmoothing.weights.seal", lambda path: seen.extend(p.name for p in tmp_path.iterdir()))
+    with (tmp_path / "tensors.safetensors").open("wb") as file:
+        of_any_file = os.fstat(file.fileno()).st_mode
+    save_tensors(tmp_path / "tensors.safetensors", {"a": torch.zeros(3)}, {})
+    assert sorted(seen) == [f".tensors.safetensors.{os.getpid()}.part", "tensors.safetensors"]
+    assert (tmp_path / "tensors.safetensors").stat().st_mode == of_any_file
 
 
 def test_truncated(path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from oversmoothing.jobs import UserError, check_settings
@@ -16,13 +16,37 @@ from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.seal import BLANK, KEY, check, seal
 
+_DTYPES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files."""
+    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files.
+
+    The library's own function writes the entries of the header in an order that varies between runs, makes the file
+    unreadable to others, and leaves a file of unknown name behind when it is killed.
+    """
+    header: dict[str, Any] = {"__metadata__": {**metadata, KEY: BLANK}}
+    end = 0
+    tensors = dict(sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])))  # so all are aligned
+    for name, tensor in tensors.items():
+        start, end = end, end + tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
+    described = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    described = described.ljust(-(-len(described) // 8) * 8)
     with atomic_path(path) as temporary:
-        contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(contiguous, temporary, {**metadata, KEY: BLANK})
-        _sort_header(temporary)
+        with temporary.open("wb") as file:
+            file.write(len(described).to_bytes(8, "little") + described)
+            for tensor in tensors.values():
+                file.write(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
         seal(temporary)
 
 
@@ -102,15 +126,6 @@ def check_header(path: str | Path) -> GPTConfig:
             found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
             raise UserError(f"{path}: its tensor {name} is {found}")
     return config
-
-
-def _sort_header(path: Path) -> None:
-    """Sort the header's keys in place, because the library writes metadata in an order that varies between runs."""
-    with path.open("r+b") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.dumps(json.loads(file.read(length)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        file.seek(8)
-        file.write(header.encode().ljust(length))
 
 
 def _damaged(path: str | Path, error: Exception) -> UserError:
