@@ -103,8 +103,8 @@ MUTATIONS = {
     ),
     "equal weights are other files": (
         f"{LIBRARY}/weights.py",
-        "        _sort_header(temporary)\n",
-        "",
+        "json.dumps(header, sort_keys=True, ",
+        "json.dumps(header, ",
         "test_weights.py::test_equal_weights_are_equal_files",
     ),
     "a title is markup": (
