@@ -16,13 +16,13 @@ FIGURE := results/figures/oversmoothing
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
-	@$(BIN)/oversmoothing run --cores $(CORES) $(TABLE).csv $(FIGURE).png
+	@$(SNAKEMAKE) $(TABLE).csv $(FIGURE).png
 	@$(BIN)/oversmoothing page
 	@echo "With intervals, as CSV, HTML, LaTeX and Markdown: $(TABLE).*; as a picture: $(FIGURE).*"
 	@echo "Next: \`make report\` for all tables and figures, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."
 
 report: $(VENV)/.installed ## everything, its page results/index.html, and Snakemake's archive results/report.html
-	@$(BIN)/oversmoothing run --cores $(CORES)
+	@$(SNAKEMAKE)
 	$(SNAKEMAKE) --report results/report.html
 
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke

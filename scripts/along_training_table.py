@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.dynamics.table import along_training_page, along_training_table
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_table
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published_sets
 from oversmoothing.store.parquet import read_table
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.bytes.table import byte_page, byte_table, read_sums
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -14,7 +14,7 @@ from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.table import claims_page, claims_table
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

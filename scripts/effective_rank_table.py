@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from oversmoothing.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
 from oversmoothing.jobs import run
 from oversmoothing.losses import predictions
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.scores import summarise_scores
 from oversmoothing.statistics import Summary, WindowSums, summarise
 

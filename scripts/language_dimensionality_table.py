@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.jobs import run
 from oversmoothing.language.table import dimensionality_page, dimensionality_table
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:

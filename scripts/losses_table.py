@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
 from oversmoothing.losses import accuracy, losses_page, losses_table, validation_loss
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.costs.table import cost_page, cost_table
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.store.parquet import read_table
 

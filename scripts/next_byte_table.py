@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.jobs import run
 from oversmoothing.next_byte import next_byte_page, next_byte_table, read_distributions, read_scores
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
 from oversmoothing.others.table import doubles, other_models_page, other_models_table
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 from oversmoothing.saturation.table import saturation_page, saturation_table
 from oversmoothing.store.parquet import read_table
 

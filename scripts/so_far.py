@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError, run
-from oversmoothing.page import Page, Section, markdown
+from oversmoothing.page import Page, Section
+from oversmoothing.page_formats import markdown
 from oversmoothing.progress import outdated, overview, read_summary, training_state
 from oversmoothing.store.atomic import atomic_path
 

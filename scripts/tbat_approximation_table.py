@@ -8,7 +8,7 @@ import pandas as pd
 from oversmoothing.bat.table import approximation_page
 from oversmoothing.bat.tbat import summarise_approximations
 from oversmoothing.jobs import run
-from oversmoothing.page import write_table
+from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake

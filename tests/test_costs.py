@@ -18,7 +18,7 @@ from oversmoothing.costs.table import cost_page, cost_table
 from oversmoothing.costs.timed import TIMED
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 from oversmoothing.published import read_published
 from oversmoothing.store.parquet import open_writer, vector_array
 

@@ -1,32 +1,12 @@
-"""The line of progress of a run."""
+"""The line of progress of a run, from records like those that Snakemake logs."""
+
+from logging import INFO, makeLogRecord
 
 import pytest
 
 from oversmoothing.follow import Follower, in_words
 
-PLAN = """Provided cores: 2
-Rules claiming more threads will be scaled down.
-Job stats:
-job             count
-------------  -------
-train               3
-train_truth         1
-score               2
-total               6
-"""
-JOB = """
-[Sun Nov 22 05:28:41 2026]
-localrule {rule}:
-    input: results/corpus/train.bin
-    log: {log}
-    jobid: {number}
-    wildcards: {wildcards}
-    resources: tmpdir=/tmp
-"""
-FINISHED = """[Sun Nov 22 05:29:41 2026]
-Finished jobid: {number} (Rule: {rule})
-{done} of 6 steps (17%) done
-"""
+PLAN = ["train"] * 3 + ["train_truth"] + ["score"] * 2
 
 
 @pytest.fixture
@@ -36,34 +16,32 @@ def study(tmp_path):
 
 
 class Study:
-    def __init__(self, folder):
+    def __init__(self, folder, cores=2):
         self.folder = folder
         self.now = 0.0
-        self.follower = Follower(lambda: self.now)
+        self.follower = Follower(PLAN, cores, lambda: self.now)
 
-    def reads(self, text):
-        for line in text.splitlines(keepends=True):
-            self.follower.read(line)
+    def logs(self, event, **told):
+        self.follower.read(makeLogRecord({"levelno": INFO, "event": event, **told}))
 
     def starts(self, rule, number, model):
         log = self.folder / f"{model}.log"
-        self.reads(JOB.format(rule=rule, number=number, wildcards=f"model={model}", log=log))
+        self.logs("job_info", rule_name=rule, jobid=number, wildcards={"model": model}, log=[str(log)])
         return log
 
-    def finishes(self, rule, number, done):
-        self.reads(FINISHED.format(rule=rule, number=number, done=done))
+    def finishes(self, number, done):
+        self.logs("job_finished", job_id=number)
+        self.logs("progress", done=done, total=6)
+
+    def fails(self, number):
+        self.logs("job_error", jobid=number)
 
     @property
     def line(self):
         return self.follower.line()
 
 
-def test_before_the_plan(study):
-    assert study.line == "planning ..."
-
-
 def test_a_training_shows_its_step_and_loss_and_gives_the_time_left(study):
-    study.reads(PLAN)
     assert study.line == "0 of 6 steps"
     log = study.starts("train", 13, "bn4-s1337")
     assert study.line == "0 of 6 steps · train bn4-s1337"
@@ -79,11 +57,10 @@ def test_a_training_shows_its_step_and_loss_and_gives_the_time_left(study):
 
 
 def test_finished_jobs_are_measured(study):
-    study.reads(PLAN)
     study.starts("train", 13, "bn4-s1337")
     study.starts("train_truth", 7, "truth")
     study.now = 80.0
-    study.finishes("train", 13, 1)
+    study.finishes(13, 1)
     study.starts("train", 14, "bn8-s1337")
     study.now = 100.0
     # 60 s of the second, 80 s of the third, nothing of the truth, which has outlasted them, and two scores.
@@ -91,42 +68,70 @@ def test_finished_jobs_are_measured(study):
     assert study.line == "1 of 6 steps · train truth truth, train bn8-s1337 · about 80 s left"
 
 
+def test_jobs_on_nodes_of_their_own_share_no_cores(tmp_path):
+    study = Study(tmp_path, cores=None)
+    study.starts("train", 13, "bn4-s1337")
+    study.now = 60.0
+    study.finishes(13, 1)
+    for number in (14, 15):
+        study.starts("train", number, f"bn{number}-s1337")
+    study.starts("train_truth", 7, "truth")
+    assert study.follower.seconds_left() == pytest.approx((60 + 60 + 60 + 2 * 5) / 3)
+
+
 def test_at_the_end_there_is_a_moment_left(study):
-    study.reads(PLAN)
     for number, (rule, model) in enumerate(
         [("train", "a"), ("train", "b"), ("train", "c"), ("train_truth", "t"), ("score", "a"), ("score", "b")]
     ):
         study.starts(rule, number, model)
         study.now += 10
-        study.finishes(rule, number, number + 1)
+        study.finishes(number, number + 1)
     assert study.line == "6 of 6 steps · a moment left"
 
 
 def test_a_job_that_failed_no_longer_runs_and_may_start_again(study):
-    study.reads(PLAN)
-    study.starts("train", 13, "bn4-s1337")
+    study.starts("train", 13, "bn4-s1337").write_text("2026 ERROR corpus.paths: no file\n")
     study.starts("train_truth", 7, "truth")
-    study.reads(
-        "[Sun Nov 22 05:29:41 2026]\n"
-        "Error in rule train:\n"
-        "    message: None\n"
-        "    jobid: 13\n"
-        "    output: results/models/bn4-s1337/weights.safetensors\n"
-        "    log: results/logs/train/bn4-s1337.log (check log file(s) for error details)\n"
-        "Trying to restart job 13.\n"
-    )
+    study.fails(13)
     assert study.line == "0 of 6 steps · train truth truth"
     assert study.follower.waiting["train"] == 3
+    assert study.follower.causes() == [f"train bn4-s1337: corpus.paths: no file (log: {study.folder}/bn4-s1337.log)"]
     study.starts("train", 13, "bn4-s1337")
     assert study.line == "0 of 6 steps · train truth truth, train bn4-s1337"
     assert study.follower.waiting["train"] == 2
+    study.finishes(13, 1)
+    assert study.follower.causes() == []
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        ("t INFO read\nt ERROR a.txt: empty\n", "a.txt: empty"),
+        ("t ERROR of before\nt INFO again\nt ERROR a.txt: no space left\n", "a.txt: no space left"),
+        ("t ERROR failed\nTraceback (most recent call last):\n  line\nKeyError: 'x'\n", "KeyError: 'x'"),
+        ("t INFO step 3\n", "no message; its process may have been killed"),
+        (None, "no message; its process may have been killed"),
+    ],
+)
+def test_the_cause_is_what_the_log_says_last(study, log, cause):
+    path = study.starts("score", 1, "a")
+    if log is not None:
+        path.write_text(log)
+    study.fails(1)
+    assert study.follower.causes() == [f"score a: {cause} (log: {path})"]
+
+
+def test_a_job_without_log_and_model(study):
+    study.logs("job_info", rule_name="all", jobid=0, wildcards={}, log=[])
+    assert study.line == "0 of 6 steps · all"
+    study.fails(0)
+    assert study.follower.causes() == ["all: no message; its process may have been killed (log: )"]
 
 
 def test_nothing_is_promised_before_a_training_shows_its_speed(study):
-    study.reads(PLAN)
     study.starts("score", 1, "other")
     study.now = 3.0
-    study.finishes("score", 1, 1)
+    study.finishes(1, 1)
     assert study.follower.seconds_left() is None
     study.starts("train", 13, "bn4-s1337")
     assert study.line == "1 of 6 steps · train bn4-s1337"

@@ -21,6 +21,7 @@ from oversmoothing.logits import logits_schema
 from oversmoothing.next_byte import completion, next_byte_table, read_distributions, read_scores
 from oversmoothing.scores import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
+from oversmoothing.typical_prompt import typical_prompt
 from oversmoothing_illustrated import OTHERS, extremes
 
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
@@ -85,11 +86,62 @@ def logits_paths(study, models=MODELS):
 
 
 def test_a_prompt_is_a_window_that_scores_the_next_byte(study):
-    windows = showcase_windows(ENTRIES)
+    texts = [(entry["prompt"].encode(), entry["next"].encode()) for entry in ENTRIES]
+    windows = showcase_windows(texts)
     assert windows.schema.equals(SCHEMA)
     assert windows["window"].to_pylist() == [0, 1]
-    texts = [(entry["prompt"].encode(), ord(entry["next"])) for entry in ENTRIES]
-    assert read_prompts(study / "windows.parquet") == texts
+    assert read_prompts(study / "windows.parquet") == [(prompt, following[0]) for prompt, following in texts]
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """Two windows and their logits, by the probability of each following byte; the rest is spread over all others."""
+    texts = [(b"Th", b"e water is"), (b"12 ", b"wat\xc3\xa9rs")]
+    columns = [[0, 1], [0, 9], *zip(*texts, strict=True)]
+    types = zip(columns, SCHEMA, strict=True)
+    write_table(tmp_path / "windows.parquet", pa.table([pa.array(v, f.type) for v, f in types], SCHEMA), {})
+    rows = [(window, i, byte) for window, (_, text) in enumerate(texts) for i, byte in enumerate(text)]
+
+    def write(name, given):
+        """Give some bytes, by window and position, another probability than .5; return the file."""
+        logits = np.zeros((len(rows), 256), np.float32)
+        for row, (window, position, byte) in zip(logits, rows, strict=True):
+            p = given.get((window, position), 0.5)
+            row[byte] = np.log(p / (1 - p) * 255)
+        keys = [pa.array(values, pa.int32()) for values in zip(*rows, strict=True)]
+        path = tmp_path / f"{name}.parquet"
+        write_table(path, pa.table([*keys, vector_array(logits)], logits_schema(256)), {})
+        return path
+
+    return SimpleNamespace(windows=tmp_path / "windows.parquet", write=write)
+
+
+def test_the_typical_prompt_by_hand(scored):
+    """Of "e", "t", "s" and "a", of which the truth is sure, "t" is what both models give about their mean."""
+    sure = {(0, 0): 0.95, (0, 4): 0.9, (0, 9): 0.99, (1, 1): 0.92, (0, 1): 0.99, (1, 3): 0.99}  # the last: " " and 0xc3
+    truth = scored.write("truth", sure)
+    low = scored.write("low", {(0, 0): 0.1, (0, 4): 0.31, (0, 9): 0.5, (1, 1): 0.3})  # mean .3025
+    high = scored.write("high", {(0, 0): 0.9, (0, 4): 0.72, (0, 9): 0.6, (1, 1): 0.6})  # mean .705
+    assert typical_prompt(scored.windows, truth, [low, high]) == (b"The wa", b"t")
+    assert typical_prompt(scored.windows, truth, [low]) == (b"12 w", b"a")
+    unsure = scored.write("unsure", {(0, 5): 0.7})
+    assert typical_prompt(scored.windows, unsure, [low]) == (b"The wat", b"e")
+
+
+def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
+    truth, low = scored.write("truth", {(0, 4): 0.95}), scored.write("low", {})
+    inputs = SimpleNamespace(windows=scored.windows, truth=truth, family=[low])
+    entries = [ENTRIES[0], {"prompt": None, "next": None}]
+    params = SimpleNamespace(settings={"prompts": entries})
+    draw_showcase.main(SimpleNamespace(input=inputs, output=[tmp_path / "shown.parquet"], params=params))
+    assert read_prompts(tmp_path / "shown.parquet") == [(b"wate", ord("r")), (b"The wa", ord("t"))]
+
+
+def test_a_text_without_words_has_no_typical_prompt(scored, tmp_path):
+    columns = zip([[0], [0], [b"12"], [b"34"]], SCHEMA, strict=True)
+    write_table(tmp_path / "w.parquet", pa.table([pa.array(v, f.type) for v, f in columns], SCHEMA), {})
+    with pytest.raises(UserError, match=r"w\.parquet: no byte inside a word to show; write prompts of your own"):
+        typical_prompt(tmp_path / "w.parquet", scored.write("truth", {}), [])
 
 
 def test_other_windows_are_no_prompts(tmp_path):

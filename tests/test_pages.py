@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from oversmoothing import page as pages
+from oversmoothing import page_formats as pages
 from oversmoothing.page import Page, Section, Value, literal
 from oversmoothing.samples.page import card, html, write_samples_html, write_samples_markdown
 from oversmoothing.web_page import write_web_page

@@ -382,6 +382,8 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"showcase": [{"name": "a", "prompt": "wate", "next": "rs"}]}, "showcase.0.next: 'rs' of a has 2 bytes"),
         ({"showcase": [{"name": "a", "prompt": "wate", "next": 1}]}, "showcase.0.next: 1 is not of type 'string'"),
         ({"showcase": [{"name": "a", "prompt": "", "next": "r"}]}, "showcase.0.prompt: '' "),
+        ({"showcase": [{"name": "a", "prompt": "wate"}]}, "showcase.0: a needs both `prompt` and `next`, or neither"),
+        ({"showcase": [{"name": "a", "prompt": None, "next": "r"}]}, "showcase.0: a needs both `prompt` and `next`"),
         ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
         ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
         ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a is listed twice"),

@@ -10,7 +10,8 @@ import pytest
 import score_table
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
-from oversmoothing.page import Page, Section, Value, html, latex, markdown
+from oversmoothing.page import Page, Section, Value
+from oversmoothing.page_formats import html, latex, markdown
 from oversmoothing.published import read_published
 from oversmoothing.score_tables import score_page
 from oversmoothing.score_tables import score_table as table_of_scores
@@ -172,7 +173,7 @@ def test_published_means_agree_with_table_6_1():
 
 
 def test_a_page_is_the_same_in_markdown_and_html():
-    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, best=True)}, {"rank": "a < b", "TTO": Value(0.3)}]
+    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, rivals="TTO")}, {"rank": "a < b", "TTO": Value(0.3)}]
     page = Page("T & U", [Section("Against `truth`", rows)], ["How to read it"])
     assert "| 4      | **0.100** ± 0.200 |" in markdown(page)
     text = html(page)

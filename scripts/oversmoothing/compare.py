@@ -11,7 +11,8 @@ import pandas as pd
 from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import number, read_csv
-from oversmoothing.page import Cell, Section, Value, literal, markdown_table
+from oversmoothing.page import Cell, Section, Value, literal
+from oversmoothing.page_formats import markdown_table
 from oversmoothing.store.parquet import open_reader
 
 KEYS = (

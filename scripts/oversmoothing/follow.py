@@ -1,44 +1,52 @@
-"""One line of progress for a run of Snakemake, from what it prints and the logs of its trainings."""
+"""One line of progress for a run of Snakemake, from its events and the logs of its trainings."""
 
 import re
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from logging import LogRecord
 from pathlib import Path
 
 _STEP = re.compile(r"step (\d+) of (\d+): .*validation loss ([\d.]+)")
-_FIELDS = ("log", "wildcards")  # of Snakemake's description of a job
-TAIL = 4096  # bytes of a log that hold its last evaluation
+TAIL = 4096  # bytes of a log that hold its last evaluation, or its error
 
 
 @dataclass
 class Job:
-    """A job that runs, as Snakemake announces it, and its start in seconds."""
+    """A job, as Snakemake announces it, and its start in seconds."""
 
     rule: str
+    model: str
+    log: str
     start: float
-    log: str = ""
-    wildcards: str = ""
 
     def __str__(self) -> str:
         """What it does: the rule, the model, and a training's step and loss."""
-        model = re.search(r"model=(\S+?)(?:,|$)", self.wildcards)
-        text = " ".join([self.rule.replace("_", " "), *([model[1]] if model else [])])
+        text = f"{self.rule.replace('_', ' ')} {self.model}".rstrip()
         found = self.evaluation()
         return f"{text} (step {found[0]} of {found[1]}, loss {found[2]:.2f})" if found else text
 
     def evaluation(self) -> tuple[int, int, float] | None:
         """Step, number of steps and validation loss of a training's last evaluation."""
-        if not self.rule.startswith("train"):
-            return None
+        found = _STEP.findall(self._tail()) if self.rule.startswith("train") else []
+        return (int(found[-1][0]), int(found[-1][1]), float(found[-1][2])) if found else None
+
+    def cause(self) -> str:
+        """Error that a failed job has logged: its message, or the last line of a traceback."""
+        _, mark, message = self._tail().rpartition(" ERROR ")
+        lines = message.strip().splitlines() if mark else []
+        if not lines:
+            return "no message; its process may have been killed"
+        return lines[-1] if lines[0] == "failed" else lines[0]
+
+    def _tail(self) -> str:
         try:
             with Path(self.log).open("rb") as file:
                 file.seek(max(0, file.seek(0, 2) - TAIL))
-                found = _STEP.findall(file.read().decode(errors="replace"))
+                return file.read().decode(errors="replace")
         except OSError:
-            return None
-        return (int(found[-1][0]), int(found[-1][1]), float(found[-1][2])) if found else None
+            return ""
 
 
 class Follower:
@@ -46,65 +54,55 @@ class Follower:
 
     Parameters
     ----------
+    rules : iterable of str
+        The rule of each job to be done.
+    cores : int or None
+        Number of cores that jobs share; None if each job has a node of its own.
     clock : callable
         Returns seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, rules: Iterable[str], cores: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.waiting = Counter(rules)  # jobs of each rule that have not started
+        self.cores = cores
         self.clock = clock
-        self.cores = 1
-        self.total = self.done = 0
-        self.waiting: dict[str, int] = {}  # jobs of each rule that have not started
-        self.running: dict[str, Job] = {}
+        self.total, self.done = self.waiting.total(), 0
+        self.running: dict[int, Job] = {}
+        self.failed: dict[int, Job] = {}
         self.durations: dict[str, list[float]] = {}
-        self.last: deque[str] = deque(maxlen=40)  # lines, to be shown after an error
-        self._announced: Job | None = None  # whose description is being read
-        self._failed = False  # a description of a failure is being read
-        self._counting = False
 
-    def read(self, line: str) -> None:
-        """Take in a line that Snakemake printed."""
-        self.last.append(line)
-        text = line.strip()
-        described = re.fullmatch(r"    (\w+): (.*)", line.rstrip())
-        if not described and not line.startswith("    "):
-            self._announced, self._failed = None, text.startswith("Error in rule ")
-        if found := re.fullmatch(r"(?:local)?rule (\w+):", text):
-            self._announced = Job(found[1], self.clock())
-        elif described and self._failed:
-            job = self.running.pop(described[2], None) if described[1] == "jobid" else None
-            if job:  # it may be restarted
-                self.waiting[job.rule] = self.waiting.get(job.rule, 0) + 1
-        elif described and self._announced:
-            if described[1] in _FIELDS:
-                setattr(self._announced, described[1], described[2])
-            if described[1] == "jobid":
-                self.running[described[2]] = self._announced
-                self.waiting[self._announced.rule] = max(0, self.waiting.get(self._announced.rule, 0) - 1)
-        elif found := re.match(r"Finished jobid: (\d+)", text):
-            job = self.running.pop(found[1], None)
-            if job:
-                self.durations.setdefault(job.rule, []).append(self.clock() - job.start)
-        elif found := re.match(r"(\d+) of (\d+) steps", text):
-            self.done, self.total = int(found[1]), int(found[2])
-        elif found := re.fullmatch(r"Provided cores: (\d+).*", text):
-            self.cores = int(found[1])
-        elif text == "Job stats:":
-            self._counting, self.waiting = True, {}
-        elif self._counting and (found := re.fullmatch(r"(\w+) +(\d+)", text)):
-            if found[1] == "total":
-                self._counting, self.total = False, int(found[2])
-            else:
-                self.waiting[found[1]] = int(found[2])
+    def read(self, record: LogRecord) -> None:
+        """Take in one of Snakemake's log records; those that are no events of jobs change nothing."""
+        told = vars(record)
+        match told.get("event"):
+            case "job_info":
+                log = told["log"][0] if told["log"] else ""
+                job = Job(told["rule_name"], told["wildcards"].get("model", ""), log, self.clock())
+                self.running[told["jobid"]] = job
+                self.waiting[job.rule] -= 1
+            case "job_finished":
+                self.failed.pop(told["job_id"], None)
+                if finished := self.running.pop(told["job_id"], None):
+                    self.durations.setdefault(finished.rule, []).append(self.clock() - finished.start)
+            case "job_error":
+                if failed := self.running.pop(told["jobid"], None):
+                    self.failed[told["jobid"]] = failed  # unless it is restarted and ends well
+                    self.waiting[failed.rule] += 1
+            case "progress":
+                self.done, self.total = told["done"], told["total"]
 
     def line(self) -> str:
         """How far the run is, what is running, and how long the rest may take."""
-        if not self.total:
-            return "planning ..."
         parts = [f"{self.done} of {self.total} steps", ", ".join(map(str, self.running.values()))]
         left = self.seconds_left()
         parts.append(f"{in_words(left)} left" if left is not None else "")
         return " · ".join(filter(None, parts))
+
+    def causes(self) -> list[str]:
+        """What each failed job says, and where its log is."""
+        return [
+            f"{job.rule} {job.model}".rstrip() + f": {job.cause()} (log: {job.log})" for job in self.failed.values()
+        ]
 
     def seconds_left(self) -> float | None:
         """Estimate from the jobs so far: those of the same rule, a training's own speed, or the mean job.
@@ -126,12 +124,12 @@ class Follower:
         for rule in {*self.waiting, *(job.rule for job in self.running.values())}:
             typical = known if rule.startswith("train") else quick or [5.0]
             one = expected.get(rule, sum(typical) / len(typical))
-            left += one * self.waiting.get(rule, 0)
+            left += one * self.waiting[rule]
             left += sum(max(0.0, one - (now - job.start)) for job in self.running.values() if job.rule == rule)
-        return left / self.cores
+        return left / (self.cores or len(self.running) or 1)
 
     def _count(self, rule: str) -> int:
-        return self.waiting.get(rule, 0) + sum(job.rule == rule for job in self.running.values())
+        return self.waiting[rule] + sum(job.rule == rule for job in self.running.values())
 
 
 def in_words(seconds: float) -> str:

@@ -15,7 +15,8 @@ from oversmoothing.gpt_shape import (
     retrained_head,
     weight_bytes,
 )
-from oversmoothing.page import Section, markdown_table
+from oversmoothing.page import Section
+from oversmoothing.page_formats import markdown_table
 
 TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 

@@ -1,34 +1,17 @@
-"""Pages of tables as data (sections of rows, and a legend), written in every format by one call."""
+"""Pages of tables as data: a title, sections of rows of cells, and a legend."""
 
-import re
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from markdown_it import MarkdownIt
 
-from oversmoothing.layout import ARROWS, number, write_csv
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.web_page import write_web_page
+from oversmoothing.layout import ARROWS
 
+AIMS = {"lower": -math.inf, "higher": math.inf}
 DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
-PACKAGES = r"% needs \usepackage{booktabs,adjustbox}"
-NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
-CODE = re.compile(r"(?<!\\)`([^`]*)`")
-# Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
-MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
-LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "±": r"$\pm$",
-    "↓": r"$\downarrow$",
-    "↑": r"$\uparrow$",
-}
 
 
 @dataclass(frozen=True)
@@ -41,8 +24,10 @@ class Value:
         None or NaN gives a dash.
     sd, low, high : float or None
         Standard deviation and interval, each shown if known.
-    best : bool
-        Whether the number is bold.
+    rivals : str
+        Name of the group of the section's numbers of which the best is bold; "" for none.
+    aim : float
+        What the best of them is closest to: -inf if lower is better, inf if higher is.
     decimals : int or None
         If None, chosen by `layout.number`.
     scientific : bool
@@ -55,7 +40,8 @@ class Value:
     sd: float | None = None
     low: float | None = None
     high: float | None = None
-    best: bool = False
+    rivals: str = ""
+    aim: float = -math.inf
     decimals: int | None = None
     scientific: bool = False
     note: str = ""
@@ -100,6 +86,17 @@ class Section:
         """Columns of all rows, in order of first occurrence."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
+    @property
+    def best(self) -> frozenset[Value]:
+        """The best number of each group of rivals."""
+        groups: dict[str, list[Value]] = {}
+        for row in self.rows:
+            for cell in row.values():
+                if isinstance(cell, Value) and cell.rivals and pd.notna(cell.mean):
+                    groups.setdefault(cell.rivals, []).append(cell)
+        lowest = {name: min(map(_distance, cells)) for name, cells in groups.items()}
+        return frozenset(cell for name, cells in groups.items() for cell in cells if _distance(cell) == lowest[name])
+
 
 @dataclass(frozen=True)
 class Page:
@@ -121,61 +118,6 @@ class Page:
     intervals: str = ""
 
 
-def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
-    """Write a tidy table as CSV, and its page as Markdown, HTML and LaTeX.
-
-    Parameters
-    ----------
-    output : object
-        Paths as attributes ``csv``, ``markdown``, ``html``, ``latex``; a format without one is not written.
-    table : DataFrame
-    page : Page
-    """
-    if hasattr(output, "csv"):
-        write_csv(table, output.csv)
-    for name, text in (("markdown", markdown), ("latex", latex)):
-        if hasattr(output, name):
-            with atomic_path(getattr(output, name)) as temporary:
-                temporary.write_text(text(page), encoding="utf-8")
-    if hasattr(output, "html"):
-        write_web_page(output.html, page.title, [html(page)])
-
-
-def markdown(page: Page) -> str:
-    """Page in Markdown."""
-    lines = [f"# {_markdown_prose(page.title)}", ""]
-    for section in page.sections:
-        lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
-        lines += [markdown_table(section), ""]
-    return "\n".join([*lines, _markdown_prose(_legend(page, page.sections, page.intervals)), ""])
-
-
-def markdown_table(section: Section) -> str:
-    """Rows of a section as a Markdown table."""
-    columns = section.columns
-    cells = [[_markdown_cell(row.get(name)) for name in columns] for row in section.rows]
-    table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
-    return table.to_markdown(index=False, disable_numparse=True)
-
-
-def html(page: Page) -> str:
-    """Page as an HTML fragment; each table scrolls in a frame of its own in a narrow window."""
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown(page))
-    return html_tables(text)
-
-
-def html_tables(text: str) -> str:
-    """Give each table of an HTML fragment a frame to scroll in, and numbers their class, which keeps them on a line."""
-    text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
-    return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
-
-
-def latex(page: Page) -> str:
-    """Page as LaTeX tables with captions and labels, after a comment that names the packages they need."""
-    tables = [section for section in page.sections if section.latex]
-    return "\n".join([PACKAGES, *(_latex_table(page, section, i) for i, section in enumerate(tables))])
-
-
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
     """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
     cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}
@@ -194,117 +136,12 @@ def directions(better: Iterable[str]) -> str:
     return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
 
 
-def is_best(mean: float, rivals: pd.Series, better: str) -> bool:
-    """Whether no rival mean is better."""
-    return bool(mean == (rivals.min() if better == "lower" else rivals.max()))
-
-
 def literal(text: str) -> str:
     """Text escaped so that prose reads none of it as code."""
     return text.replace("`", r"\`")
 
 
-def markdown_text(text: str) -> str:
-    """Text escaped so that Markdown reads none of it as markup."""
-    return MARKUP.sub(r"\\\g<0>", text)
-
-
-def latex_text(text: str) -> str:
-    """Text escaped so that LaTeX reads none of it as a command."""
-    return "".join(LATEX.get(character, character) for character in text)
-
-
-def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:
-    notes = dict.fromkeys(note for section in sections for note in section.notes)
-    sentences = [*page.legend[:1], intervals, *page.legend[1:], *notes]
-    return " ".join(f"{sentence}." for sentence in sentences if sentence)
-
-
-def _markdown_prose(text: str) -> str:
-    parts = CODE.split(text)
-    return "".join(f"`{part}`" if i % 2 else markdown_text(part.replace(r"\`", "`")) for i, part in enumerate(parts))
-
-
-def _markdown_cell(cell: Cell) -> str:
-    if not isinstance(cell, Value):
-        return "-" if cell is None else markdown_text(cell.names) if isinstance(cell, Bytes) else _markdown_prose(cell)
-    if not _known(cell.mean):
-        return "-"
-    mean, sd, low, high = _digits(cell)
-    text = f"**{mean}**" if cell.best else mean
-    text += f" ± {sd}" if sd else ""
-    if cell.scientific:
-        text = f"({text})e{_exponent(cell):+03d}" if sd else f"{text}e{_exponent(cell):+03d}"
-    text += f" [{low}, {high}]" if low else ""
-    return f"{text} {_markdown_prose(cell.note)}".rstrip()
-
-
-def _latex_table(page: Page, section: Section, i: int) -> str:
-    columns = section.columns
-    layout = "l" + "r" * (len(columns) - 1)
-    if section.widths is not None:
-        layout = "".join(
-            f"p{{{section.widths[name]}\\linewidth}}" if name in section.widths else "l" for name in columns
-        )
-    head = " & ".join(latex_text(name) for name in columns)
-    rows = [" & ".join(_latex_cell(row.get(name)) for name in columns) + r" \\" for row in section.rows]
-    body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
-    table = "\n".join([*body, r"\end{tabular}"])
-    if section.widths is None:
-        table = f"\\begin{{adjustbox}}{{max width=\\linewidth}}\n{table}\n\\end{{adjustbox}}"
-    size = "" if section.widths is None else "\\scriptsize\\raggedright\n"
-    shown = any(isinstance(cell, Value) and _known(cell.low) for row in section.rows for cell in row.values())
-    caption = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
-    caption += _legend(page, [section], page.intervals if shown else "")
-    caption = f"\\caption{{{_latex_prose(caption)}}}\n\\label{{{_label(page.title, i)}}}"
-    return f"\\begin{{table}}\n\\centering\n{size}{table}\n{caption}\n\\end{{table}}\n"
-
-
-def _label(title: str, i: int) -> str:
-    """Name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
-    words = re.sub(r"\(.*?\)", "", CODE.sub(r"\1", title)).lower()
-    return f"tab:{'-'.join(re.findall('[a-z0-9]+', words)[:6])}-{i + 1}"
-
-
-def _number_class(text: str) -> str:
-    return " class='n'" if NUMBER.match(text) else ""
-
-
-def _latex_prose(text: str) -> str:
-    return latex_text(CODE.sub(r"\1", text).replace(r"\`", "`"))
-
-
-def _latex_cell(cell: Cell) -> str:
-    if not isinstance(cell, Value):
-        if isinstance(cell, Bytes):
-            return rf"\texttt{{{latex_text(cell.names)}}}"
-        return "--" if cell is None else _latex_prose(cell)
-    if not _known(cell.mean):
-        return "--"
-    mean, sd, low, high = map(_latex_number, _digits(cell))
-    text = rf"\mathbf{{{mean}}}" if cell.best else mean
-    text += rf" \pm {sd}" if sd else ""
-    if cell.scientific:
-        text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
-    text += rf"\ [{low}, {high}]" if low else ""
-    return f"${text}$ {_latex_prose(cell.note)}".rstrip()
-
-
-def _latex_number(text: str) -> str:
-    mantissa, _, exponent = text.replace(",", "{,}").partition("e")
-    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
-
-
-def _digits(cell: Value) -> list[str]:
-    """Mean, standard deviation and ends of the interval as text; "" for unknown values."""
-    scale, decimals = (10.0 ** _exponent(cell), 2) if cell.scientific else (1.0, cell.decimals)
-    values = (cell.mean, cell.sd, cell.low, cell.high)
-    return [number(value / scale, decimals) if value is not None and _known(value) else "" for value in values]
-
-
-def _exponent(cell: Value) -> int:
-    return int(f"{cell.mean:.2e}".partition("e")[2])
-
-
-def _known(value: float | None) -> bool:
-    return value is not None and bool(pd.notna(value))
+def _distance(cell: Value) -> float:
+    """How far a number is from what it is better to be, up to a constant."""
+    mean = cell.mean or 0.0
+    return math.copysign(1, -cell.aim) * mean if math.isinf(cell.aim) else abs(mean - cell.aim)

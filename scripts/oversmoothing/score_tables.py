@@ -7,7 +7,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, is_best, labelled, model_cells
+from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
@@ -103,10 +103,9 @@ def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
         if split:
             row["metric"] = labelled(METRICS[first["metric"]].label, first["better"])
         for record in own.to_dict("records"):
-            alike = part[(part.metric == record["metric"]) & (part.decoding == record["decoding"])]
-            best = is_best(record["mean"], alike["mean"], record["better"])
+            rivals, aim = f"{record['metric']} {record['decoding']}", AIMS[record["better"]]
             column = record["decoding"] if across == "decoding" else METRICS[record["metric"]].label
-            ours = Value(record["mean"], record["sd"], record["low"], record["high"], best)
+            ours = Value(record["mean"], record["sd"], record["low"], record["high"], rivals, aim)
             row[column if split else labelled(column, record["better"])] = ours
             row[f"published {column}"] = Value(record["published_mean"], record["published_sd"])
         rows.append(row)

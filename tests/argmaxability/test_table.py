@@ -16,7 +16,7 @@ from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
-from oversmoothing.page import latex, markdown, markdown_text
+from oversmoothing.page_formats import latex, markdown, markdown_text
 from oversmoothing.published import read_published_sets
 from oversmoothing.store.parquet import read_table
 

@@ -12,7 +12,7 @@ import bytes_table as script
 from oversmoothing.bytes.sums import SUMS
 from oversmoothing.bytes.table import byte_page, byte_table, never_argmax, read_sums
 from oversmoothing.jobs import UserError
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
 

@@ -17,7 +17,7 @@ from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import judge_claim
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 from oversmoothing.scores import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 

@@ -15,7 +15,7 @@ from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.page import markdown
+from oversmoothing.page_formats import markdown
 from oversmoothing.store.parquet import open_writer, vector_array
 
 CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02})

@@ -7,7 +7,7 @@ import language_spectrum_figure
 from oversmoothing.corpus.files import Files
 from oversmoothing.language.measure import SIZES, measure, read_beginning
 from oversmoothing.language.table import dimensionality_page, dimensionality_table
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 
 
 @pytest.fixture

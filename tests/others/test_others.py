@@ -20,7 +20,7 @@ from oversmoothing.others.contexts import beginning, contexts, first_token_bytes
 from oversmoothing.others.measure import count_parameters, head_spectrum, measure
 from oversmoothing.others.origin import origin
 from oversmoothing.others.table import doubles, other_models_page, other_models_table, wide
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 from oversmoothing.pretrained.auto import load_language_model
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8

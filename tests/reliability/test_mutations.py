@@ -115,7 +115,7 @@ MUTATIONS = {
     ),
     "a heading is markup": (f"{LIBRARY}/samples/page.py", "{escape(heading)}", "{heading}", "test_pages.py"),
     "Markdown in a cell is markup": (
-        f"{LIBRARY}/page.py",
+        f"{LIBRARY}/page_formats.py",
         "return MARKUP.sub(",
         "return (lambda _, text: text)(",
         "test_pages.py",

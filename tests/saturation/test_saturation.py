@@ -7,7 +7,7 @@ from safetensors.numpy import save_file
 
 import saturation_figure
 from oversmoothing.jobs import UserError
-from oversmoothing.page import latex, markdown
+from oversmoothing.page_formats import latex, markdown
 from oversmoothing.saturation.histories import History, count_parameters, read_history, study_history
 from oversmoothing.saturation.measure import LAW, POINTS, measure
 from oversmoothing.saturation.table import leaves, saturation_page, saturation_table

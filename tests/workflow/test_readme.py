@@ -51,7 +51,7 @@ def test_every_table_and_figure_it_lists_is_declared():
     tables, figures = (re.findall(r"^\| `(\w+)`", part, flags=re.MULTILINE) for part in RESULTS.split("\n## ")[1:3])
     assert len(tables) > 15
     assert set(tables) <= set(declared["table"])
-    assert {name.removesuffix("_democracy") for name in figures} <= set(declared["figure"])
+    assert {name.removesuffix("_typical") for name in figures} <= set(declared["figure"])
     assert [name for name, options in declared["table"].items() if "latex=False" in options] == ["samples"]
     assert "CSV (tidy), Markdown, HTML and LaTeX under `results/tables/` (`samples`: no LaTeX)" in RESULTS
 

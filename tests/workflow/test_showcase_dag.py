@@ -62,6 +62,11 @@ def test_another_prompt_reruns_no_window_and_trains_nothing(changed):
     assert found == {"draw_showcase": 1, **SHOWN, **DRAWN, "oversmoothing_illustrated": 1}
 
 
+def test_a_prompt_is_chosen_from_what_is_there(changed):
+    found = changed("prompt: wate, next: r", "prompt: null")
+    assert found == {"draw_showcase": 1, **SHOWN, **DRAWN, "oversmoothing_illustrated": 1}
+
+
 def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
     text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("name: water", "name: lake")
     (tmp_path / "lake.yaml").write_text(text)

@@ -205,12 +205,16 @@ def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that each prompt has one correct next byte and a unique name, and fits every model trained here."""
     names = [entry["name"] for entry in config["showcase"]]
     for i, entry in enumerate(config["showcase"]):
-        name, following = entry["name"], entry["next"]
+        name, prompt, following = entry["name"], entry["prompt"], entry.get("next")
         if names.count(name) > 1:
             yield f"showcase.{i}: {name} is listed twice; figures go by that name"
+        if (prompt is None) != (following is None):
+            yield f"showcase.{i}: {name} needs both `prompt` and `next`, or neither (`prompt: null`)"
+        if prompt is None or following is None:
+            continue
         if (count := len(following.encode())) != 1:
             yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
-        length = len(entry["prompt"].encode())
+        length = len(prompt.encode())
         for model in by_name(config).values():
             if model.settings and length > (block := model.settings["model"]["block"]):
                 yield (

@@ -1,6 +1,7 @@
 """A few prompts: each model's distribution of the next byte, with the same metrics as for all windows.
 
-Needs: the weights, and `showcase` of the config; the table of oversmoothing, to choose the models of Figure 1.1.
+Needs: the weights, and `showcase` of the config; the table of oversmoothing, to choose the models of Figure 1.1; for a
+prompt that is null, the windows and the logits of the first truth and of the family.
 Makes: showcase/windows.parquet and, by the rules of all windows, showcase/{logits,hidden,scores}; tables/next_byte;
 figures/next_byte_{prompt} (Figure 4.1), figures/next_byte_svd_{prompt} (7.1), figures/oversmoothing_illustrated (1.1).
 
@@ -18,6 +19,16 @@ wildcard_constraints:
 
 
 rule draw_showcase:
+    input:
+        **(
+            {
+                "windows": WINDOWS,
+                "truth": LOGITS.format(model=TRUTHS[0]),
+                "family": expand(LOGITS, model=names(SHOWN, "family")),
+            }
+            if any(entry["prompt"] is None for entry in config["showcase"])
+            else {}
+        ),
     output:
         f"{SHOWCASE}/windows.parquet",
     localrule: True

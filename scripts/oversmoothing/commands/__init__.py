@@ -8,7 +8,6 @@ from importlib import import_module
 from oversmoothing.jobs import explain
 
 COMMANDS = {
-    "run": "run Snakemake and show one line: steps, losses, time left",
     "prompt": "continue a text with every trained model, side by side",
     "page": "print the main table, and write the page of what there is, index.html",
     "compare": "compare the tables and settings of two results folders",

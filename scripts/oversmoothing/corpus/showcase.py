@@ -3,7 +3,7 @@
 They pass through the same rules as all other windows, so distributions and metrics are computed in one place only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,19 +12,16 @@ from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 
-NOWHERE = -1  # the offset of a prompt, which is not from the corpus
+NOWHERE = -1  # the offset of a prompt, which need not be from the corpus
 
 
-def showcase_windows(entries: Sequence[Mapping[str, str]]) -> pa.Table:
-    """Windows of the prompts, with the schema of all windows and the offset -1.
-
-    Each entry has ``prompt`` and ``next``, both text; ``next`` is one byte in UTF-8.
-    """
+def showcase_windows(prompts: Sequence[tuple[bytes, bytes]]) -> pa.Table:
+    """Windows of prompts, each with the byte that follows, with the schema of all windows and the offset -1."""
     columns = [
-        range(len(entries)),
-        [NOWHERE] * len(entries),
-        [entry["prompt"].encode() for entry in entries],
-        [entry["next"].encode() for entry in entries],
+        range(len(prompts)),
+        [NOWHERE] * len(prompts),
+        [prompt for prompt, _ in prompts],
+        [following for _, following in prompts],
     ]
     return pa.table([pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], SCHEMA)
 

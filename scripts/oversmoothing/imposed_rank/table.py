@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.page import Cell, Page, Section, Value, directions, is_best, labelled, model_cells
+from oversmoothing.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 
 WAYS = {
@@ -119,9 +119,8 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
             for measure in measures:
                 label, _, better = COLUMNS[measure]
                 mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("mean", "low", "high"))
-                rivals = alike["mean"][alike.measure == measure]
-                best = several_ways and bool(better) and is_best(mean, rivals, better)
-                row[labelled(label, better)] = Value(mean, None, low, high, best)
+                rivals = f"{seed} {rank} {measure}" if several_ways and better else ""
+                row[labelled(label, better)] = Value(mean, None, low, high, rivals, AIMS.get(better, 0.0))
             rows.append(row)
     return rows
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from oversmoothing.page import Cell, Page, Section, Value, labelled, model_cells
+from oversmoothing.page import AIMS, Cell, Page, Section, Value, labelled, model_cells
 from oversmoothing.published import caveats, listed
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.quality.summaries import HUMAN, SECOND
@@ -47,9 +47,8 @@ def _by_metric(part: pd.DataFrame, candidates: str) -> list[dict[str, Cell]]:
     for _, own in part.groupby("model", sort=False):
         row = model_cells(own.iloc[0].to_dict(), several_seeds)
         for record in own.to_dict("records"):
-            rivals = part[(part.metric == record["metric"]) & (part.kind == candidates)]
-            best = record["kind"] == candidates and _is_closest(record, rivals)
-            row[_label(record["metric"])] = _ours(record, best)
+            rivals = record["metric"] if record["kind"] == candidates else ""
+            row[_label(record["metric"])] = _ours(record, rivals)
             if part.loc[part.metric == record["metric"], "published_mean"].notna().any():
                 row[f"published {MEASURES[record['metric']].label}"] = _published(record)
         rows.append(row)
@@ -64,7 +63,7 @@ def _by_decoding(part: pd.DataFrame) -> list[dict[str, Cell]]:
         first = own.iloc[0].to_dict()
         row = model_cells(first, several_seeds) | {"metric": _label(str(metric))}
         for record in own.to_dict("records"):
-            row[record["decoding"]] = _ours(record, _is_closest(record, own))
+            row[record["decoding"]] = _ours(record, rivals=f"{first['model']} {metric}")
             if part.loc[part.decoding == record["decoding"], "published_mean"].notna().any():
                 row[f"published {record['decoding']}"] = _published(record)
         row["human"] = Value(first["human"] * first["published_factor"])
@@ -72,17 +71,10 @@ def _by_decoding(part: pd.DataFrame) -> list[dict[str, Cell]]:
     return rows
 
 
-def _is_closest(record: dict, rivals: pd.DataFrame) -> bool:
-    """Whether no rival is closer to the human value."""
-    aim = {"human": record["human"], "higher": float("inf"), "lower": 0.0}[record["better"]]
-    if record["better"] == "higher":
-        return bool(record["mean"] == rivals["mean"].max())
-    return bool(abs(record["mean"] - aim) == (rivals["mean"] - aim).abs().min())
-
-
-def _ours(record: dict, best: bool) -> Value:
+def _ours(record: dict, rivals: str) -> Value:
     factor = record["published_factor"]
-    return Value(record["mean"] * factor, record["sd"] * factor, best=best)
+    aim = (AIMS | {"human": record["human"] * factor})[record["better"]]
+    return Value(record["mean"] * factor, record["sd"] * factor, rivals=rivals, aim=aim)
 
 
 def _published(record: dict) -> Value:

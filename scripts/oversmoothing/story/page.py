@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.layout import read_csv
-from oversmoothing.page import html_tables
+from oversmoothing.page_formats import html_tables
 from oversmoothing.score_tables import finding
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart

@@ -1,0 +1,192 @@
+"""Pages of tables in every format: Markdown, HTML and LaTeX, beside the tidy table as CSV."""
+
+import re
+from collections.abc import Container, Iterable
+from typing import Any
+
+import pandas as pd
+from markdown_it import MarkdownIt
+
+from oversmoothing.layout import number, write_csv
+from oversmoothing.page import Bytes, Cell, Page, Section, Value
+from oversmoothing.seed_means import with_seed_means
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.web_page import write_web_page
+
+PACKAGES = r"% needs \usepackage{booktabs,adjustbox}"
+NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
+CODE = re.compile(r"(?<!\\)`([^`]*)`")
+# Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
+MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
+LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "±": r"$\pm$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+}
+
+
+def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
+    """Write a tidy table as CSV, and its page as Markdown, HTML and LaTeX, with means over seeds if there are several.
+
+    Parameters
+    ----------
+    output : object
+        Paths as attributes ``csv``, ``markdown``, ``html``, ``latex``; a format without one is not written.
+    table : DataFrame
+    page : Page
+    """
+    if hasattr(output, "csv"):
+        write_csv(table, output.csv)
+    page = with_seed_means(page)
+    for name, text in (("markdown", markdown), ("latex", latex)):
+        if hasattr(output, name):
+            with atomic_path(getattr(output, name)) as temporary:
+                temporary.write_text(text(page), encoding="utf-8")
+    if hasattr(output, "html"):
+        write_web_page(output.html, page.title, [html(page)])
+
+
+def markdown(page: Page) -> str:
+    """Page in Markdown."""
+    lines = [f"# {_markdown_prose(page.title)}", ""]
+    for section in page.sections:
+        lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
+        lines += [markdown_table(section), ""]
+    return "\n".join([*lines, _markdown_prose(_legend(page, page.sections, page.intervals)), ""])
+
+
+def markdown_table(section: Section) -> str:
+    """Rows of a section as a Markdown table."""
+    columns, best = section.columns, section.best
+    cells = [[_markdown_cell(row.get(name), best) for name in columns] for row in section.rows]
+    table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
+    return table.to_markdown(index=False, disable_numparse=True)
+
+
+def html(page: Page) -> str:
+    """Page as an HTML fragment; each table scrolls in a frame of its own in a narrow window."""
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown(page))
+    return html_tables(text)
+
+
+def html_tables(text: str) -> str:
+    """Give each table of an HTML fragment a frame to scroll in, and numbers their class, which keeps them on a line."""
+    text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
+    return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
+
+
+def latex(page: Page) -> str:
+    """Page as LaTeX tables with captions and labels, after a comment that names the packages they need."""
+    tables = [section for section in page.sections if section.latex]
+    return "\n".join([PACKAGES, *(_latex_table(page, section, i) for i, section in enumerate(tables))])
+
+
+def markdown_text(text: str) -> str:
+    """Text escaped so that Markdown reads none of it as markup."""
+    return MARKUP.sub(r"\\\g<0>", text)
+
+
+def latex_text(text: str) -> str:
+    """Text escaped so that LaTeX reads none of it as a command."""
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:
+    notes = dict.fromkeys(note for section in sections for note in section.notes)
+    sentences = [*page.legend[:1], intervals, *page.legend[1:], *notes]
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
+
+
+def _markdown_prose(text: str) -> str:
+    parts = CODE.split(text)
+    return "".join(f"`{part}`" if i % 2 else markdown_text(part.replace(r"\`", "`")) for i, part in enumerate(parts))
+
+
+def _markdown_cell(cell: Cell, best: Container[Value]) -> str:
+    if not isinstance(cell, Value):
+        return "-" if cell is None else markdown_text(cell.names) if isinstance(cell, Bytes) else _markdown_prose(cell)
+    if not _known(cell.mean):
+        return "-"
+    mean, sd, low, high = _digits(cell)
+    text = f"**{mean}**" if cell in best else mean
+    text += f" ± {sd}" if sd else ""
+    if cell.scientific:
+        text = f"({text})e{_exponent(cell):+03d}" if sd else f"{text}e{_exponent(cell):+03d}"
+    text += f" [{low}, {high}]" if low else ""
+    return f"{text} {_markdown_prose(cell.note)}".rstrip()
+
+
+def _latex_table(page: Page, section: Section, i: int) -> str:
+    columns, best = section.columns, section.best
+    layout = "l" + "r" * (len(columns) - 1)
+    if section.widths is not None:
+        layout = "".join(
+            f"p{{{section.widths[name]}\\linewidth}}" if name in section.widths else "l" for name in columns
+        )
+    head = " & ".join(latex_text(name) for name in columns)
+    rows = [" & ".join(_latex_cell(row.get(name), best) for name in columns) + r" \\" for row in section.rows]
+    body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
+    table = "\n".join([*body, r"\end{tabular}"])
+    if section.widths is None:
+        table = f"\\begin{{adjustbox}}{{max width=\\linewidth}}\n{table}\n\\end{{adjustbox}}"
+    size = "" if section.widths is None else "\\scriptsize\\raggedright\n"
+    shown = any(isinstance(cell, Value) and _known(cell.low) for row in section.rows for cell in row.values())
+    caption = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
+    caption += _legend(page, [section], page.intervals if shown else "")
+    caption = f"\\caption{{{_latex_prose(caption)}}}\n\\label{{{_label(page.title, i)}}}"
+    return f"\\begin{{table}}\n\\centering\n{size}{table}\n{caption}\n\\end{{table}}\n"
+
+
+def _label(title: str, i: int) -> str:
+    """Name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
+    words = re.sub(r"\(.*?\)", "", CODE.sub(r"\1", title)).lower()
+    return f"tab:{'-'.join(re.findall('[a-z0-9]+', words)[:6])}-{i + 1}"
+
+
+def _number_class(text: str) -> str:
+    return " class='n'" if NUMBER.match(text) else ""
+
+
+def _latex_prose(text: str) -> str:
+    return latex_text(CODE.sub(r"\1", text).replace(r"\`", "`"))
+
+
+def _latex_cell(cell: Cell, best: Container[Value]) -> str:
+    if not isinstance(cell, Value):
+        if isinstance(cell, Bytes):
+            return rf"\texttt{{{latex_text(cell.names)}}}"
+        return "--" if cell is None else _latex_prose(cell)
+    if not _known(cell.mean):
+        return "--"
+    mean, sd, low, high = map(_latex_number, _digits(cell))
+    text = rf"\mathbf{{{mean}}}" if cell in best else mean
+    text += rf" \pm {sd}" if sd else ""
+    if cell.scientific:
+        text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
+    text += rf"\ [{low}, {high}]" if low else ""
+    return f"${text}$ {_latex_prose(cell.note)}".rstrip()
+
+
+def _latex_number(text: str) -> str:
+    mantissa, _, exponent = text.replace(",", "{,}").partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _digits(cell: Value) -> list[str]:
+    """Mean, standard deviation and ends of the interval as text; "" for unknown values."""
+    scale, decimals = (10.0 ** _exponent(cell), 2) if cell.scientific else (1.0, cell.decimals)
+    values = (cell.mean, cell.sd, cell.low, cell.high)
+    return [number(value / scale, decimals) if value is not None and _known(value) else "" for value in values]
+
+
+def _exponent(cell: Value) -> int:
+    return int(f"{cell.mean:.2e}".partition("e")[2])
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and bool(pd.notna(value))
