@@ -7,7 +7,7 @@ import pytest
 
 from oversmoothing.page import Page, Section, Value
 from oversmoothing.page_formats import markdown
-from oversmoothing.seed_means import SPREAD, with_seed_means
+from oversmoothing.seed_means import ONLY, SPREAD, with_seed_means
 
 PUBLISHED = Value(0.4, 0.1)
 
@@ -43,7 +43,7 @@ def test_means_by_hand_stand_first_and_compete_with_each_other():
     )
     assert section.rows[0]["published TTO"] == PUBLISHED
     assert section.best == {mean}
-    assert shown.legend == ["First", "Second", SPREAD]
+    assert shown.legend == ["First", "Second", SPREAD + ONLY]
     assert "| 16     | mean of 2 | **0.230** ± 0.042            | 0.400 ± 0.100   |" in markdown(shown)
 
 
@@ -64,6 +64,8 @@ def test_a_value_that_a_seed_lacks_has_no_mean():
     (section,) = with_seed_means(page(rows)).sections
     assert section.rows[0]["TTO ↓"].mean == pytest.approx(0.4)
     assert section.rows[0]["loss"] is None
+    plain = [{name: cell for name, cell in row.items() if name != "TTO ↓"} for row in rows]
+    assert with_seed_means(page(plain)).legend[-1] == SPREAD
     (section,) = with_seed_means(page(rows[:2])).sections
     assert math.isnan(section.rows[0]["loss"].mean)
 

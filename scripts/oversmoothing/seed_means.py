@@ -8,7 +8,8 @@ import numpy as np
 
 from oversmoothing.page import Cell, Page, Section, Value
 
-SPREAD = "Rows of several seeds: their mean ± the standard deviation between them; only these rows have bold numbers"
+SPREAD = "Rows of several seeds: their mean ± the standard deviation between them"
+ONLY = ", and the only bold numbers"
 
 
 def with_seed_means(page: Page) -> Page:
@@ -20,7 +21,8 @@ def with_seed_means(page: Page) -> Page:
     sections = [_with_means(section) for section in page.sections]
     if sections == list(page.sections):
         return page
-    return replace(page, sections=sections, legend=[*page.legend, SPREAD])
+    marked = any(section.best for section in sections)
+    return replace(page, sections=sections, legend=[*page.legend, SPREAD + (ONLY if marked else "")])
 
 
 def _with_means(section: Section) -> Section:

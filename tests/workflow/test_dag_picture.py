@@ -14,6 +14,7 @@ EVERYTHING = {
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
     "language": {"corpora": [{"name": "prose", "paths": ["text.jsonl"]}]},
     "others": {"models": [{"name": "other", "hub": "owner/other"}]},
+    "showcase": [{"name": "typical", "prompt": None}],
 }
 UNDRAWN = {"all", "story", "architecture_figure"}
 
