@@ -189,22 +189,39 @@ def test_a_number_has_room_for_what_says_how_sure_it_is():
         "all": Value(0.5, 0.1, 0.4, 0.6),
         "large": Value(1234.5, decimals=1),
         "small": Value(1.5e-4, low=1e-4, high=2e-4),
-        "seconds": Value(6.87e-5, 3.8e-6, scientific=True),
-        "second": Value(42.5, np.nan, scientific=True),
+        "lone": Value(42.5, np.nan),
         "noted": Value(3.0, decimals=0, note="(the first)"),
         "none": Value(float("nan")),
     }
     page = Page("T.", [Section("", [cells])], ["L"], "In brackets: an interval")
     row = [cell.strip() for cell in markdown(page).splitlines()[4].split("|")[1:-1]]
     assert row[0] == "0.500 ± 0.100 [0.400, 0.600]"
-    assert row[2:] == ["1.5e-04 [1.0e-04, 2.0e-04]", "(6.87 ± 0.38)e-05", "4.25e+01", "3 (the first)", "-"]
+    assert row[2:] == ["1.5e-04 [1.0e-04, 2.0e-04]", "42.500", "3 (the first)", "-"]
     line = next(line for line in latex(page).splitlines() if line.startswith(r"$0.500 \pm"))
     cells = line.removesuffix(r" \\").split(" & ")
     assert cells[0] == r"$0.500 \pm 0.100\ [0.400, 0.600]$"
     assert cells[2] == r"$1.5 \times 10^{-4}\ [1.0 \times 10^{-4}, 2.0 \times 10^{-4}]$"
-    assert cells[3:] == [r"$(6.87 \pm 0.38) \times 10^{-5}$", r"$4.25 \times 10^{1}$", "$3$ (the first)", "--"]
+    assert cells[3:] == ["$42.500$", "$3$ (the first)", "--"]
     assert "In brackets" in latex(page)
     assert "In brackets" not in latex(Page("T.", [Section("", [{"a": Value(1.0, 2.0)}])], ["L"], "In brackets"))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ([0.393, 0.0039, 0.0], ["0.393", "0.004", "0.000"]),
+        ([0.393, 0.00004, -0.002], ["0.393", "4.0e-05", "-0.002"]),  # not zero, and does not look so
+        ([0.013, 0.0004], ["0.0130", "0.0004"]),
+        ([0.0013, 0.0004], ["0.00130", "0.00040"]),
+        ([0.00013, 0.00004], ["1.3e-04", "4.0e-05"]),
+        ([445.034, 166.132], ["445.0", "166.1"]),
+        ([120.881, 0.369], ["120.881", "0.369"]),
+        ([460_800.4, 12_345.6], ["460,800", "12,346"]),
+    ],
+)
+def test_all_numbers_of_a_column_have_the_same_decimals(numbers, texts):
+    page = Page("T.", [Section("", [{"a": Value(number)} for number in [*numbers, float("nan")]])], ["L"])
+    assert [line.strip("| ") for line in markdown(page).splitlines()[4:-2]] == [*texts, "-"]
 
 
 def test_without_its_scores_there_is_no_table(tmp_path):

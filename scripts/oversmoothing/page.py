@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -29,11 +29,11 @@ class Value:
     aim : float
         What the best of them is closest to: -inf if lower is better, inf if higher is.
     decimals : int or None
-        If None, chosen by `layout.number`.
-    scientific : bool
-        Whether mean and standard deviation share a power of ten.
+        If None, those of the column (see `laid_out`).
     note : str
         Text after the number.
+    bold : bool
+        Set by `laid_out`.
     """
 
     mean: float | None
@@ -43,8 +43,8 @@ class Value:
     rivals: str = ""
     aim: float = -math.inf
     decimals: int | None = None
-    scientific: bool = False
     note: str = ""
+    bold: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,6 @@ class Section:
     def columns(self) -> list[str]:
         """Columns of all rows, in order of first occurrence."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
-
-    @property
-    def best(self) -> frozenset[Value]:
-        """The best number of each group of rivals."""
-        groups: dict[str, list[Value]] = {}
-        for row in self.rows:
-            for cell in row.values():
-                if isinstance(cell, Value) and cell.rivals and pd.notna(cell.mean):
-                    groups.setdefault(cell.rivals, []).append(cell)
-        lowest = {name: min(map(_distance, cells)) for name, cells in groups.items()}
-        return frozenset(cell for name, cells in groups.items() for cell in cells if _distance(cell) == lowest[name])
 
 
 @dataclass(frozen=True)
@@ -139,6 +128,41 @@ def directions(better: Iterable[str]) -> str:
 def literal(text: str) -> str:
     """Text escaped so that prose reads none of it as code."""
     return text.replace("`", r"\`")
+
+
+def laid_out(section: Section) -> Section:
+    """Section whose numbers have decimals, the same in all of a column, and whose best are bold."""
+    best = _best(section)
+    decimals = {name: _decimals([row.get(name) for row in section.rows]) for name in section.columns}
+
+    def lay_out(name: str, cell: Cell) -> Cell:
+        if not isinstance(cell, Value):
+            return cell
+        own = decimals[name] if cell.decimals is None else cell.decimals
+        return replace(cell, decimals=own, bold=cell in best)
+
+    return replace(section, rows=[{name: lay_out(name, cell) for name, cell in row.items()} for row in section.rows])
+
+
+def _best(section: Section) -> frozenset[Value]:
+    """The best number of each group of rivals."""
+    groups: dict[str, list[Value]] = {}
+    for row in section.rows:
+        for cell in row.values():
+            if isinstance(cell, Value) and cell.rivals and pd.notna(cell.mean):
+                groups.setdefault(cell.rivals, []).append(cell)
+    lowest = {name: min(map(_distance, cells)) for name, cells in groups.items()}
+    return frozenset(cell for name, cells in groups.items() for cell in cells if _distance(cell) == lowest[name])
+
+
+def _decimals(cells: Iterable[Cell]) -> int | None:
+    """Decimals of a column: three; more if all are below 0.1, one or none if all are large; None if all are tiny."""
+    sizes = [abs(cell.mean) for cell in cells if isinstance(cell, Value) and cell.mean and math.isfinite(cell.mean)]
+    if not sizes or 0.1 <= max(sizes) < 100:
+        return 3
+    if max(sizes) < 0.1:
+        return next((decimals for decimals in (4, 5) if max(sizes) >= 10.0 ** (2 - decimals)), None)
+    return 0 if min(sizes) >= 10_000 else 1 if min(sizes) >= 10 else 3
 
 
 def _distance(cell: Value) -> float:

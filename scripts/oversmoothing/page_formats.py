@@ -1,14 +1,14 @@
 """Pages of tables in every format: Markdown, HTML and LaTeX, beside the tidy table as CSV."""
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 from markdown_it import MarkdownIt
 
 from oversmoothing.layout import number, write_csv
-from oversmoothing.page import Bytes, Cell, Page, Section, Value
+from oversmoothing.page import Bytes, Cell, Page, Section, Value, laid_out
 from oversmoothing.seed_means import with_seed_means
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.web_page import write_web_page
@@ -62,8 +62,8 @@ def markdown(page: Page) -> str:
 
 def markdown_table(section: Section) -> str:
     """Rows of a section as a Markdown table."""
-    columns, best = section.columns, section.best
-    cells = [[_markdown_cell(row.get(name), best) for name in columns] for row in section.rows]
+    columns = section.columns
+    cells = [[_markdown_cell(row.get(name)) for name in columns] for row in laid_out(section).rows]
     table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
     return table.to_markdown(index=False, disable_numparse=True)
 
@@ -107,29 +107,27 @@ def _markdown_prose(text: str) -> str:
     return "".join(f"`{part}`" if i % 2 else markdown_text(part.replace(r"\`", "`")) for i, part in enumerate(parts))
 
 
-def _markdown_cell(cell: Cell, best: Container[Value]) -> str:
+def _markdown_cell(cell: Cell) -> str:
     if not isinstance(cell, Value):
         return "-" if cell is None else markdown_text(cell.names) if isinstance(cell, Bytes) else _markdown_prose(cell)
     if not _known(cell.mean):
         return "-"
     mean, sd, low, high = _digits(cell)
-    text = f"**{mean}**" if cell in best else mean
+    text = f"**{mean}**" if cell.bold else mean
     text += f" ± {sd}" if sd else ""
-    if cell.scientific:
-        text = f"({text})e{_exponent(cell):+03d}" if sd else f"{text}e{_exponent(cell):+03d}"
     text += f" [{low}, {high}]" if low else ""
     return f"{text} {_markdown_prose(cell.note)}".rstrip()
 
 
 def _latex_table(page: Page, section: Section, i: int) -> str:
-    columns, best = section.columns, section.best
+    columns = section.columns
     layout = "l" + "r" * (len(columns) - 1)
     if section.widths is not None:
         layout = "".join(
             f"p{{{section.widths[name]}\\linewidth}}" if name in section.widths else "l" for name in columns
         )
     head = " & ".join(latex_text(name) for name in columns)
-    rows = [" & ".join(_latex_cell(row.get(name), best) for name in columns) + r" \\" for row in section.rows]
+    rows = [" & ".join(_latex_cell(row.get(name)) for name in columns) + r" \\" for row in laid_out(section).rows]
     body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
     table = "\n".join([*body, r"\end{tabular}"])
     if section.widths is None:
@@ -156,7 +154,7 @@ def _latex_prose(text: str) -> str:
     return latex_text(CODE.sub(r"\1", text).replace(r"\`", "`"))
 
 
-def _latex_cell(cell: Cell, best: Container[Value]) -> str:
+def _latex_cell(cell: Cell) -> str:
     if not isinstance(cell, Value):
         if isinstance(cell, Bytes):
             return rf"\texttt{{{latex_text(cell.names)}}}"
@@ -164,10 +162,8 @@ def _latex_cell(cell: Cell, best: Container[Value]) -> str:
     if not _known(cell.mean):
         return "--"
     mean, sd, low, high = map(_latex_number, _digits(cell))
-    text = rf"\mathbf{{{mean}}}" if cell in best else mean
+    text = rf"\mathbf{{{mean}}}" if cell.bold else mean
     text += rf" \pm {sd}" if sd else ""
-    if cell.scientific:
-        text = rf"({text}) \times 10^{{{_exponent(cell)}}}" if sd else rf"{text} \times 10^{{{_exponent(cell)}}}"
     text += rf"\ [{low}, {high}]" if low else ""
     return f"${text}$ {_latex_prose(cell.note)}".rstrip()
 
@@ -179,13 +175,10 @@ def _latex_number(text: str) -> str:
 
 def _digits(cell: Value) -> list[str]:
     """Mean, standard deviation and ends of the interval as text; "" for unknown values."""
-    scale, decimals = (10.0 ** _exponent(cell), 2) if cell.scientific else (1.0, cell.decimals)
+    lost = bool(cell.mean) and not float(f"{cell.mean:.{cell.decimals or 0}f}")  # it is not zero, but would look so
+    decimals = None if lost else cell.decimals
     values = (cell.mean, cell.sd, cell.low, cell.high)
-    return [number(value / scale, decimals) if value is not None and _known(value) else "" for value in values]
-
-
-def _exponent(cell: Value) -> int:
-    return int(f"{cell.mean:.2e}".partition("e")[2])
+    return [number(value, decimals) if value is not None and _known(value) else "" for value in values]
 
 
 def _known(value: float | None) -> bool:

@@ -21,7 +21,7 @@ def with_seed_means(page: Page) -> Page:
     sections = [_with_means(section) for section in page.sections]
     if sections == list(page.sections):
         return page
-    marked = any(section.best for section in sections)
+    marked = any(isinstance(cell, Value) and cell.rivals for section in sections for cell in section.rows[0].values())
     return replace(page, sections=sections, legend=[*page.legend, SPREAD + (ONLY if marked else "")])
 
 

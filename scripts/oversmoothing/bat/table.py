@@ -12,7 +12,7 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
     rows = []
     for _, own in table.groupby("model", sort=False):
         row: dict[str, Cell] = model_cells(own.iloc[0].to_dict(), several_seeds) | {
-            f"rank {rank}": "" for rank in ranks
+            f"rank {rank}": None for rank in ranks
         }
         for record in own.to_dict("records"):
             name = "exact" if record["exact"] else f"rank {record['approximation']}"

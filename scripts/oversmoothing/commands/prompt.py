@@ -20,7 +20,6 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from oversmoothing.bat.decoding import bat_decoder
 from oversmoothing.byte_names import byte_name
 from oversmoothing.catalogue.decoders import DECODERS, MAPS, parameters
 from oversmoothing.decoding import Decoder, decoder
@@ -167,6 +166,8 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
 
 
 def _bat(path: str, model: GPT, delta: float) -> Decoder:
+    from oversmoothing.bat.decoding import bat_decoder  # imported here because it compiles, which takes a second
+
     try:
         return bat_decoder(model.head.weight.detach().cpu().numpy(), delta)
     except ValueError as error:

@@ -65,18 +65,24 @@ def cost_page(table: pd.DataFrame, title: str) -> Page:
         records = own.set_index("metric").to_dict("index")
         row: dict[str, Cell] = {"rank": f"{rank} ({model})" if alike else str(rank)}
         for metric, found in records.items():
-            row[labelled(TIMED[metric], found["better"])] = Value(found["mean"], found["sd"], scientific=True)
+            unit, per_second, decimals = ("s", 1, 2) if metric == "tbat_published_method" else ("µs", 1e6, 1)
+            label = f"{TIMED[metric]} ({unit})"
+            row[labelled(label, found["better"])] = _timed(found["mean"], found["sd"], per_second, decimals)
             if metric != "tbat":
-                printed = Value(found["published_mean"], found["published_sd"], scientific=True)
-                row["published " + TIMED[PUBLISHED_AS[metric]]] = printed
+                label = f"published {TIMED[PUBLISHED_AS[metric]]} ({unit})"
+                row[label] = _timed(found["published_mean"], found["published_sd"], per_second, decimals)
         row["ratio"] = Value(records["tbat"]["ratio"], decimals=0)
         rows.append(row)
     return Page(title, [Section("", rows)], _legend(table))
 
 
+def _timed(mean: float, sd: float, per_second: float, decimals: int) -> Value:
+    return Value(mean * per_second, sd * per_second, decimals=decimals)
+
+
 def _legend(table: pd.DataFrame) -> list[str]:
     parts = [
-        f"Seconds of processor time for one position: mean ± standard deviation over {int(table.n.max()):,} positions, "
+        f"Processor time for one position: mean ± standard deviation over {int(table.n.max()):,} positions, "
         f"each the median of {REPEATS} calls (linear programs: one)",
         directions(table.better),
         f"The times of {METRICS[AGAINST_TRUTHS[0]].name} to {METRICS[AGAINST_TRUTHS[-1]].name} are mostly the overhead "
