@@ -162,10 +162,10 @@ def test_markdown_sets_the_thesis_beside_ours(table):
     header = [cell.strip() for cell in text.splitlines()[2].split("|")]
     cells = [cell.strip() for cell in next(line for line in text.splitlines() if line.startswith("| 4 ")).split("|")]
     row = dict(zip(header, cells, strict=True))
-    assert row["TBAT ↓"] == "(2.00 ± 1.00)e-04"
-    assert row["TBAT, one LP per token ↓"] == "(5.67 ± 0.58)e-01"
-    assert row["published TBAT"] == "(5.69 ± 1.10)e-01"
-    assert row["published TTO"] == "(1.87 ± 2.76)e-04"
+    assert row["TBAT (µs) ↓"] == "200.0 ± 100.0"
+    assert row["TBAT, one LP per token (s) ↓"] == "0.57 ± 0.06"
+    assert row["published TBAT (s)"] == "0.57 ± 0.11"
+    assert row["published TTO (µs)"] == "187.0 ± 276.0"
     assert row["ratio"] == "3,000"
     assert "other hardware" in text
     assert "Rank 30 stands beside the thesis's 512." in text
@@ -175,7 +175,8 @@ def test_markdown_sets_the_thesis_beside_ours(table):
 def test_latex_balances_and_escapes(table):
     text = latex(cost_page(table, "Title."))
     assert text.count("{") == text.count("}")
-    assert r"$(5.69 \pm 1.10) \times 10^{-1}$" in text
+    assert r"$0.57 \pm 0.11$" in text
+    assert "µs" in text
     assert not re.search(r"[^\\]_", text)
     assert "↓" not in text
 

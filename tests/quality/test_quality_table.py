@@ -180,7 +180,7 @@ def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
     perplexity = head.index("Perplexity")
     assert [row[perplexity].startswith("**") for row in body] == [False, True, False, False, False]
     tv = head.index("Byte TV / 2 ↓")
-    assert body[0][tv] == "0.030 ± 0.0050"  # 0.06, halved as the thesis's is
+    assert body[0][tv] == "0.0300 ± 0.0050"  # 0.06, halved as the thesis's is
     assert body[0][tv + 1] == "0.103"
     assert "published Loops" not in head
     head, *body = decodings

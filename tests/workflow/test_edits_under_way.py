@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from study import TINY
 
 SCORES = "results/scores/entropy_difference/bn4-s1337.parquet"
@@ -21,6 +22,7 @@ if __name__"""
 STOPPED = "Error: the code of score.py changed while the run was under way (the latest: "
 
 
+@pytest.mark.slow
 def test_jobs_that_start_after_an_edit_stop_and_leave_nothing_wrong(copy):
     """The edit is made by a job of the run itself, and undone after it."""
     catalogue = (copy.folder / "scripts/oversmoothing/catalogue/metrics.py").read_text()

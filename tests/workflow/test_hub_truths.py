@@ -169,6 +169,7 @@ def test_without_the_network_nothing_is_fetched_and_the_error_says_so(thesis, tm
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_truth_from_a_folder_needs_no_hub(thesis, tmp_path):
     write_evabyte(tmp_path / "own")
     text = yaml.safe_dump(
