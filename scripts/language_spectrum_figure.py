@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake, snakemake
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
+POINTS = 200  # of a line
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 
 
@@ -52,10 +54,11 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
             for text, own in spectra.items():
                 for context in contexts:
                     line = own[(own.token == token) & (own.context == context)]
+                    line = line[line.d.isin(_shown(len(line)))]
                     look: dict[str, Any] = {
                         **looks[context],
                         "linestyle": dashes[text],
-                        "markevery": [d - 1 for d in _powers(len(line))],
+                        "markevery": np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist(),
                         "markersize": 4.5,
                         "linewidth": 1.6,
                     }
@@ -85,6 +88,11 @@ def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
     for rank in inside:
         axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
         axes.annotate(f"rank {rank}", (rank, 1), xycoords=axes.get_xaxis_transform(), **RANK)
+
+
+def _shown(largest: int) -> set[int]:
+    """Dimensions at which a line is drawn: as many as its width has room for."""
+    return {*np.geomspace(1, largest, POINTS).round().astype(int).tolist(), *_powers(largest)}
 
 
 def _powers(largest: int) -> list[int]:

@@ -68,7 +68,8 @@ class Section:
     rows : sequence of mappings
         Cells by column; a missing column is a dash.
     widths : mapping, optional
-        In LaTeX, the share of the line of each column of long text. By default a table too wide is shrunk to the line.
+        In LaTeX, the widths of columns relative to each other, 1 for those not named: for long texts, which are broken
+        into lines, and the table into pages. By default a table too wide is shrunk to the line.
     notes : sequence of str
         Sentences on this table alone, placed after the page's legend.
     latex : bool

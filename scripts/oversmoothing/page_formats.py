@@ -1,7 +1,7 @@
 """Pages of tables in every format: Markdown, HTML and LaTeX, beside the tidy table as CSV."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,8 @@ from oversmoothing.seed_means import with_seed_means
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.web_page import write_web_page
 
-PACKAGES = r"% needs \usepackage{booktabs,adjustbox}"
+PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"
+BROKEN = r">{\raggedright\arraybackslash}p"  # a column of text that is broken into lines
 NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
@@ -121,23 +122,32 @@ def _markdown_cell(cell: Cell) -> str:
 
 def _latex_table(page: Page, section: Section, i: int) -> str:
     columns = section.columns
-    layout = "l" + "r" * (len(columns) - 1)
-    if section.widths is not None:
-        layout = "".join(
-            f"p{{{section.widths[name]}\\linewidth}}" if name in section.widths else "l" for name in columns
-        )
     head = " & ".join(latex_text(name) for name in columns)
     rows = [" & ".join(_latex_cell(row.get(name)) for name in columns) + r" \\" for row in laid_out(section).rows]
-    body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
-    table = "\n".join([*body, r"\end{tabular}"])
-    if section.widths is None:
-        table = f"\\begin{{adjustbox}}{{max width=\\linewidth}}\n{table}\n\\end{{adjustbox}}"
-    size = "" if section.widths is None else "\\scriptsize\\raggedright\n"
     shown = any(isinstance(cell, Value) and _known(cell.low) for row in section.rows for cell in row.values())
-    caption = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
-    caption += _legend(page, [section], page.intervals if shown else "")
-    caption = f"\\caption{{{_latex_prose(caption)}}}\n\\label{{{_label(page.title, i)}}}"
-    return f"\\begin{{table}}\n\\centering\n{size}{table}\n{caption}\n\\end{{table}}\n"
+    text = f"{page.title} {section.heading}{'. ' if section.heading else ''}"
+    text += _legend(page, [section], page.intervals if shown else "")
+    caption = f"\\caption{{{_latex_prose(text)}}}\n\\label{{{_label(page.title, i)}}}"
+    if section.widths is not None:
+        return _long_table(_broken_columns(columns, section.widths), head, rows, caption)
+    layout = "l" + "r" * (len(columns) - 1)
+    body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows, r"\bottomrule"]
+    fitted = [r"\begin{adjustbox}{max width=\linewidth}", *body, r"\end{tabular}", r"\end{adjustbox}"]
+    return "\n".join([r"\begin{table}", r"\centering", *fitted, caption, r"\end{table}", ""])
+
+
+def _long_table(layout: str, head: str, rows: Sequence[str], caption: str) -> str:
+    """Table that goes on from page to page, its columns as wide as the line."""
+    begin = [r"\begingroup\scriptsize\setlength{\tabcolsep}{3pt}\setlength{\LTcapwidth}{\linewidth}"]
+    begin += [rf"\begin{{longtable}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", r"\endhead"]
+    return "\n".join([*begin, *rows, r"\bottomrule", caption, r"\end{longtable}", r"\endgroup", ""])
+
+
+def _broken_columns(columns: Sequence[str], widths: Mapping[str, float]) -> str:
+    """Columns of text that is broken into lines, as wide as the line together with the space between them."""
+    total = sum(widths.get(name, 1.0) for name in columns)
+    shares = [widths.get(name, 1.0) / total for name in columns]
+    return "".join(rf"{BROKEN}{{\dimexpr {share:.4f}\linewidth-2\tabcolsep\relax}}" for share in shares)
 
 
 def _label(title: str, i: int) -> str:
@@ -164,7 +174,7 @@ def _latex_cell(cell: Cell) -> str:
     mean, sd, low, high = map(_latex_number, _digits(cell))
     text = rf"\mathbf{{{mean}}}" if cell.bold else mean
     text += rf" \pm {sd}" if sd else ""
-    text += rf"\ [{low}, {high}]" if low else ""
+    text += f"$ $[{low}, {high}]" if low else ""  # may be broken between the two
     return f"${text}$ {_latex_prose(cell.note)}".rstrip()
 
 

@@ -17,8 +17,8 @@ rule oversmoothing_table:
     output:
         **table(
             "oversmoothing",
-            category="4 Oversmoothing",
-            label="Tables 4.1, 4.2: oversmoothing by rank",
+            category="0 Findings",
+            label="1. The main table: oversmoothing by rank (Tables 4.1, 4.2)",
         ),
     params:
         settings=settings(
@@ -39,8 +39,8 @@ rule oversmoothing_figure:
     output:
         **figure(
             "oversmoothing",
-            category="4 Oversmoothing",
-            label="Tables 4.1, 4.2, drawn: oversmoothing by rank",
+            category="0 Findings",
+            label="2. The same, drawn",
         ),
     script:
         "../../scripts/oversmoothing_figure.py"

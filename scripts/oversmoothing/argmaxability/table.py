@@ -10,6 +10,7 @@ from oversmoothing.byte_names import byte_name
 from oversmoothing.page import Bytes, Cell, Page, Section, model_cells
 from oversmoothing.published import caveats, that_matter
 
+WIDTHS = {"rank": 0.7, "h": 1.6, "unargmaxable": 2.2, "published": 1.5, "bytes": 5, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3
@@ -84,8 +85,7 @@ def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
             cells["published"] = str(row["published_unargmaxable"])
             cells |= {name: _names(row[name.replace(" ", "_")]) for name in ("only ours", "only published")}
         rows.append(cells)
-    widths = {"bytes": 0.3, "only ours": 0.15, "only published": 0.15}
-    return Page(title, [Section("", rows, widths)], _legend(table))
+    return Page(title, [Section("", rows, WIDTHS)], _legend(table))
 
 
 def _names(hexadecimal: str) -> Cell:

@@ -27,8 +27,7 @@ CHAPTERS = {
     "G": "Godey et al. (2024): saturation",
 }
 HOW = "How each claim is tested"
-WIDTHS = {"claim": 0.26, "this run": 0.08, "printed means": 0.08, "effect": 0.14, "weakest comparison": 0.14}
-WIDTHS |= {"printed effect": 0.14}
+WIDTHS = {"claim": 3.2, "effect": 2.2, "weakest comparison": 1.7, "printed effect": 2.0}
 FIGURES = "Godey et al. show it in figures"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 MARGINS = {
