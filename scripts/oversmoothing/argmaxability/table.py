@@ -10,7 +10,7 @@ from oversmoothing.byte_names import byte_name
 from oversmoothing.page import Bytes, Cell, Page, Section, model_cells
 from oversmoothing.published import caveats, that_matter
 
-WIDTHS = {"rank": 0.7, "h": 1.6, "unargmaxable": 2.2, "published": 1.5, "bytes": 5, "only ours": 2, "only published": 2}
+WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3

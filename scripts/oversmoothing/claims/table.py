@@ -27,7 +27,14 @@ CHAPTERS = {
     "G": "Godey et al. (2024): saturation",
 }
 HOW = "How each claim is tested"
-WIDTHS = {"claim": 3.2, "effect": 2.2, "weakest comparison": 1.7, "printed effect": 2.0}
+WIDTHS = {
+    "claim": 3.2,
+    "this run": 1.1,
+    "printed means": 1.1,
+    "effect": 2.2,
+    "weakest comparison": 2,
+    "printed effect": 2.0,
+}
 FIGURES = "Godey et al. show it in figures"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 MARGINS = {
