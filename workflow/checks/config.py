@@ -78,6 +78,8 @@ def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
     """Check that no shard is in two splits, and that only options of this source are set."""
     if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
         yield f"corpus.fineweb.evaluation: {min(shared)} is in train too; name another shard"
+    if corpus["cut"] is not None:
+        yield "corpus.cut: write null for source: fineweb; its documents are the rows of its shards"
     if corpus["overlap_words"] is not None:
         yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
 
@@ -240,6 +242,8 @@ def _explain(error: Any) -> str:
         near = difflib.get_close_matches(unknown, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return f"{where}: unknown key {unknown!r}; {hint}"
+    if error.validator == "type" and isinstance(error.instance, str) and error.validator_value == "array":
+        return f"{where}: {error.instance!r} is text, not a list: write [{error.instance}]"
     if error.validator == "type" and isinstance(error.instance, str) and "number" in str(error.validator_value):
         return f"{where}: {error.instance!r} is text, not a number (YAML reads 1e-3 as text: write 0.001)"
     return f"{where}: {error.message}"

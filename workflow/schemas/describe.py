@@ -66,6 +66,8 @@ def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
         part = defs[part["$ref"].rpartition("/")[2]]
     if "enum" in part:
         return ", ".join(f"`{_flow(value)}`" for value in part["enum"])
+    if "anyOf" in part:
+        return ", ".join(_values(option, defs) for option in part["anyOf"])
     kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
     words = [_word(kind, part, defs) for kind in kinds]
     return " or ".join(word for word in words if word)

@@ -7,6 +7,7 @@ workflow can read the names without importing the readers.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from oversmoothing.corpus.cut import Cut
 from oversmoothing.corpus.documents import Source
 from oversmoothing.jobs import UserError
 
@@ -33,8 +34,12 @@ SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
-    """Source that ``settings["source"]`` names; its documents do not depend on the number of processes."""
+    """Source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so.
+
+    The documents do not depend on the number of processes.
+    """
     name = settings.get("source")
     if name not in SOURCES:
         raise UserError(f"corpus.source: {name!r} is unknown; use one of {', '.join(sorted(SOURCES))}")
-    return SOURCES[name](settings, processes)
+    source = SOURCES[name](settings, processes)
+    return Cut(source, settings["cut"]) if settings.get("cut") else source

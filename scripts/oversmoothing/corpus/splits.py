@@ -98,7 +98,12 @@ def build_splits(
                 seen.add(digest)
             total = count
             if not total:
-                raise UserError(f"the corpus is empty: {_describe(source)} has no document")
+                raise UserError(f"the corpus is empty: {_describe(source)} has no document{_without_text(source)}")
+            if total == 1:
+                raise UserError(
+                    f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, with corpus "
+                    f"cut: paragraphs (at blank lines) or a number of characters{_without_text(source)}"
+                )
             known = overlap.merged()
             parts[split] = {**writer.close(), "dropped": dropped}
             _check_size(split, parts[split], least[split], shares, source)
@@ -171,8 +176,15 @@ def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping
         f"the {split} split has {part['bytes']:,} bytes in {part['documents']:,} documents, and {least:,} "
         f"are needed: raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
         f"({_describe(source)}; dropped: {lost['duplicates']:,} repeated, {lost['overlaps']:,} overlapping, "
-        f"{lost['empty']:,} empty)"
+        f"{lost['empty']:,} empty){_without_text(source)}"
     )
+
+
+def _without_text(source: Source) -> str:
+    """Name the source's files that hold no text, if there are any."""
+    files = [file for file in source.facts().get("files", []) if file.get("bytes") == 0]
+    named = ", ".join(file["name"] for file in files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
+    return f"; {named} {'holds' if len(files) == 1 else 'hold'} no text" if files else ""
 
 
 def _describe(source: Source) -> str:
