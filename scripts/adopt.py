@@ -6,7 +6,7 @@ from oversmoothing.jobs import UserError, run
 from oversmoothing.weights import check_header, load_tensors, save_tensors
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -21,4 +21,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -11,7 +11,7 @@ from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -49,4 +49,4 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -8,7 +8,7 @@ from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Along training: loss, head, hidden states and oversmoothing, by rank of what enters the LM head."
 
@@ -22,4 +22,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -13,7 +13,7 @@ from oversmoothing.gpt_shape import VOCABULARY, parameters
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 WIDE, NARROW = 3.4, 1.9  # widths of the drawing, in inches
 INNER = 2.9
@@ -202,4 +202,4 @@ def _arrow(axes: Axes, x: float, low: float, high: float, size: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -26,7 +26,7 @@ from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TEXT = "how often the byte occurs"
 NEVER, SOMETIMES = "0.25", "0.94"
@@ -135,4 +135,4 @@ def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

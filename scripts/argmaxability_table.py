@@ -12,7 +12,7 @@ from oversmoothing.published import read_published_sets
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Unargmaxable bytes by rank of what enters the LM head (Tables B.1 and B.2)."
 
@@ -27,4 +27,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -11,7 +11,7 @@ from oversmoothing.corpus.splits import SPLITS, build_splits
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
@@ -49,4 +49,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

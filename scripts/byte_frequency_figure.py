@@ -23,7 +23,7 @@ from oversmoothing.jobs import UserError, run
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -121,4 +121,4 @@ def _count(texts: Sequence[bytes]) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

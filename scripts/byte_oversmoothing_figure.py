@@ -17,7 +17,7 @@ from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
@@ -111,4 +111,4 @@ def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mappi
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -11,7 +11,7 @@ from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 GROUP = 256  # windows per row group
 
@@ -26,4 +26,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -7,7 +7,7 @@ from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Bytes: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
 
@@ -21,4 +21,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

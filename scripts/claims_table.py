@@ -17,7 +17,7 @@ from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "What the thesis and Godey et al. (2024) found, and whether it holds."
 
@@ -47,4 +47,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

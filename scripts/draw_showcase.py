@@ -9,7 +9,7 @@ from oversmoothing.store.provenance import provenance
 from oversmoothing.typical_prompt import typical_prompt
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -25,4 +25,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

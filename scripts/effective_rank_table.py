@@ -12,7 +12,7 @@ from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Effective rank of what the models represent, by rank of what enters the LM head (Table 7.3)."
 COLUMNS = ["representation", "measure", "value", "n", "d"]
@@ -27,4 +27,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

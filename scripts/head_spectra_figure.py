@@ -13,7 +13,7 @@ from oversmoothing.jobs import run
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 COLUMNS = 5
 STEPS = 6  # lines in a panel, from the first step to the last
@@ -68,4 +68,4 @@ def draw(spectra: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

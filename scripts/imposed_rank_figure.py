@@ -14,7 +14,7 @@ from oversmoothing.jobs import run
 from oversmoothing.layout import ARROWS, read_csv
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 LABELS = {
     "family": "learned from scratch",
@@ -84,4 +84,4 @@ def _line(axes: Axes, part: pd.DataFrame, look: Look) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

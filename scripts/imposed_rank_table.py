@@ -11,7 +11,7 @@ from oversmoothing.scores import summarise_scores
 from oversmoothing.statistics import Summary, WindowSums, summarise
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Three ways to impose a rank on the LM head: learned from scratch, truncated, retrained."
 
@@ -36,4 +36,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

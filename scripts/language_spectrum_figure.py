@@ -14,7 +14,7 @@ from oversmoothing.jobs import run
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
 POINTS = 200  # of a line
@@ -104,4 +104,4 @@ def _words(context: int) -> str:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

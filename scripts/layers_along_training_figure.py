@@ -12,7 +12,7 @@ from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 PANELS = {"anisotropy": "anisotropy (mean cosine)", "outlier_dimensions": "outlier dimensions"}
 
@@ -50,4 +50,4 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

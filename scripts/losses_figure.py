@@ -12,7 +12,7 @@ from oversmoothing.samples.page import label
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 
@@ -59,4 +59,4 @@ def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, An
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -9,7 +9,7 @@ from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 3.1)."
 
@@ -27,4 +27,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -16,7 +16,7 @@ from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TBAT = {  # label, colour and marker
     "tbat": ("TBAT here", PALETTE[0], "o"),
@@ -115,4 +115,4 @@ def _label_ends(axes: Axes, ends: Sequence[tuple[str, str, float]], gap: float =
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

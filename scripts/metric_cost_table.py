@@ -9,7 +9,7 @@ from oversmoothing.published import read_published
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
 
@@ -22,4 +22,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -22,7 +22,7 @@ from oversmoothing.next_byte import read_distributions
 from oversmoothing.samples.page import label, visible
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first
@@ -163,4 +163,4 @@ def _one(models: Sequence[Mapping[str, Any]]) -> bool:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

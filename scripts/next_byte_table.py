@@ -9,7 +9,7 @@ from oversmoothing.next_byte import next_byte_page, next_byte_table, read_distri
 from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "The byte after a prompt, by model (beside Figures 4.1 and 7.1)."
 
@@ -26,4 +26,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -11,7 +11,7 @@ from oversmoothing.layout import read_csv
 from oversmoothing.others.table import wide
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 PANELS = {
     "loss_per_byte": ("Loss", "nats per byte"),
@@ -59,4 +59,4 @@ def _look(i: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

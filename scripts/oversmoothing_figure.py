@@ -14,7 +14,7 @@ from oversmoothing.layout import read_csv
 from oversmoothing.score_tables import finding
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
 PUBLISHED: dict[str, Any] = {
@@ -77,4 +77,4 @@ def _panel(axes: Axes, own: pd.DataFrame) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

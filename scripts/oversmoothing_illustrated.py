@@ -18,7 +18,7 @@ from oversmoothing.next_byte import completion, read_distributions
 from oversmoothing.samples.page import label, visible
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 SHOWN = 8  # completions with a bar of their own; the others share one
 LONGEST = 60  # bytes of the prompt in the title
@@ -104,4 +104,4 @@ def _bars(axes: Axes, shares: np.ndarray, names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

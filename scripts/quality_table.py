@@ -17,7 +17,7 @@ from oversmoothing.quality.summaries import (
 from oversmoothing.quality.table import quality_page
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Sample quality by rank of what enters the LM head and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
 
@@ -44,4 +44,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -14,7 +14,7 @@ from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model, save_tensors
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
@@ -36,4 +36,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -6,7 +6,7 @@ from oversmoothing.jobs import run
 from oversmoothing.samples.page import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -19,4 +19,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -17,7 +17,7 @@ from oversmoothing.saturation.table import leaves
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 LOSSES: dict[str, Any] = {"markersize": 5.5, "linewidth": 0.8}
 LAW: dict[str, Any] = {"color": "0.45", "linewidth": 1.6, "linestyle": "-"}
@@ -118,4 +118,4 @@ def _entries(models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: L
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -8,7 +8,7 @@ from oversmoothing.saturation.table import saturation_page, saturation_table
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "Saturation: how far above the law of losses each model ends."
 
@@ -21,4 +21,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

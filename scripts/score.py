@@ -14,7 +14,7 @@ from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
@@ -42,4 +42,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

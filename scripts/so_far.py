@@ -15,7 +15,7 @@ from oversmoothing.progress import outdated, overview, read_summary, training_st
 from oversmoothing.store.atomic import atomic_path
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -52,4 +52,4 @@ def summary(snakefile: str, config: Any) -> str:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

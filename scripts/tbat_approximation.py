@@ -13,7 +13,7 @@ from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -35,4 +35,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

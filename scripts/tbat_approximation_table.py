@@ -11,7 +11,7 @@ from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 TITLE = "BAT with an SVD approximation of the head: mass of the reject set by rank of the approximation."
 
@@ -35,4 +35,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

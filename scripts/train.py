@@ -7,7 +7,7 @@ from oversmoothing.training.launch import launch
 from oversmoothing.training.task import Task
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -31,4 +31,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -9,7 +9,7 @@ from oversmoothing.jobs import run
 from oversmoothing.quality.language_model import save_language_model, train_language_model
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
@@ -25,4 +25,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -7,7 +7,7 @@ from oversmoothing.jobs import run
 from oversmoothing.quality.tokenizer import save_tokenizer, train_tokenizer
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 
 def main(job: "Snakemake") -> None:
@@ -20,4 +20,4 @@ def main(job: "Snakemake") -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

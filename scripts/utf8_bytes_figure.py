@@ -13,7 +13,7 @@ from oversmoothing.figures.style import legend, style, write_figure
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake, snakemake
+    from snakemake.iocontainers import Snakemake
 
 BYTES, SIDE = 256, 16
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys
@@ -118,4 +118,4 @@ def _legends(figure: Figure, axes: Axes, counts: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

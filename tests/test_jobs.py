@@ -1,6 +1,8 @@
 """How the errors of a script read: one clear line where the user can mend it, a traceback where we must."""
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -58,6 +60,13 @@ def test_ctrl_c_is_one_line_and_the_status_of_an_interrupt(job, capsys):
     assert stopped.value.code == 130
     assert Path(job.log[0]).read_text().endswith("ERROR interrupted\n")
     assert capsys.readouterr().err == ""
+
+
+def test_a_script_run_by_hand_says_what_runs_it():
+    script = Path(jobs.__file__).parent.parent / "train.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "train.py is a step of the workflow, which Snakemake runs: snakemake --cores 2\n"
 
 
 @pytest.mark.parametrize("edited", [False, True])

@@ -20,13 +20,19 @@ class UserError(Exception):
     """An error that the user can fix; the message names the file, key or value and what to do."""
 
 
-def run(main: Callable[[Any], None], job: Any) -> None:
+def run(main: Callable[[Any], None], job: Any = None) -> None:
     """Run a rule's `main` with logging set up, reporting a `UserError` as one clear line.
 
-    `job` is the object that Snakemake passes to a script; `job.log`, if present, names the log file. The process exits
-    with status 1 after an error that `explain` recognises, or if the code is not the code the run was planned with, and
-    with status 130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
+    `job` is the object that Snakemake puts into a script as ``snakemake``, where it is looked for if it is not given;
+    `job.log`, if present, names the log file. The process exits with status 2 if there is no such object, with status
+    1 after an error that `explain` recognises or if the code is not the code the run was planned with, and with status
+    130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
     """
+    job = job or main.__globals__.get("snakemake")
+    if job is None:
+        name = Path(main.__globals__["__file__"]).name
+        print(f"{name} is a step of the workflow, which Snakemake runs: snakemake --cores 2", file=sys.stderr)
+        raise SystemExit(2)
     log = str(job.log[0]) if job.log else None
     logging.basicConfig(
         level=logging.INFO,

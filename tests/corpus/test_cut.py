@@ -59,7 +59,9 @@ def test_one_big_text_makes_all_three_splits(tmp_path, cut):
     for name in ("input.txt", "input.jsonl"):
         settings = {"source": "files", "paths": [str(tmp_path / name)], "cut": cut}
         paths = {split: tmp_path / f"{name}.{split}" for split in SPLITS}
-        contents = build_splits(open_source(settings), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n")
+        contents = build_splits(
+            open_source(settings), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
+        )
         assert all(part["bytes"] > 1000 for part in contents["splits"].values())
         assert contents["source"]["cut"] == cut
         made[name] = [paths[split].read_bytes() for split in SPLITS]
@@ -70,7 +72,9 @@ def test_a_text_that_is_one_document_says_how_to_cut_it(tmp_path):
     (tmp_path / "input.txt").write_text(PLAY)
     paths = {split: tmp_path / split for split in SPLITS}
     with pytest.raises(UserError, match="is one document, which cannot be split: cut it, with corpus cut: paragraphs"):
-        build_splits(Files([str(tmp_path / "input.txt")]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n")
+        build_splits(
+            Files([str(tmp_path / "input.txt")]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
+        )
 
 
 def test_files_without_text_are_named(tmp_path):
@@ -79,7 +83,9 @@ def test_files_without_text_are_named(tmp_path):
     paths = {split: tmp_path / split for split in SPLITS}
     for pattern, named in (("*", r"empty\.txt, none\.jsonl hold no text"), ("empty.txt", r"empty\.txt holds no text")):
         with pytest.raises(UserError, match=named):
-            build_splits(Files([str(tmp_path / pattern)]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n")
+            build_splits(
+                Files([str(tmp_path / pattern)]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
+            )
 
 
 def test_documents_are_named_after_their_place():
