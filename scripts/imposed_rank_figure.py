@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LABELS = {
     "family": "learned from scratch",
+    "plain": "head W = A B learned from scratch",
+    "backward": "full head, gradient of that rank",
     "svd": "head truncated by SVD",
     "retrained": "head W = A B retrained, rest frozen",
     "normed": "head with LayerNorm retrained, rest frozen",

@@ -1,4 +1,4 @@
-"""Three ways of imposing a rank compared: loss, accuracy and oversmoothing over the same positions."""
+"""Ways of imposing a rank compared: loss, accuracy and oversmoothing over the same positions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from oversmoothing.statistics import Summary, WindowSums, summarise
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
-TITLE = "Three ways to impose a rank on the LM head: learned from scratch, truncated, retrained."
+TITLE = "Ways to impose a rank on the LM head: learned from scratch, on the gradient alone, truncated, retrained."
 
 
 def main(job: "Snakemake") -> None:

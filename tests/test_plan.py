@@ -329,6 +329,11 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
         ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
         ({"retrained": {"norm": []}}, "retrained.norm: "),
+        ({"family": [{"backward_rank": 257}]}, "bw257-s1337: backward_rank is above 256, the rank of its"),
+        ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank` .*, or `backward_rank`"),
+        ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
+        ({"family": [{"rank": 4, "head": "other"}]}, "family.0.head: 'other' is not one of"),
+        ({"family": [{"backward_rank": 0}]}, "family.0.backward_rank: 0 is less than the minimum of 1"),
         ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`, or `hub`"),
         ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
         ({"truths": [{"name": "t", "hub": "o/n", "path": "x", "layout": "evabyte"}]}, "truths.0: t must have either"),
@@ -495,3 +500,19 @@ def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
             file.truncate(10**9)
     assert plan.corpus.memory(config) == 4000 + 4 * (1000 + 4000 + 1500)
     assert plan.corpus.memory(DEFAULT) == 4000
+
+
+def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():
+    family = [{"width": 288, "heads": 6}, {"rank": 16}, {"rank": 16, "head": "plain"}, {"backward_rank": 16}]
+    config = default(family=family, svd_ranks=[4])
+    check(config)
+    models = plan.models.by_name(config)
+    full, bottleneck, plain, backward = (models[f"{name}-s1337"] for name in ("w288", "bn16", "pl16", "bw16"))
+    assert plain.settings["model"] == {**bottleneck.settings["model"], "bottleneck_norm": "before"}
+    assert plain.settings["training"] == bottleneck.settings["training"] == full.settings["training"]
+    assert backward.settings["model"] == full.settings["model"]
+    assert backward.settings["training"] == {**full.settings["training"], "backward_rank": 16}
+    assert (plain.rank, backward.rank) == (16, 288)
+    assert models["svd4-s1337"].source == "w288-s1337"
+    rows = [(row["kind"], row["rank"]) for row in plan.imposed_rank.rows(config)][:4]
+    assert rows == [("family", 288), ("family", 16), ("plain", 16), ("backward", 16)]

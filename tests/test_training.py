@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 
+from oversmoothing.backward_rank import best_approximation
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
@@ -33,6 +34,8 @@ TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80
 SETTINGS = {
     "initial": "gpt2",
     "head_rate": "same",
+    "backward_rank": None,
+    "backward_interval": 1,
     "decay": "cosine",
     "batch": 2,
     "accumulation": 2,
@@ -299,6 +302,58 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
     assert kept(checkpoints) == kept(reference)
     for step in kept(reference):
         assert same_bits(checkpoints.folder.snapshot(step), reference.folder.snapshot(step)), step
+
+
+FULL = {**SHAPE, "rank": None}
+
+
+@pytest.mark.parametrize(("precision", "interval"), [("float32", 1), ("float32", 7), ("bf16", 1)])
+def test_a_stopped_training_of_a_backward_rank_resumes_to_the_same_bits(tmp_path, precision, interval):
+    """It stops between two approximations of the head, which thus come from the checkpoint."""
+    settings = {**SETTINGS, "backward_rank": 2, "backward_interval": interval}
+    straight, reference = run(tmp_path / "straight", settings, shape=FULL, precision=precision)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oversmoothing.training.loop.record_evaluation", stop_after(30))
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "stopped", settings, shape=FULL, precision=precision)
+    again, checkpoints = run(tmp_path / "stopped", settings, shape=FULL, precision=precision)
+    assert again.history == straight.history
+    assert same_bits(checkpoints.folder.best, reference.folder.best)
+
+
+def stop_after(step):
+    """Return a `record_evaluation` that is interrupted once it is called with a later step."""
+
+    def record(progress, *rest):
+        if progress.step >= step:
+            raise KeyboardInterrupt
+        record_evaluation(progress, *rest)
+
+    return record
+
+
+def test_a_backward_rank_of_the_whole_head_is_ordinary_training_to_the_bit(tmp_path):
+    ordinary, one = run(tmp_path / "a", SETTINGS, shape=FULL)
+    for i, rank in enumerate((16, 200)):
+        whole, other = run(tmp_path / f"b{i}", {**SETTINGS, "backward_rank": rank}, shape=FULL)
+        assert whole.history == ordinary.history
+        assert same_bits(one.folder.best, other.folder.best)
+    low, _ = run(tmp_path / "c", {**SETTINGS, "backward_rank": 2}, shape=FULL)
+    assert low.history[0]["validation_loss"] == ordinary.history[0]["validation_loss"]
+    assert low.history[-1]["validation_loss"] != ordinary.history[-1]["validation_loss"]
+
+
+def test_a_backward_rank_follows_the_head(tmp_path):
+    """The approximation is that of the head as it is, or as it was at the last multiple of the interval."""
+    for interval in (1, 3):
+        settings = {**SETTINGS, "backward_rank": 2, "backward_interval": interval}
+        step = Step(GPT(GPTConfig(**FULL), 0), settings, 0, "float32", Group())
+        heads = []
+        for i in range(5):
+            heads.append(step.model.head.weight.detach().clone())
+            step.take(step.draw(TEXT, i), i)
+            expected = best_approximation(heads[i - i % interval], 2)
+            assert torch.equal(step.model.backward_head, expected)
 
 
 def test_a_checkpoint_of_other_settings_is_neither_used_nor_touched(tmp_path, caplog):

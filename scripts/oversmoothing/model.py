@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from oversmoothing.backward_rank import head_through
 from oversmoothing.jobs import UserError
 
 
@@ -121,6 +122,8 @@ class GPT(nn.Module):
         self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(out, config.vocabulary, bias=False)
+        self.backward_head: Tensor | None
+        self.register_buffer("backward_head", None, persistent=False)  # set in training with `backward_rank`
         self._initialise(torch.Generator().manual_seed(seed), initial)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -163,9 +166,12 @@ class GPT(nn.Module):
     def logits(self, post: Tensor) -> Tensor:
         """Apply the head in float32, even under autocast.
 
-        Rounding the logits to bf16 would add noise in all v dimensions and thus inflate their rank.
+        Rounding the logits to bf16 would add noise in all v dimensions and thus inflate their rank. If `backward_head`
+        is set, the gradient reaches the trunk through it.
         """
         with torch.autocast(post.device.type, enabled=False):
+            if self.backward_head is not None and self.training:
+                return head_through(post.float(), self.head.weight.float(), self.backward_head)
             return F.linear(post.float(), self.head.weight.float())
 
     def _initialise(self, generator: torch.Generator, initial: str) -> None:

@@ -88,8 +88,12 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys != {"width", "heads"}:
-            yield f"family.{i}: {dict(entry)} must have either `rank`, or `width` and `heads`, or `name` and `path`"
+        arms = ({"rank", "head"}, {"backward_rank"}, {"width", "heads"})
+        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys not in arms:
+            yield (
+                f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or `width` and "
+                "`heads`, or `name` and `path`"
+            )
     for i, entry in enumerate(config["truths"]):
         kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):
@@ -190,6 +194,9 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
                 f"training.processes: {model.processes} of {model.name} divides neither training.accumulation, "
                 f"{training['accumulation']}, nor training.batch, {training['batch']}"
             )
+        most = min(shape["width"], 256)
+        if training["backward_rank"] is not None and training["backward_rank"] > most:
+            yield f"{model.name}: backward_rank is above {most}, the rank of its head; lower it"
         if shape["rank"] is not None and shape["rank"] > shape["width"]:
             yield f"{model.name}: rank {shape['rank']} is above model.width, {shape['width']}; lower it"
         if odd:

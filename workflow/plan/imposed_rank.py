@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from oversmoothing.arms import imposed
 from plan.models import NORMS, Model, by_name, retrained_heads
 from plan.models import rows as model_rows
 from plan.settings import settings
@@ -17,6 +18,11 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
+    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``.
+
+    The kind and the rank are those of what was imposed: of a backward rank, that of the gradient.
+    """
     known = by_name(config) | retrained_heads(config)
-    return [row for row in model_rows(known, "family", "svd", "retrained", "normed") if row["rank"] is not None]
+    found = model_rows(known, "family", "svd", "retrained", "normed")
+    pairs = [(row, imposed(row["model"], row["kind"], row["rank"])) for row in found if row["rank"] is not None]
+    return [{**row, "kind": kind, "rank": rank} for row, (kind, rank) in pairs]

@@ -17,7 +17,8 @@ class Model:
     Attributes
     ----------
     name : str
-        The wildcard ``{model}``: ``bn4-s1337``, ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, or the
+        The wildcard ``{model}``: ``bn4-s1337``, ``pl4-s1337`` (a plain head W = A B), ``bw4-s1337`` (a backward rank),
+        ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, or the
         name of a truth or a checkpoint.
     kind : {"family", "svd", "truth", "retrained", "normed"}
         A "retrained" head is W = A B; a "normed" one has a LayerNorm between A and B.
@@ -139,14 +140,20 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
-    """Member of the family with a given rank, or with a given width and no bottleneck."""
-    if "rank" in entry:
+    """Member of the family: of a rank, with or without a LayerNorm behind it; of a backward rank; or of a width."""
+    own: dict[str, Any] = {}
+    published = None
+    if "head" in entry:
+        name, rank, shape = f"pl{entry['rank']}", entry["rank"], {"rank": entry["rank"], "bottleneck_norm": "before"}
+    elif "rank" in entry:
         name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
         published = str(entry.get("published_as", rank))
+    elif "backward_rank" in entry:
+        name, rank, shape = f"bw{entry['backward_rank']}", config["model"]["width"], {}
+        own = {"backward_rank": entry["backward_rank"]}
     else:
         name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
-        published = None
-    trained = _training_settings(config, shape, {}, seed)
+    trained = _training_settings(config, shape, own, seed)
     return Model(
         f"{name}-s{seed}", "family", rank, seed, trained, config["training"]["processes"], published_as=published
     )
@@ -170,8 +177,15 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
 
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:
-    """Member of the family with the highest rank among those trained here; None if there is none."""
-    trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
+    """Member of the family with the highest rank, and an ordinary gradient, trained here; None if there is none."""
+    trained = [
+        model
+        for model in models
+        if model.kind == "family"
+        and model.seed == seed
+        and model.settings
+        and model.settings["training"]["backward_rank"] is None
+    ]
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
 

@@ -1,9 +1,9 @@
-"""Three ways of imposing a rank: learned from scratch, truncated, retrained on a frozen model (Godey et al. 2024).
+"""Ways of imposing a rank: learned, on the gradient alone (Murugan 2026), truncated, retrained (Godey et al. 2024).
 
 Needs: the corpus, weights and hidden states of the full model, logits and scores of the family and of truncated heads.
 Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them) and
 history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex};
-figures/imposed_rank.{png,svg,pdf}.
+figures/imposed_rank.{png,svg,pdf}; with several seeds tables/paired_ranks.{csv,md,html,tex}.
 """
 
 IMPOSED = plan.imposed_rank.rows(config)
@@ -55,7 +55,7 @@ if IMPOSED:
             **table(
                 "imposed_rank",
                 category="8 Saturation",
-                label="Three ways to impose a rank: the numbers",
+                label="Ways to impose a rank: the numbers",
             ),
         params:
             settings=settings(**config["statistics"], models=IMPOSED),
@@ -69,9 +69,29 @@ if IMPOSED:
             **figure(
                 "imposed_rank",
                 category="8 Saturation",
-                label="Three ways to impose a rank",
+                label="Ways to impose a rank",
             ),
         params:
             settings=settings(truth=TRUTHS[0]),
         script:
             "../../scripts/imposed_rank_figure.py"
+
+    if len(config["seeds"]) > 1:
+
+        rule paired_ranks_table:
+            input:
+                table=f"{RESULTS}/tables/imposed_rank.csv",
+                histories=[
+                    HISTORY.format(model=row["model"])
+                    for row in IMPOSED
+                    if MODELS.get(row["model"]) and MODELS[row["model"]].settings
+                ],
+                published="resources/published/murugan_2026.csv",
+            output:
+                **table(
+                    "paired_ranks",
+                    category="8 Saturation",
+                    label="Ways to impose a rank: differences paired by seed",
+                ),
+            script:
+                "../../scripts/paired_ranks_table.py"

@@ -1,4 +1,4 @@
-"""Table of three ways of imposing a rank: learned, truncated, retrained."""
+"""Table of the ways of imposing a rank: learned, on the gradient alone, truncated, retrained."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,8 @@ from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 
 WAYS = {
     "family": "learned from scratch",
+    "plain": "learned from scratch, plain head",
+    "backward": "gradient alone",
     "svd": "truncated",
     "retrained": "retrained",
     "normed": "retrained with LayerNorm",
@@ -67,7 +69,7 @@ def shares_of_cost(
 def imposed_rank_table(
     summaries: Mapping[tuple[str, str, str | None], Summary], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Loss, accuracy and oversmoothing of every model, for all three ways.
+    """Loss, accuracy and oversmoothing of every model, for all ways.
 
     Parameters
     ----------

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT
 from oversmoothing.training.folder import Folder
 from oversmoothing.training.lock import Lock
 from oversmoothing.weights import load_metadata, load_tensors, save_tensors
@@ -81,9 +82,11 @@ class Checkpoints:
         with self._lock.held():
             yield
 
-    def save(self, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+    def save(self, model: GPT, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
         """Replace the resume file by the current state; a `UserError` if another process has taken over the folder."""
         tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+        if model.backward_head is not None:
+            tensors["backward_head"] = model.backward_head
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
                 if parameter in optimiser.state:
@@ -95,7 +98,7 @@ class Checkpoints:
         progress.finished = True
         self._write({}, progress)
 
-    def restore(self, model: nn.Module, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
+    def restore(self, model: GPT, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
         """Load the resume file, if there is one, into model and optimiser.
 
         Parameters
@@ -129,6 +132,8 @@ class Checkpoints:
             logger.info("training had ended at step %d; its outputs are written again", progress.step)
             return progress
         model.load_state_dict({name: tensors[f"model/{name}"] for name in model.state_dict()})
+        if model.backward_head is not None:
+            model.backward_head.copy_(tensors["backward_head"])
         for name, parameter in model.named_parameters():
             if f"exp_avg/{name}" in tensors:
                 optimiser.state[parameter] = {

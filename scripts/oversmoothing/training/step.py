@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from oversmoothing.backward_rank import best_approximation
 from oversmoothing.device import autocast
 from oversmoothing.model import GPT
 from oversmoothing.training.batches import (
@@ -45,6 +46,9 @@ class Step:
         self.group = group
         self.optimiser = build_optimiser(model, settings, {"head.weight": head_rate(model.config, settings)})
         self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
+        rank = settings["backward_rank"]
+        if rank is not None and rank < min(model.head.weight.shape):
+            model.backward_head = torch.zeros_like(model.head.weight, requires_grad=False)
         self._replica = group.replicate(model)
 
     def draw(self, data: np.ndarray, step: int) -> Tensor:
@@ -61,6 +65,8 @@ class Step:
         `sequences` is from `draw`, and `step` is the number of completed steps.
         """
         set_learning_rate(self.optimiser, step, self.settings)
+        if self.model.backward_head is not None and step % self.settings["backward_interval"] == 0:
+            self.model.backward_head.copy_(best_approximation(self.model.head.weight, self.settings["backward_rank"]))
         total = torch.zeros((), device=sequences.device)
         micros = self.share.micros
         for micro, batch in zip(micros, sequences, strict=True):

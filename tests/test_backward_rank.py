@@ -1,0 +1,106 @@
+"""The gradient through a head of lower rank: ordinary logits, an ordinary update of the head, a compressed gradient."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from oversmoothing.backward_rank import best_approximation, head_through
+from oversmoothing.model import GPT, GPTConfig
+
+CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")
+
+
+def gradients(logits_of, hidden, weight):
+    """Logits, and gradients of a loss with respect to the hidden states and the weights."""
+    hidden, weight = hidden.clone().requires_grad_(), weight.clone().requires_grad_()
+    logits = logits_of(hidden, weight)
+    targets = torch.arange(logits[..., 0].numel()) % logits.shape[-1]
+    F.cross_entropy(logits.flatten(0, -2), targets).backward()
+    return logits.detach(), hidden.grad, weight.grad
+
+
+@pytest.fixture
+def case():
+    generator = torch.Generator().manual_seed(5)
+    return torch.randn(3, 40, 16, generator=generator), torch.randn(64, 16, generator=generator)
+
+
+@pytest.mark.parametrize("rank", [1, 4, 15])
+def test_only_the_gradient_that_enters_the_trunk_changes(case, rank):
+    hidden, weight = case
+    low = best_approximation(weight, rank)
+    logits, of_hidden, of_weight = gradients(F.linear, hidden, weight)
+    ours = gradients(lambda h, w: head_through(h, w, low), hidden, weight)
+    assert torch.equal(ours[0], logits)
+    assert torch.equal(ours[2], of_weight)
+    assert torch.linalg.matrix_rank(of_hidden.flatten(0, 1)) == 16
+    assert torch.linalg.matrix_rank(ours[1].flatten(0, 1), rtol=1e-5) == rank
+    assert ours[1].square().mean().sqrt().item() == pytest.approx(of_hidden.square().mean().sqrt().item(), rel=1e-6)
+
+
+def test_the_gradient_is_that_of_the_approximation_up_to_one_factor(case):
+    hidden, weight = case
+    low = best_approximation(weight, 3)
+    logits, _, _ = gradients(F.linear, hidden, weight)
+    g = logits.softmax(-1)
+    g[torch.arange(3)[:, None], torch.arange(40), torch.arange(120).reshape(3, 40) % 64] -= 1
+    expected = (g.double() / 120) @ low.double()
+    found = gradients(lambda h, w: head_through(h, w, low), hidden, weight)[1].double()
+    ratio = found / expected
+    assert ratio.std() / ratio.mean() < 1e-3
+    scale = ((g.double() / 120) @ weight.double()).square().mean().sqrt() / expected.square().mean().sqrt()
+    assert ratio.median().item() == pytest.approx(scale.item(), rel=1e-5)
+
+
+def test_through_the_head_itself_nothing_changes(case):
+    hidden, weight = case
+    for ours, ordinary in zip(
+        gradients(lambda h, w: head_through(h, w, weight), hidden, weight),
+        gradients(F.linear, hidden, weight),
+        strict=True,
+    ):
+        assert torch.equal(ours, ordinary)
+
+
+def test_a_gradient_of_zero_stays_zero(case):
+    hidden, weight = case
+    hidden = hidden.requires_grad_()
+    head_through(hidden, weight.requires_grad_(), best_approximation(weight, 2)).backward(torch.zeros(3, 40, 64))
+    assert torch.equal(hidden.grad, torch.zeros_like(hidden))
+
+
+@pytest.mark.parametrize("rank", [1, 7, 16])
+def test_the_best_approximation(case, rank):
+    """Its error is the root of the sum of the squares of the singular values that it leaves out."""
+    _, weight = case
+    low = best_approximation(weight, rank)
+    assert torch.linalg.matrix_rank(low, rtol=1e-5) == rank
+    left_out = torch.linalg.svdvals(weight)[rank:].square().sum().sqrt()
+    assert torch.linalg.norm(weight - low).item() == pytest.approx(left_out.item(), abs=1e-4)
+
+
+def test_a_model_uses_it_in_training_alone():
+    model = GPT(CONFIG, 3)
+    tokens = torch.arange(24).reshape(2, 12)
+    ordinary = model(tokens)
+    model.backward_head = best_approximation(model.head.weight, 2)
+    assert "backward_head" not in model.state_dict()
+    assert torch.equal(model(tokens), ordinary)
+    model(tokens).square().mean().backward()
+    compressed = model.blocks[0].feed_forward.out.weight.grad.clone()
+    model.zero_grad()
+    model.eval()(tokens).square().mean().backward()
+    assert not torch.allclose(compressed, model.blocks[0].feed_forward.out.weight.grad)
+
+
+@pytest.mark.slow
+def test_compiled_it_gives_the_same(case):
+    hidden, weight = case
+    low = best_approximation(weight, 4)
+    compiled = torch.compile(lambda h, w: head_through(h, w, low))
+    for ours, plain in zip(
+        gradients(compiled, hidden, weight),
+        gradients(lambda h, w: head_through(h, w, low), hidden, weight),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, plain)
