@@ -15,6 +15,7 @@ EVERYTHING = {
     "language": {"corpora": [{"name": "prose", "paths": ["text.jsonl"]}]},
     "others": {"models": [{"name": "other", "hub": "owner/other"}]},
     "showcase": [{"name": "typical", "prompt": None}],
+    "seeds": [1337, 1],
 }
 UNDRAWN = {"all", "story", "architecture_figure"}
 

@@ -137,7 +137,7 @@ CHAPTERS = (
                 series="way",
             ),
         ),
-        tables=("svd", "imposed_rank", "effective_rank", "tbat_approximation"),
+        tables=("svd", "imposed_rank", "paired_ranks", "effective_rank", "tbat_approximation"),
         figures=("imposed_rank",),
     ),
     Chapter(
