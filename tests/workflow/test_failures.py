@@ -73,7 +73,7 @@ def test_mistakes_in_the_config_stop_before_anything_is_touched(study, config, o
         ("text.txt", b"\xff\xfe", "text.txt: not UTF-8: byte 0 is 0xff"),
         ("text.jsonl", b"", "the corpus is empty"),
         ("text.jsonl", b'{"txt": "Hello."}\n', "text.jsonl: line 1 has no field 'text' (it has: txt)"),
-        ("text.txt", b"Too little. Far too little.", "split has 0 bytes"),
+        ("text.txt", b"Too little. Far too little.", "is one document, which cannot be split: cut it, with corpus cut"),
     ],
 )
 def test_bad_text_is_named_and_models_stay(copy, config, name, content, message):
