@@ -23,7 +23,7 @@ def default(**changes):
     return config
 
 
-@pytest.mark.parametrize("name", ["thesis.yaml", "workstation.yaml", "widths.yaml", "smoke.yaml"])
+@pytest.mark.parametrize("name", ["thesis.yaml", "workstation.yaml", "widths.yaml", "gradient.yaml", "smoke.yaml"])
 def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
     check(config)
@@ -329,7 +329,8 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
         ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
         ({"retrained": {"norm": []}}, "retrained.norm: "),
-        ({"family": [{"backward_rank": 257}]}, "bw257-s1337: backward_rank is above 256, the rank of its"),
+        ({"family": [{"backward_rank": 4}, {"rank": 4, "head": "plain"}]}, "family: the arms .* are held against"),
+        ({"family": [{"rank": 4}, {"backward_rank": 257}]}, "bw257-s1337: backward_rank is above 256, the rank of its"),
         ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank` .*, or `backward_rank`"),
         ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
         ({"family": [{"rank": 4, "head": "other"}]}, "family.0.head: 'other' is not one of"),
@@ -512,7 +513,23 @@ def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():
     assert plain.settings["training"] == bottleneck.settings["training"] == full.settings["training"]
     assert backward.settings["model"] == full.settings["model"]
     assert backward.settings["training"] == {**full.settings["training"], "backward_rank": 16}
-    assert (plain.rank, backward.rank) == (16, 288)
     assert models["svd4-s1337"].source == "w288-s1337"
     rows = [(row["kind"], row["rank"]) for row in plan.imposed_rank.rows(config)][:4]
     assert rows == [("family", 288), ("family", 16), ("plain", 16), ("backward", 16)]
+
+
+def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
+    """A claim or a table by rank would otherwise mix heads of different kinds."""
+    family = [{"width": 288, "heads": 6}, {"rank": 16}]
+    more = [{"rank": 4, "head": "plain"}, {"backward_rank": 8}]
+    without, arms = default(family=family), default(family=[*family, *more])
+    for config in (without, arms):
+        check(config)
+    assert plan.claims.rows(arms) == plan.claims.rows(without)
+    assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
+    assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
+    known = [plan.models.by_name(config) for config in (without, arms)]
+    assert plan.saturation.rows(arms, known[1]) == plan.saturation.rows(without, known[0])
+    assert plan.models.with_snapshots(known[1]) == plan.models.with_snapshots(known[0])
+    assert plan.thesis.rows(arms, "family") == plan.thesis.rows(without, "family")
+    assert len(plan.imposed_rank.rows(arms)) == len(plan.imposed_rank.rows(without)) + 2

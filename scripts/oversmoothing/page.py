@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.arms import rank_words
 from oversmoothing.layout import ARROWS
 
 AIMS = {"lower": -math.inf, "higher": math.inf}
@@ -110,9 +109,8 @@ class Page:
 
 
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
-    """First cells of a model's row: its rank and arm, or its name if it has none, and its seed if there are several."""
-    model = str(row["model"])
-    cells: dict[str, Cell] = {"rank": rank_words(model, row["rank"]) if pd.notna(row["rank"]) else model}
+    """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
+    cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}
     if several_seeds:
         cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else None
     return cells

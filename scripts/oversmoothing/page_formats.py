@@ -70,13 +70,13 @@ def markdown_table(section: Section) -> str:
 
 
 def html(page: Page) -> str:
-    """Page as an HTML fragment; each table scrolls in a frame of its own in a narrow window."""
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown(page))
-    return html_tables(text)
+    """Page as an HTML fragment."""
+    return html_of(markdown(page))
 
 
-def html_tables(text: str) -> str:
-    """Give each table of an HTML fragment a frame to scroll in, and numbers their class, which keeps them on a line."""
+def html_of(text: str) -> str:
+    """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line."""
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
     return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
 

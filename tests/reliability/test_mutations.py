@@ -109,8 +109,8 @@ MUTATIONS = {
     ),
     "a title is markup": (
         f"{LIBRARY}/web_page.py",
-        'replace("TITLE", escape(title))',
-        'replace("TITLE", title)',
+        "<title>{escape(title)}</title>",
+        "<title>{title}</title>",
         "test_pages.py",
     ),
     "a heading is markup": (f"{LIBRARY}/samples/page.py", "{escape(heading)}", "{heading}", "test_pages.py"),

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
 from oversmoothing.catalogue.decoders import parameters
+from oversmoothing.gpt_shape import VOCABULARY
 from oversmoothing.jobs import UserError
 from plan.models import by_name
 from plan.others import revisions, step
@@ -94,6 +95,8 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
                 f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or `width` and "
                 "`heads`, or `name` and `path`"
             )
+    if all("head" in entry or "backward_rank" in entry for entry in config["family"]):
+        yield "family: the arms `head: plain` and `backward_rank` are held against other members; add one: {rank: 4}"
     for i, entry in enumerate(config["truths"]):
         kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):
@@ -194,7 +197,7 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
                 f"training.processes: {model.processes} of {model.name} divides neither training.accumulation, "
                 f"{training['accumulation']}, nor training.batch, {training['batch']}"
             )
-        most = min(shape["width"], 256)
+        most = min(shape["width"], VOCABULARY)
         if training["backward_rank"] is not None and training["backward_rank"] > most:
             yield f"{model.name}: backward_rank is above {most}, the rank of its head; lower it"
         if shape["rank"] is not None and shape["rank"] > shape["width"]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import by_name, retrained_heads
+from plan.models import ARMS, by_name, retrained_heads
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -24,5 +24,5 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "training": model.source or model.name,
         }
         for model in (by_name(config) | retrained_heads(config)).values()
-        if model.kind != "normed"
+        if model.kind not in ("normed", *ARMS)
     ]

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oversmoothing.arms import imposed
-from plan.models import NORMS, Model, by_name, retrained_heads
+from plan.models import ARMS, NORMS, Model, by_name, retrained_heads
 from plan.models import rows as model_rows
 from plan.settings import settings
 
@@ -18,11 +17,7 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``.
-
-    The kind and the rank are those of what was imposed: of a backward rank, that of the gradient.
-    """
+    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
     known = by_name(config) | retrained_heads(config)
-    found = model_rows(known, "family", "svd", "retrained", "normed")
-    pairs = [(row, imposed(row["model"], row["kind"], row["rank"])) for row in found if row["rank"] is not None]
-    return [{**row, "kind": kind, "rank": rank} for row, (kind, rank) in pairs]
+    kinds = ("family", *ARMS, "svd", "retrained", "normed")
+    return [row for row in model_rows(known, *kinds) if row["rank"] is not None]

@@ -7,6 +7,7 @@ from typing import Any
 from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 
+ARMS = ("plain", "backward")  # kinds of members that are compared with the family, and with nothing else
 NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # kind and short name by retrained.norm
 
 
@@ -20,10 +21,11 @@ class Model:
         The wildcard ``{model}``: ``bn4-s1337``, ``pl4-s1337`` (a plain head W = A B), ``bw4-s1337`` (a backward rank),
         ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, or the
         name of a truth or a checkpoint.
-    kind : {"family", "svd", "truth", "retrained", "normed"}
-        A "retrained" head is W = A B; a "normed" one has a LayerNorm between A and B.
+    kind : {"family", "plain", "backward", "svd", "truth", "retrained", "normed"}
+        A "plain" or "retrained" head is W = A B, trained with the rest of the model or after it; a "normed" one has a
+        LayerNorm between A and B; a "backward" model has a full head and a gradient of lower rank.
     rank : int or None
-        Rank of the head's input; None if the config does not say.
+        Rank of the head's input, or of the gradient of a "backward" model; None if the config does not say.
     seed : int or None
     settings : dict or None
         Settings of the training: ``model``, ``training``, ``seed``. None for a model that is not trained here.
@@ -141,22 +143,20 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
     """Member of the family: of a rank, with or without a LayerNorm behind it; of a backward rank; or of a width."""
-    own: dict[str, Any] = {}
-    published = None
+    kind, own, published = "family", {}, None
     if "head" in entry:
-        name, rank, shape = f"pl{entry['rank']}", entry["rank"], {"rank": entry["rank"], "bottleneck_norm": "before"}
+        kind, name, rank = "plain", f"pl{entry['rank']}", entry["rank"]
+        shape = {"rank": rank, "bottleneck_norm": "before"}
     elif "rank" in entry:
         name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
         published = str(entry.get("published_as", rank))
     elif "backward_rank" in entry:
-        name, rank, shape = f"bw{entry['backward_rank']}", config["model"]["width"], {}
-        own = {"backward_rank": entry["backward_rank"]}
+        kind, name, rank = "backward", f"bw{entry['backward_rank']}", entry["backward_rank"]
+        shape, own = {}, {"backward_rank": rank}
     else:
         name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
     trained = _training_settings(config, shape, own, seed)
-    return Model(
-        f"{name}-s{seed}", "family", rank, seed, trained, config["training"]["processes"], published_as=published
-    )
+    return Model(f"{name}-s{seed}", kind, rank, seed, trained, config["training"]["processes"], published_as=published)
 
 
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
@@ -177,15 +177,8 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
 
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:
-    """Member of the family with the highest rank, and an ordinary gradient, trained here; None if there is none."""
-    trained = [
-        model
-        for model in models
-        if model.kind == "family"
-        and model.seed == seed
-        and model.settings
-        and model.settings["training"]["backward_rank"] is None
-    ]
+    """Member of the family with the highest rank among those trained here; None if there is none."""
+    trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
 

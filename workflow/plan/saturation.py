@@ -9,7 +9,7 @@ from plan.settings import settings
 
 def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
     """Models trained here whose histories are included."""
-    trained = [model for model in models.values() if model.settings]
+    trained = [model for model in models.values() if model.settings and model.kind in ("family", "truth")]
     return trained if config["saturation"]["study"] else []
 
 

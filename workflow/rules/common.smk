@@ -59,8 +59,8 @@ MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 RETRAINED = plan.models.retrained_heads(config)
-PREDICTORS = [model for model in MODELS.values() if model.kind != "svd"]
-OWN = [model.name for model in PREDICTORS if not model.hub]
+PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "truth")]
+OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
 TRAINED = [model for model in PREDICTORS if model.settings]
 SNAPSHOTS = plan.models.with_snapshots(MODELS)
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]

@@ -86,7 +86,7 @@ if IMPOSED:
                     for row in IMPOSED
                     if MODELS.get(row["model"]) and MODELS[row["model"]].settings
                 ],
-                published="resources/published/murugan_2026.csv",
+                published=f"{PUBLISHED}/murugan_2026.csv",
             output:
                 **table(
                     "paired_ranks",

@@ -18,7 +18,11 @@ rule train:
     log:
         f"{RESULTS}/logs/train/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model.name for model in TRAINED if model.kind == "family"),
+        model=one_of(
+            model.name
+            for model in MODELS.values()
+            if model.settings and model.kind != "truth"
+        ),
     threads: lambda wildcards: plan.resources.training_threads(MODELS[wildcards.model])
     resources:
         gpu=lambda wildcards: GPUS * MODELS[wildcards.model].processes,

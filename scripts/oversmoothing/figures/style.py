@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.arms import BACKWARD, PLAIN, arm
 from oversmoothing.samples.page import label
 from oversmoothing.store.atomic import atomic_path
 
@@ -50,7 +49,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "retrained": {"color": PALETTE[2], "marker": "^", "linestyle": "-."},
     "normed": {"color": PALETTE[3], "marker": "D", "linestyle": (0, (5, 1))},
 }
-ARMS: dict[str, dict[str, Any]] = {PLAIN: {"linestyle": "--"}, BACKWARD: {"linestyle": ":"}}
 RIGHT: dict[str, Any] = {"facecolor": "#c1272d", "hatch": "////", "edgecolor": "white"}  # the byte that follows
 WRONG: dict[str, Any] = {"facecolor": "0.72"}
 
@@ -116,11 +114,10 @@ def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ())
     """
     models = [{"kind": "family", **model} for model in models]
     shown = {label(model) for model in models if model["kind"] == "truth"}
-    ranked = [model for model in models if model["kind"] != "truth" and model["rank"] is not None]
-    ranks = {(int(model["rank"]), arm(str(model["model"]))): label(model) for model in ranked}
+    ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
     others = [label(model) for model in models if model["kind"] != "truth" and model["rank"] is None]
     looks = {name: dict(look) for name, look in zip(truths, cycle(TRUTHS), strict=False) if name in shown}
-    looks |= {ranks[rank, way]: {**rank_look(rank), **ARMS.get(way, {})} for rank, way in sorted(ranks)}
+    looks |= {ranks[rank]: rank_look(int(rank)) for rank in sorted(ranks)}
     return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
 
 

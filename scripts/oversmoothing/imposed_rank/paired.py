@@ -44,7 +44,7 @@ def steps_to(history: pd.DataFrame, loss: float) -> float:
 def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
     """Return how many times more steps a training took to its lowest loss than the full model took to that loss.
 
-    Infinite if the full model starts there; 0 if it never gets there, because the training ends below it.
+    Infinite if the full model has that loss from the start; 0 if it never has, because the training ends below it.
     """
     lowest = float(history.validation_loss.min())
     reached = steps_to(full, lowest)

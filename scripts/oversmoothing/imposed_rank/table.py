@@ -116,7 +116,7 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
     for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
         several_ways = alike.way.nunique() > 1
         for way, own in alike.groupby("way", sort=False):
-            row = {**model_cells({"model": "", "rank": rank, "seed": seed}, several_seeds), "way": str(way)}
+            row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
             records = own.set_index("measure").to_dict("index")
             for measure in measures:
                 label, _, better = COLUMNS[measure]

@@ -15,7 +15,6 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.arms import rank_words
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
@@ -102,8 +101,7 @@ def label(model: Mapping[str, Any], several_seeds: bool = False) -> str:
     """Label of a model: "rank 4", "SVD rank 4" for a truncated head, the name of a truth or a checkpoint."""
     if model["kind"] == "truth" or model["rank"] is None:
         return str(model["model"])
-    rank = rank_words(str(model["model"]), model["rank"])
-    name = f"{'SVD rank' if model['kind'] == 'svd' else 'rank'} {rank}"
+    name = f"{'SVD rank' if model['kind'] == 'svd' else 'rank'} {model['rank']}"
     return f"{name}, seed {model['seed']}" if several_seeds else name
 
 

@@ -1,13 +1,6 @@
-"""The story page's frame: its style, and the script that draws charts, filters tiles and sorts tables."""
+"""The story page's look: its style, and the script that draws charts, filters tiles and sorts tables."""
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TITLE</title>
-<link rel="icon" href="data:,">
-<style>
+STYLE = """
 :root {
   color-scheme: light dark;
   --line: #8886; --soft: #8881; --holds: #029e73; --not: #c1272d; --unknown: #9a7b00;
@@ -42,25 +35,14 @@ button { font: inherit; color: inherit; background: none; cursor: pointer; paddi
 button { margin: 0 .4rem .4rem 0; border: 2px solid var(--colour, var(--line)); border-radius: .4rem; }
 button[aria-pressed=false] { opacity: .45; }
 summary { cursor: pointer; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { border-bottom-width: 2px; vertical-align: bottom; }
 th button { all: unset; cursor: pointer; }
 th button:focus-visible { outline: 2px solid; }
 th[aria-sort=ascending] button::after { content: " ▲"; }
 th[aria-sort=descending] button::after { content: " ▼"; }
-.n { text-align: right; white-space: nowrap; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
-</style>
-<script>LIBRARY</script>
-</head>
-<body>
-<main>
-BODY
-</main>
-<script type="application/json" id="specifications">SPECIFICATIONS</script>
-<script>
+"""
+
+SCRIPT = """
 "use strict";
 const charts = JSON.parse(document.getElementById("specifications").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -106,7 +88,4 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
-</script>
-</body>
-</html>
 """

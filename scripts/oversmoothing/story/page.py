@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import vl_convert
-from markdown_it import MarkdownIt
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import html_tables
+from oversmoothing.page_formats import html_of
 from oversmoothing.score_tables import finding
-from oversmoothing.store.atomic import atomic_path
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.story.charts import by_rank
-from oversmoothing.story.look import PAGE
+from oversmoothing.story.look import SCRIPT, STYLE
+from oversmoothing.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
 VERDICTS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
@@ -58,16 +57,15 @@ def write_story(paths: Iterable[str | Path], output: str | Path) -> None:
     """
     results = Results.of(paths)
     charts: list[dict] = []
-    body = [*_head(results), *_verdicts(results)]
+    body = ["<main>", *_head(results), *_verdicts(results)]
     for i, chapter in enumerate(CHAPTERS):
         body += _chapter(results, i, chapter, charts)
-    body += _others(results)
-    text = PAGE.replace("TITLE", escape(QUESTION)).replace("BODY", "\n".join(body))
-    text = text.replace("SPECIFICATIONS", json.dumps(charts).replace("</", "<\\/"))
-    library = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
-    text = text.replace("LIBRARY", library if charts else "")
-    with atomic_path(output) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    specifications = json.dumps(charts).replace("</", "<\\/")
+    body += [*_others(results), "</main>"]
+    body += [f'<script type="application/json" id="specifications">{specifications}</script>']
+    body += [f"<script>{SCRIPT}</script>"]
+    library = vl_convert.javascript_bundle() if charts else ""  # type: ignore[call-arg]  # its stub lacks the default
+    write_web_page(output, QUESTION, body, STYLE, f'<link rel="icon" href="data:,"><script>{library}</script>')
 
 
 def _head(results: Results) -> Iterator[str]:
@@ -181,8 +179,7 @@ def _tables(results: Results, names: Iterable[str]) -> Iterator[str]:
 def _table(text: str) -> str:
     """Fold a table's page in Markdown under its title."""
     title, _, rest = text.partition("\n")
-    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
-    rendered = html_tables(re.sub(r"<(/?)h2>", r"<\1h4>", rendered))
+    rendered = re.sub(r"<(/?)h2>", r"<\1h4>", html_of(rest))
     return f"<details class='table'><summary>{escape(title.lstrip('# '))}</summary>{rendered}</details>"
 
 
