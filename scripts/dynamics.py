@@ -1,14 +1,21 @@
 """Loss, head spectrum, hidden-state geometry and oversmoothing of one model at each snapshot of its training."""
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
+from oversmoothing.bat.tbat import choose_basis, tbat
+from oversmoothing.compiled import use_threads
 from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.jobs import UserError, run
+from oversmoothing.logits import WindowStates
+from oversmoothing.metrics import softmax
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model
@@ -27,11 +34,15 @@ def main(job: "Snakemake") -> None:
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     kept = snapshots(job.input.snapshots, job.input.weights, job.input.history)
     logger.info("%d snapshots over %d windows on %s in %s", len(kept), len(windows), device, precision)
+    use_threads(job.threads)
     rows, spectra = [], []
     for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):
         model = load_model(path, device)
         try:
-            own = measure(model, windows, truths, settings["tau"], settings["batch"], precision)
+            own = measure(
+                model, windows, truths, settings["tau"], settings["batch"], precision,
+                settings["backward_rank"], rejecting(path, settings["tbat"]),
+            )  # fmt: skip
             rows += [{"step": step, **row} for row in own]
             spectra += [{"step": step, **row} for row in head_spectrum(model)]
         except ValueError as error:
@@ -39,6 +50,19 @@ def main(job: "Snakemake") -> None:
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
     write_table(job.output.measures, pa.Table.from_pylist(rows, schema=MEASURES), made_by)
     write_table(job.output.spectra, pa.Table.from_pylist(spectra, schema=SPECTRA), made_by)
+
+
+def rejecting(weights: Path, settings: Mapping[str, Any] | None) -> Callable[[WindowStates], np.ndarray] | None:
+    """Return what gives TBAT of a window's bytes under a snapshot's head; None without settings."""
+    if settings is None:
+        return None
+    basis = choose_basis(weights, settings["condition"])
+
+    def reject(state: WindowStates) -> np.ndarray:
+        p = softmax(state.logits.astype(np.float64))
+        return tbat(basis, p, settings["delta"], settings["mass_tolerance"], str(weights), state.post).value
+
+    return reject
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
+from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.launch import launch
 from oversmoothing.training.task import Task
 
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Train in the configured number of processes."""
+    """Train in the configured number of processes, with the learning rate that was chosen, if one was."""
     task = Task(
         model=job.wildcards.model,
-        settings=job.params.settings,
+        settings=with_rate(job.params.settings, job.input.get("learning_rate") or None),
         device=job.params.device,
         code=job.params.code,
         checkpoints=job.params.checkpoints["folder"],

@@ -13,7 +13,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/__init__.py",
     "oversmoothing/corpus/__init__.py",
     "oversmoothing/corpus/reader.py",
-    "oversmoothing/backward_rank.py",
+    "oversmoothing/head_gradient.py",
     "oversmoothing/device.py",
     "oversmoothing/fingerprint.py",
     "oversmoothing/jobs.py",

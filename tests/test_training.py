@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from oversmoothing.backward_rank import best_approximation
+from oversmoothing.head_gradient import best_approximation
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
@@ -34,6 +34,7 @@ TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80
 SETTINGS = {
     "initial": "gpt2",
     "head_rate": "same",
+    "head_gradient": "whole",
     "backward_rank": None,
     "backward_interval": 1,
     "decay": "cosine",

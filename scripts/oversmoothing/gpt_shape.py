@@ -1,8 +1,8 @@
 """Weights, operations and memory of a GPT, from its shape alone and without PyTorch.
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
-head without a bottleneck), and ``positions`` and ``bottleneck_norm`` where they matter. The vocabulary v consists of
-the 256 bytes.
+head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
+where they matter.
 
 `parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
@@ -19,6 +19,11 @@ ACTIVATION_BYTES = 34
 Shape = Mapping[str, Any]
 
 
+def vocabulary(shape: Shape) -> int:
+    """Number of tokens."""
+    return int(shape.get("vocabulary", VOCABULARY))
+
+
 def parameters(shape: Shape) -> int:
     """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms (without biases) and head."""
     width = shape["width"]
@@ -29,13 +34,13 @@ def parameters(shape: Shape) -> int:
 
 def matrices(shape: Shape) -> int:
     """Number of weights in matrices: all parameters except LayerNorms, counting learned positions in any case."""
-    return multiplied(shape) + (VOCABULARY + shape["block"]) * shape["width"]
+    return multiplied(shape) + (vocabulary(shape) + shape["block"]) * shape["width"]
 
 
 def multiplied(shape: Shape) -> int:
     """Number of weights in matrix products: blocks, bottleneck and head, but not embeddings."""
     rank = shape.get("rank")
-    head = VOCABULARY * shape["width"] if rank is None else rank * (shape["width"] + VOCABULARY)
+    head = vocabulary(shape) * (rank or shape["width"]) + (rank or 0) * shape["width"]
     return block_matrices(shape) + head
 
 

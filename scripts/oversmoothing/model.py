@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from oversmoothing.backward_rank import head_through
+from oversmoothing.head_gradient import head_through
 from oversmoothing.jobs import UserError
 
 

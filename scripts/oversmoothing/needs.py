@@ -61,12 +61,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     shapes = [settings["model"] for settings in trained]
     sizes = [weight_bytes(shape) for shape in shapes]
-    kept = [1 + settings["training"]["max_steps"].bit_length() for settings in trained]
-    snapshots = [
-        size * count
-        for size, count, settings in zip(sizes, kept, trained, strict=True)
-        if settings["training"]["snapshots"]
-    ]
+    snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
     models, truths = len(study["models"]) + len(study["retrained"]), len(study["truths"])
     return {
         "from the hub": sum(study["fetched"].values()),
@@ -78,6 +73,13 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
         * (models * FLOAT32 * VOCABULARY + sum(map(hidden_bytes, shapes))),
         "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
     }
+
+
+def _snapshots(training: Mapping[str, Any]) -> int:
+    """Return the number of snapshots (see `training.loop.snapshot_steps`), multiples that are powers of two twice."""
+    last, kept = training["max_steps"], training["snapshots"]
+    more = 0 if kept is True or not kept else last // kept
+    return 1 + last.bit_length() + more if kept else 0
 
 
 def summary(study: Mapping[str, Any]) -> dict[str, str]:

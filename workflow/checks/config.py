@@ -89,14 +89,18 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        arms = ({"rank", "head"}, {"backward_rank"}, {"width", "heads"})
+        arms = ({"rank", "head"}, {"backward_rank"}, {"head_gradient"}, {"vocabulary"}, {"width", "heads"})
         if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys not in arms:
             yield (
-                f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or `width` and "
-                "`heads`, or `name` and `path`"
+                f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or "
+                "`head_gradient`, or `vocabulary`, or `width` and `heads`, or `name` and `path`"
             )
-    if all("head" in entry or "backward_rank" in entry for entry in config["family"]):
-        yield "family: the arms `head: plain` and `backward_rank` are held against other members; add one: {rank: 4}"
+    if all({"head", "backward_rank", "head_gradient", "vocabulary"} & set(entry) for entry in config["family"]):
+        yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
+    if sum("vocabulary" in entry for entry in config["family"]) > 1:
+        yield "family: at most one member may have a `vocabulary` of its own"
+    if config["learning_rates"]["tried"] and config["learning_rates"]["seed"] in config["seeds"]:
+        yield f"learning_rates.seed: {config['learning_rates']['seed']} is one of seeds; choose on another"
     for i, entry in enumerate(config["truths"]):
         kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):

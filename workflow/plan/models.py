@@ -1,13 +1,13 @@
 """The models of a study: the family, truncated and retrained heads, the truths and the user's checkpoints."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 
-ARMS = ("plain", "backward")  # kinds of members that are compared with the family, and with nothing else
+ARMS = ("plain", "backward", "inside", "unused")  # kinds of members that are compared with the family alone
 NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # kind and short name by retrained.norm
 
 
@@ -19,11 +19,12 @@ class Model:
     ----------
     name : str
         The wildcard ``{model}``: ``bn4-s1337``, ``pl4-s1337`` (a plain head W = A B), ``bw4-s1337`` (a backward rank),
-        ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``, or the
-        name of a truth or a checkpoint.
-    kind : {"family", "plain", "backward", "svd", "truth", "retrained", "normed"}
+        ``inside-s1337``, ``v1024-s1337`` (unused classes), ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``,
+        ``bn4-r0.002-s0`` (a trial of a learning rate), or the name of a truth or a checkpoint.
+    kind : {"family", "plain", "backward", "inside", "unused", "svd", "truth", "retrained", "normed", "trial"}
         A "plain" or "retrained" head is W = A B, trained with the rest of the model or after it; a "normed" one has a
-        LayerNorm between A and B; a "backward" model has a full head and a gradient of lower rank.
+        LayerNorm between A and B. A full head has a gradient of lower rank in a "backward" model, is itself updated
+        only inside its column space in an "inside" one, and has classes that no text uses in an "unused" one.
     rank : int or None
         Rank of the head's input, or of the gradient of a "backward" model; None if the config does not say.
     seed : int or None
@@ -51,6 +52,11 @@ class Model:
     source: str | None = None
     published_as: str | None = None
     hub: dict[str, Any] | None = None
+
+    @property
+    def arm(self) -> str:
+        """Its name without the seed, for a model that is trained here."""
+        return self.name.removesuffix(f"-s{self.seed}")
 
     @property
     def shape(self) -> dict[str, Any] | None:
@@ -102,6 +108,34 @@ def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
     return {head.name: head for head in heads}
 
 
+def trials(config: Mapping[str, Any]) -> dict[str, Model]:
+    """Trainings that decide the learning rate of each member of the family, by name; none if none are to be tried."""
+    chosen = config["learning_rates"]
+    entries = [entry for entry in config["family"] if "path" not in entry]
+    found = []
+    for member in (_member(config, entry, chosen["seed"]) for entry in entries):
+        trained = member.settings or {}
+        for rate in chosen["tried"]:
+            training = {**trained["training"], "learning_rate": rate, "snapshots": False}
+            own = settings(**{**trained, "training": training})
+            found.append(replace(member, name=f"{member.arm}-r{rate:g}-s{member.seed}", kind="trial", settings=own))
+    return {trial.name: trial for trial in found}
+
+
+def tried(trials: Mapping[str, Model]) -> dict[str, list[str]]:
+    """Names of the trials of each arm."""
+    found: dict[str, list[str]] = {}
+    for name in trials:
+        found.setdefault(name.rpartition("-r")[0], []).append(name)
+    return found
+
+
+def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
+    """File with the learning rate that was chosen for a member of the family; None where the config says it."""
+    chosen = model.kind in ("family", *ARMS) and model.settings and config["learning_rates"]["tried"]
+    return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
+
+
 def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
     """Names of the models of the given kinds, kind by kind, each in the config's order."""
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]
@@ -121,11 +155,12 @@ def family_ranks(config: Mapping[str, Any]) -> list[int]:
 
 
 def with_snapshots(models: Mapping[str, Model]) -> list[Model]:
-    """Members of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
+    """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
+    kinds = ("family", "plain", "backward", "inside")
     return [
         model
         for model in models.values()
-        if model.kind == "family" and model.settings and model.settings["training"]["snapshots"]
+        if model.kind in kinds and model.settings and model.settings["training"]["snapshots"]
     ]
 
 
@@ -142,8 +177,10 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
-    """Member of the family: of a rank, with or without a LayerNorm behind it; of a backward rank; or of a width."""
-    kind, own, published = "family", {}, None
+    """Member of the family: a rank, an arm (see `Model`), or a width."""
+    kind, published = "family", None
+    shape: Mapping[str, Any] = {}
+    own: dict[str, Any] = {}
     if "head" in entry:
         kind, name, rank = "plain", f"pl{entry['rank']}", entry["rank"]
         shape = {"rank": rank, "bottleneck_norm": "before"}
@@ -152,9 +189,16 @@ def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> M
         published = str(entry.get("published_as", rank))
     elif "backward_rank" in entry:
         kind, name, rank = "backward", f"bw{entry['backward_rank']}", entry["backward_rank"]
-        shape, own = {}, {"backward_rank": rank}
+        own = {"backward_rank": rank}
+    elif "head_gradient" in entry:
+        kind, name, rank = "inside", "inside", config["model"]["width"]
+        own = {"head_gradient": entry["head_gradient"]}
+    elif "vocabulary" in entry:
+        kind, name, rank, shape = "unused", f"v{entry['vocabulary']}", config["model"]["width"], entry
     else:
         name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
+    if config["learning_rates"]["tried"]:
+        own["learning_rate"] = None  # see `learning_rate_file`
     trained = _training_settings(config, shape, own, seed)
     return Model(f"{name}-s{seed}", kind, rank, seed, trained, config["training"]["processes"], published_as=published)
 
@@ -174,6 +218,13 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
         published_as=_published(entry),
         hub=_hub_settings(entry) if "hub" in entry else None,
     )
+
+
+def full_models(models: Iterable[Model]) -> dict[int, str]:
+    """Name of the member of the family with the highest rank, by seed, among those trained here."""
+    known = list(models)
+    seeds = sorted({model.seed for model in known if model.seed is not None})
+    return {seed: model.name for seed in seeds if (model := _full_model(known, seed))}
 
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:

@@ -28,7 +28,7 @@ rule claims_table:
         cost=f"{RESULTS}/tables/metric_cost.csv",
         saturation=[
             f"{RESULTS}/tables/language_dimensionality.csv",
-            *([f"{RESULTS}/tables/along_training.csv"] if SNAPSHOTS else []),
+            *([f"{RESULTS}/tables/along_training.csv"] if ALONG_TRAINING else []),
             *([f"{RESULTS}/tables/saturation.csv"] if COMPARED_WITH_LAW else []),
         ],
         published=published(

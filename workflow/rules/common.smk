@@ -59,10 +59,14 @@ MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 RETRAINED = plan.models.retrained_heads(config)
+TRIALS = plan.models.trials(config)
+TRIED = plan.models.tried(TRIALS)
+TRAININGS = MODELS | TRIALS
 PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "truth")]
 OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
 TRAINED = [model for model in PREDICTORS if model.settings]
 SNAPSHOTS = plan.models.with_snapshots(MODELS)
+ALONG_TRAINING = [model for model in SNAPSHOTS if model.kind == "family"]
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
@@ -125,4 +129,4 @@ resource_scopes:
 
 wildcard_constraints:
     metric=one_of(OF_DISTRIBUTIONS),
-    model=one_of([*MODELS, *RETRAINED]),
+    model=one_of([*TRAININGS, *RETRAINED]),

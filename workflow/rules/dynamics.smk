@@ -23,22 +23,24 @@ rule dynamics:
         **ON_GPU,
         **per_attempt(mem_mb=4000, runtime=60),
     params:
-        settings=settings(
+        settings=lambda wildcards: settings(
             **config["inference"],
             windows=config["dynamics"]["windows"],
             tau=config["metrics"]["tau"],
             truths=TRUTHS,
+            backward_rank=MODELS[wildcards.model].settings["training"]["backward_rank"],
+            tbat=plan.gradient.tbat(config, wildcards.model),
         ),
         device=DEVICE,
     script:
         "../../scripts/dynamics.py"
 
 
-if SNAPSHOTS:
+if ALONG_TRAINING:
 
     rule along_training_table:
         input:
-            [f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS],
+            [f"{RESULTS}/dynamics/{model.name}.parquet" for model in ALONG_TRAINING],
         output:
             **table(
                 "along_training",
@@ -49,7 +51,7 @@ if SNAPSHOTS:
             settings=settings(
                 models=[
                     {"model": model.name, "rank": model.rank, "seed": model.seed}
-                    for model in SNAPSHOTS
+                    for model in ALONG_TRAINING
                 ]
             ),
         script:
@@ -93,7 +95,7 @@ if SNAPSHOTS:
 
     rule head_spectra_figure:
         input:
-            [f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in SNAPSHOTS],
+            [f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in ALONG_TRAINING],
         output:
             **figure(
                 "head_spectra",
@@ -103,7 +105,7 @@ if SNAPSHOTS:
         params:
             settings=settings(
                 models=[
-                    {"model": model.name, "rank": model.rank} for model in SNAPSHOTS
+                    {"model": model.name, "rank": model.rank} for model in ALONG_TRAINING
                 ]
             ),
         script:

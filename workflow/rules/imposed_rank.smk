@@ -50,7 +50,10 @@ if IMPOSED:
     rule imposed_rank_table:
         input:
             logits=[f"{RESULTS}/logits/{row['model']}.parquet" for row in IMPOSED],
-            scores=scores(AGAINST_TRUTHS, [row["model"] for row in IMPOSED]),
+            scores=scores(
+                AGAINST_TRUTHS,
+                [row["model"] for row in IMPOSED if row["kind"] != "unused"],
+            ),
         output:
             **table(
                 "imposed_rank",

@@ -11,6 +11,10 @@ rule train:
         training=ancient(CORPUS["train"]),
         validation=ancient(CORPUS["validation"]),
         manifest=MANIFEST,
+        learning_rate=lambda wildcards: plan.models.learning_rate_file(
+            config, TRAININGS[wildcards.model]
+        )
+        or [],
     output:
         weights=WEIGHTS,
         history=HISTORY,
@@ -20,29 +24,29 @@ rule train:
     wildcard_constraints:
         model=one_of(
             model.name
-            for model in MODELS.values()
+            for model in TRAININGS.values()
             if model.settings and model.kind != "truth"
         ),
-    threads: lambda wildcards: plan.resources.training_threads(MODELS[wildcards.model])
+    threads: lambda wildcards: plan.resources.training_threads(TRAININGS[wildcards.model])
     resources:
-        gpu=lambda wildcards: GPUS * MODELS[wildcards.model].processes,
+        gpu=lambda wildcards: GPUS * TRAININGS[wildcards.model].processes,
         gpu_job=GPUS,
         mem_mb=lambda wildcards, attempt: plan.resources.training_memory(
-            MODELS[wildcards.model], attempt
+            TRAININGS[wildcards.model], attempt
         ),
         runtime=lambda wildcards: plan.resources.training_time(
-            config, MODELS[wildcards.model]
+            config, TRAININGS[wildcards.model]
         ),
         slurm_extra=lambda wildcards: plan.resources.stop_signal(
-            MODELS[wildcards.model]
+            TRAININGS[wildcards.model]
         ),
     params:
-        settings=lambda wildcards: MODELS[wildcards.model].settings,
+        settings=lambda wildcards: TRAININGS[wildcards.model].settings,
         checkpoints=lambda wildcards, output: plan.models.checkpoints(
             config, wildcards.model
         ),
         device=DEVICE,
-        processes=lambda wildcards, output: MODELS[wildcards.model].processes,
+        processes=lambda wildcards, output: TRAININGS[wildcards.model].processes,
     script:
         "../../scripts/train.py"
 

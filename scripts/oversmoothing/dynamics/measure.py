@@ -1,6 +1,6 @@
 """Measures of one snapshot of a model: loss, head, hidden states, and oversmoothing against the truths."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,8 +10,10 @@ import torch
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
+from oversmoothing.head_gradient import best_approximation
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_gradient import BATCH, LogitGradient
 from oversmoothing.logits import KEYS, WindowStates, window_keys
 from oversmoothing.metrics import score, softmax
 from oversmoothing.model import GPT
@@ -55,18 +57,47 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
 
 
 def measure(
-    model: GPT, windows: pa.Table, truths: Mapping[str, str | Path], tau: float, batch: int, precision: str
+    model: GPT,
+    windows: pa.Table,
+    truths: Mapping[str, str | Path],
+    tau: float,
+    batch: int,
+    precision: str,
+    backward_rank: int | None = None,
+    reject: Callable[[WindowStates], np.ndarray] | None = None,
 ) -> Iterator[dict[str, object]]:
     """Yield the measures of a model over windows as rows of `MEASURES` without ``step``; only sums are kept.
 
     They are ``loss`` (nats per byte); ``singular_entropy`` (nats) and ``effective_rank`` of the head; ``anisotropy``,
-    ``outlier_dimensions`` and ``largest_dimension`` (its share) of each block's output; ``head_input_anisotropy``; and
-    per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding. `windows` are the first of those that the truths
-    were run over, and `truths` the files of their logits; `tau` is the mass of the truth's nucleus. A `UserError` names
-    a truth that was run over other windows or has another vocabulary.
+    ``outlier_dimensions`` and ``largest_dimension`` (its share) of each block's output; ``head_input_anisotropy``;
+    ``gradient_share``, ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`); ``tbat``, if `reject` is given;
+    and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding.
+
+    Parameters
+    ----------
+    model : GPT
+    windows : Table
+        The first of those that the truths were run over.
+    truths : mapping
+        Files of their logits.
+    tau : float
+        Mass of the truth's nucleus.
+    batch : int
+    precision : {"bf16", "float32"}
+    backward_rank : int or None
+        That of the model's training: the gradient passes through the best approximation of the head of that rank.
+    reject : callable or None
+        TBAT of the bytes of a window, shape (n,).
+
+    Raises
+    ------
+    UserError
+        Naming a truth that was run over other windows or has another vocabulary.
     """
     head = _head(model)
-    entered, loss, count = Directions(), 0.0, 0
+    passed = model.head.weight if backward_rank is None else best_approximation(model.head.weight, backward_rank)
+    gradient = LogitGradient(passed.detach().cpu())
+    entered, loss, count, rejected = Directions(), 0.0, 0, 0.0
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
     groups = {name: read_groups(path, [*(key for key, _ in KEYS), "logits"]) for name, path in truths.items()}
     with _watch(model, len(windows["prompt"][0].as_py())) as layers:
@@ -75,6 +106,8 @@ def measure(
             loss -= float(np.log(softmax(state.logits.astype(np.float64))[_target(state)]).sum())
             count += len(state.target)
             entered.add(state.post)
+            gradient.add(torch.from_numpy(state.logits), torch.from_numpy(state.target.astype(np.int64)))
+            rejected += float(reject(state).sum()) if reject else 0.0
             for name, path in truths.items():
                 truth = _beside(state, next(groups[name], None), path)
                 sums[name] += score(own, softmax(truth), [lambda p: p], AGAINST_TRUTHS, tau)[0].sum(
@@ -88,6 +121,11 @@ def measure(
         yield _row("outlier_dimensions", dimensions.outliers(), dimensions.count, layer=layer)
         yield _row("largest_dimension", dimensions.largest(), dimensions.count, layer=layer)
     yield _row("head_input_anisotropy", entered.anisotropy(), entered.count)
+    yield _row("gradient_share", gradient.share(), gradient.count)
+    yield _row("gradient_cosine", gradient.cosine(), gradient.count)
+    yield _row("gradient_rank", gradient.rank(), min(gradient.count, BATCH))
+    if reject:
+        yield _row("tbat", rejected / count, count)
     for name, own_sums in sums.items():
         for metric, total in zip(AGAINST_TRUTHS, own_sums, strict=True):
             yield _row(metric, total / count, count, truth=name)

@@ -14,6 +14,8 @@ WAYS = {
     "family": "learned from scratch",
     "plain": "learned from scratch, plain head",
     "backward": "gradient alone",
+    "inside": "head updated inside its column space",
+    "unused": "unused classes",
     "svd": "truncated",
     "retrained": "retrained",
     "normed": "retrained with LayerNorm",

@@ -38,7 +38,7 @@ def train(
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
     The best weights are saved in the folder of `checkpoints` and, with ``settings["snapshots"]``, those at the steps
-    0, 1, 2, 4, 8, ... A run that was killed resumes from the last checkpoint and ends with the same bits as an
+    of `snapshot_steps` A run that was killed resumes from the last checkpoint and ends with the same bits as an
     uninterrupted one (on the same kind of machine, with the same threads and precision), because the batch and the
     dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree on
     every loss, and leave the files to the first of them.
@@ -143,9 +143,12 @@ def train(
 
 
 def snapshot_steps(settings: Mapping[str, Any]) -> set[int]:
-    """Steps at which weights are kept, if any: 0 and the powers of two up to `max_steps`."""
-    last = settings["max_steps"]
-    return {0} | {2**k for k in range(last.bit_length()) if 2**k <= last} if settings["snapshots"] else set()
+    """Steps at which weights are kept: 0, the powers of two up to `max_steps`, and the multiples of a number."""
+    last, kept = settings["max_steps"], settings["snapshots"]
+    if not kept:
+        return set()
+    every = last + 1 if kept is True else kept
+    return {0, *(2**k for k in range(last.bit_length())), *range(every, last + 1, every)}
 
 
 def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:

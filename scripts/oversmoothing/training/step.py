@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from oversmoothing.backward_rank import best_approximation
 from oversmoothing.device import autocast
+from oversmoothing.head_gradient import best_approximation, keep_inside
 from oversmoothing.model import GPT
 from oversmoothing.training.batches import (
     dropout_seed,
@@ -77,6 +77,8 @@ class Step:
                 loss = batch_loss(self._replica, batch, self.precision) / len(micros)
                 loss.backward()
             total += loss.detach()
+        if self.settings["head_gradient"] == "inside":
+            keep_inside(self.model.head.weight)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)

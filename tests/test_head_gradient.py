@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from oversmoothing.backward_rank import best_approximation, head_through
+from oversmoothing.head_gradient import best_approximation, head_through
 from oversmoothing.model import GPT, GPTConfig
 
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")

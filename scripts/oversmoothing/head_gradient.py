@@ -1,8 +1,8 @@
-"""A head whose gradient reaches the trunk through fewer dimensions than its logits use (Murugan 2026).
+"""The gradient g of the logits z = W h: how much of it reaches the trunk, and how much the head (Murugan 2026).
 
-The logits z = W h and the gradient of W are those of an ordinary head. Only the gradient that enters the trunk, W^T g,
-becomes W_k^T g, with W_k the best approximation of W of rank k. An ordinary head thus differs from one of rank k in
-what the trunk can learn, and in nothing that can be expressed.
+An ordinary head W (v, d) passes W^T g to the trunk, which is blind to what lies outside the column space of W, and is
+itself moved by g h^T. With a backward rank k the trunk receives W_k^T g, with W_k the best approximation of W of that
+rank: such a model differs from an ordinary one in what its trunk can learn, and in nothing that it can express.
 """
 
 from typing import Any
@@ -10,6 +10,23 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+
+def column_space(weight: Tensor, tolerance: float = 1e-6) -> Tensor:
+    """Return an orthonormal basis (v, rank) of the column space of `weight` (v, d), in float32.
+
+    Singular values below `tolerance` of the largest count as zero.
+    """
+    basis, rest = torch.linalg.qr(weight.detach().float())
+    left, values, _ = torch.linalg.svd(rest, full_matrices=False)  # of at most d rows, however large v is
+    return basis @ left[:, values > tolerance * values.max()]
+
+
+def keep_inside(weight: Tensor) -> None:
+    """Take from the gradient of a head, in place, what g has outside the head's column space."""
+    if weight.grad is not None:
+        basis = column_space(weight)
+        weight.grad = basis @ (basis.T @ weight.grad)
 
 
 def best_approximation(weight: Tensor, rank: int) -> Tensor:

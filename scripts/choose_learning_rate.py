@@ -1,0 +1,24 @@
+"""Choose the learning rate of an arm from the histories of its trials."""
+
+from typing import TYPE_CHECKING
+
+from oversmoothing.jobs import run
+from oversmoothing.learning_rates import choose
+from oversmoothing.losses import validation_loss
+from oversmoothing.store.atomic import write_json
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the histories; write the losses by rate, and the rate with the lowest."""
+    trials = job.params.settings["trials"]
+    losses = {trial["learning_rate"]: validation_loss(path) for trial, path in zip(trials, job.input, strict=True)}
+    chosen = {"arm": job.wildcards.arm, "learning_rate": choose(losses)}
+    chosen["losses"] = {f"{rate:g}": loss for rate, loss in losses.items()}
+    write_json(job.output[0], chosen)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,26 @@
+"""For the chapter `gradient.smk`: the models that arms are compared with, and what is measured along their training."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.models import ARMS, Model, by_name, full_models
+from plan.settings import settings
+
+
+def compared(config: Mapping[str, Any]) -> bool:
+    """Whether there are differences between models that share a seed, over several seeds."""
+    return len(config["seeds"]) > 1 and bool(full_models(by_name(config).values()))
+
+
+def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
+    """Settings of TBAT at every snapshot of a model; None but for the full models that arms are compared with."""
+    if not compared(config) or model not in full_models(by_name(config).values()).values():
+        return None
+    own = config["metrics"]["tbat"]
+    return settings(**{key: own[key] for key in ("delta", "condition", "mass_tolerance")})
+
+
+def own_heads(models: Mapping[str, Model]) -> list[str]:
+    """Names of the models trained here, whose TBAT is that of their own head; one with unused classes has none."""
+    kinds = ("family", *ARMS)
+    return [model.name for model in models.values() if model.kind in kinds and model.kind != "unused"]

@@ -1,0 +1,42 @@
+"""A learning rate of its own for each member of the family, where the config has several tried.
+
+Needs: the histories of the trials, which are trained like the family, with a seed of their own.
+Makes: learning_rates/{arm}.json, which the trainings of the arm depend on; tables/learning_rates.{csv,md,html,tex}.
+"""
+
+
+rule choose_learning_rate:
+    input:
+        lambda wildcards: [HISTORY.format(model=name) for name in TRIED[wildcards.arm]],
+    output:
+        f"{RESULTS}/learning_rates/{{arm}}.json",
+    wildcard_constraints:
+        arm=one_of(TRIED),
+    params:
+        settings=lambda wildcards: settings(
+            trials=[
+                {
+                    "model": name,
+                    "learning_rate": TRIALS[name].settings["training"]["learning_rate"],
+                }
+                for name in TRIED[wildcards.arm]
+            ]
+        ),
+    localrule: True
+    script:
+        "../../scripts/choose_learning_rate.py"
+
+
+if TRIED:
+
+    rule learning_rates_table:
+        input:
+            expand(f"{RESULTS}/learning_rates/{{arm}}.json", arm=TRIED),
+        output:
+            **table(
+                "learning_rates",
+                category="9 Gradient",
+                label="Learning rates tried and chosen",
+            ),
+        script:
+            "../../scripts/learning_rates_table.py"
