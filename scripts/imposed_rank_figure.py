@@ -20,6 +20,8 @@ LABELS = {
     "family": "learned from scratch",
     "plain": "head W = A B learned from scratch",
     "backward": "full head, gradient of that rank",
+    "inside": "full head, moved only inside its column space",
+    "unused": "full head with unused classes",
     "svd": "head truncated by SVD",
     "retrained": "head W = A B retrained, rest frozen",
     "normed": "head with LayerNorm retrained, rest frozen",

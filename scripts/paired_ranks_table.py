@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.imposed_rank.paired import paired_page, paired_table
+import pandas as pd
+
+from oversmoothing.gradient.paired import TBAT, paired_page, paired_table, per_seed
 from oversmoothing.jobs import run
-from oversmoothing.layout import read_csv
+from oversmoothing.layout import read_csv, write_csv
 from oversmoothing.page_formats import write_table
+from oversmoothing.scores import summarise_scores
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
@@ -16,10 +19,20 @@ TITLE = "What each way of imposing a rank costs over the full model, paired by s
 
 
 def main(job: "Snakemake") -> None:
-    """Read the imposed-rank table and the histories; write the table as CSV, Markdown, HTML and LaTeX."""
+    """Read the imposed-rank table, TBAT, histories and the full models' snapshots; write the table and its seeds."""
+    settings = job.params.settings
     histories = {Path(path).parent.name: read_table(path).to_pandas() for path in job.input.histories}
-    table = paired_table(read_csv(job.input.table), histories, read_csv(job.input.published))
-    write_table(job.output, table, paired_page(table, TITLE))
+    along = [read_table(path).to_pandas().assign(model=Path(path).stem) for path in job.input.along]
+    table = read_csv(job.input.table)
+    facts = table.drop_duplicates("model").set_index("model")[["way", "rank", "seed"]]
+    rows = []
+    for path in map(Path, job.input.tbat):
+        summary = summarise_scores(path, ["pure"], settings["resamples"], settings["seed"])[None, "pure"]
+        rows.append({**facts.loc[path.stem], "model": path.stem, "measure": "tbat", "unit": TBAT.unit, **vars(summary)})
+    differences = per_seed(pd.concat([table, pd.DataFrame(rows)]), histories, pd.concat(along))
+    write_csv(differences, job.output.seeds)
+    paired = paired_table(differences, read_csv(job.input.published))
+    write_table(job.output, paired, paired_page(paired, TITLE))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from plan import (
     saturation,
     showcase,
     thesis,
+    wanted,
 )
 from plan.settings import ConfigError, settings
 
@@ -42,4 +43,5 @@ __all__ = [
     "settings",
     "showcase",
     "thesis",
+    "wanted",
 ]

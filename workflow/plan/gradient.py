@@ -9,12 +9,17 @@ from plan.settings import settings
 
 def compared(config: Mapping[str, Any]) -> bool:
     """Whether there are differences between models that share a seed, over several seeds."""
-    return len(config["seeds"]) > 1 and bool(full_models(by_name(config).values()))
+    return len(config["seeds"]) > 1 and bool(full(config))
+
+
+def full(config: Mapping[str, Any]) -> list[str]:
+    """Names of the full models that arms are compared with."""
+    return list(full_models(by_name(config).values()).values())
 
 
 def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
     """Settings of TBAT at every snapshot of a model; None but for the full models that arms are compared with."""
-    if not compared(config) or model not in full_models(by_name(config).values()).values():
+    if not compared(config) or model not in full(config):
         return None
     own = config["metrics"]["tbat"]
     return settings(**{key: own[key] for key in ("delta", "condition", "mass_tolerance")})

@@ -28,7 +28,9 @@ rule dynamics:
             windows=config["dynamics"]["windows"],
             tau=config["metrics"]["tau"],
             truths=TRUTHS,
-            backward_rank=MODELS[wildcards.model].settings["training"]["backward_rank"],
+            backward_rank=MODELS[wildcards.model].settings["training"][
+                "backward_rank"
+            ],
             tbat=plan.gradient.tbat(config, wildcards.model),
         ),
         device=DEVICE,
@@ -95,7 +97,10 @@ if ALONG_TRAINING:
 
     rule head_spectra_figure:
         input:
-            [f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in ALONG_TRAINING],
+            [
+                f"{RESULTS}/dynamics/spectra/{model.name}.parquet"
+                for model in ALONG_TRAINING
+            ],
         output:
             **figure(
                 "head_spectra",
@@ -105,7 +110,8 @@ if ALONG_TRAINING:
         params:
             settings=settings(
                 models=[
-                    {"model": model.name, "rank": model.rank} for model in ALONG_TRAINING
+                    {"model": model.name, "rank": model.rank}
+                    for model in ALONG_TRAINING
                 ]
             ),
         script:

@@ -3,7 +3,7 @@
 Needs: the corpus, weights and hidden states of the full model, logits and scores of the family and of truncated heads.
 Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them) and
 history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex};
-figures/imposed_rank.{png,svg,pdf}; with several seeds tables/paired_ranks.{csv,md,html,tex}.
+figures/imposed_rank.{png,svg,pdf}.
 """
 
 IMPOSED = plan.imposed_rank.rows(config)
@@ -78,23 +78,3 @@ if IMPOSED:
             settings=settings(truth=TRUTHS[0]),
         script:
             "../../scripts/imposed_rank_figure.py"
-
-    if len(config["seeds"]) > 1:
-
-        rule paired_ranks_table:
-            input:
-                table=f"{RESULTS}/tables/imposed_rank.csv",
-                histories=[
-                    HISTORY.format(model=row["model"])
-                    for row in IMPOSED
-                    if MODELS.get(row["model"]) and MODELS[row["model"]].settings
-                ],
-                published=f"{PUBLISHED}/murugan_2026.csv",
-            output:
-                **table(
-                    "paired_ranks",
-                    category="8 Saturation",
-                    label="Ways to impose a rank: differences paired by seed",
-                ),
-            script:
-                "../../scripts/paired_ranks_table.py"

@@ -12,17 +12,19 @@ rule choose_learning_rate:
         f"{RESULTS}/learning_rates/{{arm}}.json",
     wildcard_constraints:
         arm=one_of(TRIED),
+    localrule: True
     params:
         settings=lambda wildcards: settings(
             trials=[
                 {
                     "model": name,
-                    "learning_rate": TRIALS[name].settings["training"]["learning_rate"],
+                    "learning_rate": TRIALS[name].settings["training"][
+                        "learning_rate"
+                    ],
                 }
                 for name in TRIED[wildcards.arm]
             ]
         ),
-    localrule: True
     script:
         "../../scripts/choose_learning_rate.py"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oversmoothing.claims import decodings, models, representations, samples, saturation
+from oversmoothing.claims import decodings, gradient, models, representations, samples, saturation
 from oversmoothing.claims.comparison import Comparison
 
 
@@ -23,6 +23,8 @@ class Claim:
         The test in words: what is compared with what.
     test : callable
         From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses`.
+    published : str
+        The published numbers, where there are no means to undergo the test.
     by_construction : bool
         Whether it holds in any correct computation; such a claim is not a finding.
     """
@@ -33,6 +35,7 @@ class Claim:
     how: str
     test: Callable[[Any], Sequence[Comparison]]
     by_construction: bool = False
+    published: str = ""
 
     @property
     def chapter(self) -> str:
@@ -424,5 +427,87 @@ GODEY = [
         "W-error of the longest contexts of byte pairs, without sampling noise, at each rank of the family and "
         "at 1,000 dimensions, above 0.1.",
         saturation.language_needs_more,
+    ),
+]
+
+DISPUTE = [
+    Claim(
+        "gradient-is-compressed",
+        "Godey & Artzi 2026",
+        "The head suppresses at least 95 % of the gradient of the logits.",
+        "Share of its squared norm outside the column space of the full head, at the end of training, above 0.95.",
+        gradient.gradient_is_compressed,
+        published="95 to 99 % at v of 50,000 and more and d/v from 0.01 to 0.08",
+    ),
+    Claim(
+        "rank-slows-learning",
+        "Godey & Artzi 2026",
+        "The lower the rank of a head W = A B, the longer a model takes to a given loss.",
+        "Steps of the plain head to its lowest loss over those of the full head to that loss, in octaves, above 0 at "
+        "each rank.",
+        gradient.rank_slows,
+        published="16 times the tokens at rank 32 against 4096",
+    ),
+    Claim(
+        "backward-rank-costs",
+        "Murugan 2026",
+        "A gradient of lower rank costs loss although the head can express everything.",
+        "Loss of each backward rank less that of the full head, above 0.",
+        gradient.backward_rank_costs,
+        published="+0.063 at 16, +0.080 at 8, +0.202 at 4 nats",
+    ),
+    Claim(
+        "forward-rank-costs-more",
+        "Murugan 2026",
+        "A head W = A B of the same rank costs more than that gradient.",
+        "Loss of the plain head less that of the backward rank, above 0 at each rank.",
+        gradient.forward_rank_costs_more,
+        published="+0.081 at 16, +0.103 at 8, +0.091 at 4 nats",
+    ),
+    Claim(
+        "share-does-not-predict",
+        "Murugan 2026",
+        "How much of the gradient a head lets through does not predict how far the model gets.",
+        "Pearson's r of that share, its mean along training, and the final loss, over arms and ranks, above -0.7.",
+        gradient.share_does_not_predict,
+        published="in words",
+    ),
+    Claim(
+        "outside-part-is-needed",
+        "Murugan 2026",
+        "Taking what lies outside the column space from the update of the head costs more than a low rank of either "
+        "kind.",
+        "Loss of the head moved only inside its column space less that of each plain head and backward rank, above 0.",
+        gradient.inside_is_worse,
+        published="+0.625 nats",
+    ),
+    Claim(
+        "unused-classes-do-no-harm",
+        "Murugan 2026",
+        "Output classes that are never used do no harm.",
+        "Loss of the full head less that with unused classes, above minus 1 % of it.",
+        gradient.unused_classes_do_no_harm,
+        published="2.253 to 2.264 nats with 1,024 and 4,096 classes, 2.259 with 256",
+    ),
+    Claim(
+        "wide-retrained-heads-cost-nothing",
+        "ours",
+        "On the trunk of a full head, a head of the highest rank retrained is not worse than the full head.",
+        "Loss of the full head less that of the retrained head of the highest rank, above minus 1 % of it.",
+        gradient.wide_retrained_heads_cost_nothing,
+    ),
+    Claim(
+        "most-is-learning",
+        "ours",
+        "On the trunk of a full head, a head of low rank costs less than half of what it costs learned from scratch.",
+        "Half of the loss that a plain head costs less what the retrained head costs, above 0 at each rank.",
+        gradient.most_is_learning,
+    ),
+    Claim(
+        "equal-loss-equal-leak",
+        "ours",
+        "At equal loss all models trained from the start leak alike, wherever their rank is imposed.",
+        "TTO less that of the full head where its loss is the same, within a tenth of it, for each arm and rank.",
+        gradient.leaks_alike,
     ),
 ]

@@ -115,6 +115,42 @@ def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float]
     return Page(f"{title} {_counts(table)}", sections, _legend(run_to_run, family))
 
 
+def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Page:
+    """Page with a row per claim about expressivity and optimisation, from the `claims_table` of them."""
+    published = {claim.id: claim.published for claim in claims}
+    rows: list[dict[str, Cell]] = []
+    for row in table.to_dict("records"):
+        effect: Cell = None
+        if pd.notna(row["effect"]):
+            ends = (row["effect"] - row["run_to_run"], row["effect"] + row["run_to_run"])
+            low, high = (row["low"], row["high"]) if pd.notna(row["low"]) else ends
+            note = f"against {number(row['bound'])}" if row["bound"] else ""
+            effect = Value(row["effect"], None, low, high, note=note)
+        rows.append(
+            {
+                "claim": f"{row['statement']} ({row['place']}; {row['id']})",
+                "this run": _verdict(row, ""),
+                "effect": effect,
+                "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
+                "published": published[row["id"]] or None,
+            }
+        )
+    tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
+    counts = table.verdict.value_counts()
+    found = ", ".join(f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts)
+    return Page(f"{title} {found}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], DISPUTE_LEGEND)
+
+
+DISPUTE_LEGEND = [
+    "A claim holds if each of its comparisons lies above its bound (0 unless another is named) by its own 95 % "
+    "interval; it does not hold if one lies below with all of them taken together (Bonferroni); else this run cannot "
+    "tell. In brackets: how many of the comparisons hold",
+    "Effect: that of the weakest comparison, with its 95 % interval by Student's t over seeds (for a correlation, "
+    "Fisher's, which takes the arms for independent)",
+    "Published: other models, text and training; compare signs, not sizes",
+]
+
+
 def _cells(verdict: Verdict) -> dict[str, Any]:
     weakest = verdict.weakest
     has_interval = weakest and weakest.low != weakest.high

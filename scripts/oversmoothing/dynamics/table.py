@@ -13,6 +13,8 @@ from oversmoothing.page import Cell, Page, Section, Value, directions, labelled,
 UNITS = {"loss": "nats per byte", "singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
 UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length"}
+UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
+UNITS |= {"tbat": METRICS["tbat"].unit}
 UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
 
 

@@ -45,6 +45,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "family": {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
     "plain": {"color": PALETTE[4], "marker": "v", "linestyle": (0, (1, 1))},
     "backward": {"color": PALETTE[5], "marker": "P", "linestyle": (0, (3, 1, 1, 1))},
+    "inside": {"color": PALETTE[6], "marker": "X", "linestyle": "-"},
+    "unused": {"color": PALETTE[7], "marker": "p", "linestyle": "-"},
     "svd": {"color": PALETTE[1], "marker": "s", "linestyle": "--"},
     "retrained": {"color": PALETTE[2], "marker": "^", "linestyle": "-."},
     "normed": {"color": PALETTE[3], "marker": "D", "linestyle": (0, (5, 1))},

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from oversmoothing.device import autocast
 from oversmoothing.dynamics.geometry import Directions, singular_entropy
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_gradient import BATCH, LogitGradient
 from oversmoothing.others.contexts import contexts, first_token_bytes, prefix
 from oversmoothing.pretrained.auto import LanguageModel
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
@@ -42,8 +43,9 @@ def measure(
     Matrix products are in `precision`; weights, softmax and head are float32. Measures: ``parameters``, and
     ``parameters_without_embeddings`` (also without the head); ``vocabulary`` and ``width`` of the head W, its
     ``singular_entropy`` (nats) and ``effective_rank``; ``loss`` (nats per token) and ``loss_per_byte`` (the same nats
-    divided by the bytes of all predicted tokens, comparable between tokenizers); ``anisotropy`` after each block, as
-    far as transformers provides it, and ``head_input_anisotropy``.
+    divided by the bytes of all predicted tokens, comparable between tokenizers); ``gradient_share``,
+    ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`); ``anisotropy`` after each block, as far as
+    transformers provides it, and ``head_input_anisotropy``.
 
     A `UserError` naming the model is raised if the text has fewer than two tokens, the context is too long for the
     model, the tokenizer belongs to another model, or values are not finite.
@@ -52,6 +54,7 @@ def measure(
     first = prefix(model.tokenizer)
     _check(model, context, first, name)
     sigma = head_spectrum(head.weight)
+    gradient = LogitGradient(head.weight)
     nats, tokens, entered = 0.0, 0, Directions()
     layers: list[Directions] = []
     with _watch(head) as inputs:
@@ -68,11 +71,9 @@ def measure(
             for directions, state in zip([*layers, entered], [*states, inputs.pop()], strict=True):
                 directions.add(_predicting(state, len(first)))
             for logits, row in zip(output.logits, ids, strict=True):  # one text at a time, to bound memory
-                nats += float(
-                    cross_entropy(logits[len(first) : -1].float(), row[len(first) + 1 :], reduction="none")
-                    .double()
-                    .sum()
-                )
+                predicting, targets = logits[len(first) : -1].float(), row[len(first) + 1 :]
+                nats += float(cross_entropy(predicting, targets, reduction="none").double().sum())
+                gradient.add(predicting, targets)
             tokens += ids[:, len(first) + 1 :].numel()
     if not tokens:
         raise UserError(f"others.bytes: {len(data)} bytes of text are fewer than two tokens for {name}; raise it")
@@ -88,6 +89,11 @@ def measure(
         _row("effective_rank", effective_rank(sigma), len(sigma)),
         _row("loss", nats / tokens, tokens),
         _row("loss_per_byte", nats / predicted, predicted),
+    ]
+    rows += [
+        _row("gradient_share", gradient.share(), gradient.count),
+        _row("gradient_cosine", gradient.cosine(), gradient.count),
+        _row("gradient_rank", gradient.rank(), min(gradient.count, BATCH)),
     ]
     rows += [_row("anisotropy", own.anisotropy(), own.count, layer) for layer, own in enumerate(layers, 1)]
     return [*rows, _row("head_input_anisotropy", entered.anisotropy(), entered.count)], sigma

@@ -10,6 +10,7 @@ from oversmoothing.page import Cell, Page, Section, Value
 UNITS = {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
 UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nats per byte"}
 UNITS |= {"singular_entropy": "nats", "effective_rank": "singular values"}
+UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
 KEYS = ["model", "revision", "step", "read", "commit", "weights"]
 
@@ -92,6 +93,9 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Cell]:
         "effective_rank": "effective rank of W",
         "last_anisotropy": "anisotropy, last inner layer",
         "head_input_anisotropy": "anisotropy, what enters the head",
+        "gradient_share": "gradient that the head passes",
+        "gradient_cosine": "its cosine",
+        "gradient_rank": "rank of the gradient",
     }
     return cells | {label: Value(row[name]) for name, label in labels.items()}
 
@@ -106,6 +110,10 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "Anisotropy: the mean cosine of all pairs of hidden states, 1 where all point the same way. Last inner "
         "layer: the last block whose output transformers gives as it is, mostly the last but one; the CSV has every "
         "layer. What enters the head has in most models passed one more LayerNorm",
+        "Gradient that the head passes: of the squared norm of the loss's gradient with respect to the logits, the "
+        "share in the column space of W, all that reaches the rest of the model (Godey and Artzi 2026); its cosine: of that "
+        "part with the whole gradient, the mean over tokens; rank: singular values above 1 % of the largest, of the "
+        "gradients of up to 1,024 tokens",
         "Read: the revision that was really read, and its commit",
     ]
     if same := doubles(table):

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oversmoothing.imposed_rank.paired import SLOWDOWN, paired, paired_table, slowdown, steps_to
 from scipy import stats
 
 import paired_ranks_table as script
-from oversmoothing.imposed_rank.paired import SLOWDOWN, paired, paired_table, slowdown, steps_to
 from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import write_table
 

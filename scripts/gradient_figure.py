@@ -1,0 +1,61 @@
+"""How much of the gradient of the logits reaches the trunk along training, and what it says about the final loss."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import KINDS, handles, legend, rank_look, step_axis, style, write_figure
+from oversmoothing.gradient.table import SETTLED, along_training
+from oversmoothing.imposed_rank.table import WAYS
+from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read the table of the gradient; write the figure."""
+    write_figure(draw(read_csv(job.input[0])), job.output)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw the share of the gradient against steps, a line per way and rank, and the final loss against its mean.
+
+    Colours are ranks, line styles and markers ways; a line is the mean over seeds, a point one model.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `gradient.table.gradient_table` returns it.
+    """
+    kinds = {way: kind for kind, way in WAYS.items()}
+    share = table[table.measure == "gradient_share"]
+    models = along_training(table)
+    with style():
+        figure = Figure(figsize=(10, 4.6))
+        left, right = figure.subplots(1, 2)
+        for (way, rank), own in share.groupby(["way", "rank"], sort=False):
+            line = own.groupby("step").value.mean()
+            look = {**rank_look(int(rank)), **{key: KINDS[kinds[way]][key] for key in ("linestyle", "marker")}}
+            left.plot(line.index, line, markersize=3.5, linewidth=1.3, **look)
+            ends = models[(models.way == way) & (models["rank"] == rank)]
+            right.plot(ends["share"], ends.loss, markersize=6, **{**look, "linestyle": ""})
+        step_axis(left, int(share.step.max()))
+        left.set_ylim(0, 1.02)
+        left.set_title("Share of the logits' gradient, squared, that reaches the trunk", size="medium")
+        right.set_title("Final loss against that share", size="medium")
+        right.set_xlabel(f"share, mean from step {SETTLED} on")
+        right.set_ylabel("loss (nats per byte)")
+        for axes in (left, right):
+            axes.grid(axis="y")
+        ways = {way: {**KINDS[kinds[way]], "color": "0.3"} for way in share.way.unique()}
+        ranks = {f"rank {rank}": {"color": rank_look(int(rank))["color"]} for rank in sorted(share["rank"].unique())}
+        entries = handles(ways, markersize=6, linewidth=1.3) + handles(ranks, linewidth=4)
+        legend(figure, entries, columns=3)
+    return figure
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,173 @@
+"""Claims about expressivity and optimisation (Godey and Artzi 2026; Murugan 2026), and two of our own.
+
+All comparisons are over seeds: of each model with the full head of its seed, with Student's interval.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
+from oversmoothing.gradient.paired import SLOWDOWN
+from oversmoothing.gradient.table import along_training
+from oversmoothing.imposed_rank.table import WAYS
+from oversmoothing.statistics import LEVEL
+
+SUPPRESSED = 0.95  # of the gradient's squared norm: the lower end of what Godey and Artzi report
+SLIGHT = 0.01  # of the full head's loss: less counts as no harm
+ALIKE = 0.1  # of the full head's value at equal loss: less counts as the same leak
+PREDICTS = -0.7  # correlation of share and loss from which the one predicts the other
+LEARNED = ("family", "plain", "backward")
+
+
+@dataclass(frozen=True)
+class Arms:
+    """What the claims are tested on.
+
+    Attributes
+    ----------
+    differences : DataFrame
+        As `gradient.paired.per_seed` returns them.
+    gradient : DataFrame
+        As `gradient.table.gradient_table` returns it.
+    """
+
+    differences: pd.DataFrame
+    gradient: pd.DataFrame
+
+    def cells(self, measure: str, *kinds: str) -> list[tuple[str, int, pd.DataFrame]]:
+        """Return kind, rank, and ``difference`` and ``base`` by seed, of each way and rank; `Missing` without any."""
+        own = self.differences[self.differences.measure == measure]
+        found = [
+            (kind, int(rank), rows.groupby("seed")[["difference", "base"]].mean())
+            for kind in kinds
+            for rank, rows in own[own.way == WAYS[kind]].groupby("rank")
+        ]
+        if not found:
+            raise Missing(f"no arm of this study: {', '.join(WAYS[kind] for kind in kinds)}")
+        return found
+
+    def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series]]:
+        """Return rank and difference by seed of two ways, at each rank that both have."""
+        a, b = ({rank: rows.difference for _, rank, rows in self.cells(measure, kind)} for kind in (one, other))
+        if not set(a) & set(b):
+            raise Missing(f"no rank at which there is both {WAYS[one]} and {WAYS[other]}")
+        return [(rank, (a[rank] - b[rank]).dropna()) for rank in sorted(set(a) & set(b))]
+
+
+def gradient_is_compressed(arms: Arms) -> list[Comparison]:
+    """Test the share of the gradient's squared norm that a trained full head does not pass."""
+    ends = arms.gradient[arms.gradient.step == arms.gradient.groupby("model").step.transform("max")]
+    own = ends[(ends.way == WAYS["family"]) & (ends.measure == "gradient_share")]
+    own = own[own["rank"] == own["rank"].max()]
+    return [_over_seeds("share of the gradient that the full head suppresses", 1 - own.value, SUPPRESSED)]
+
+
+def rank_slows(arms: Arms) -> list[Comparison]:
+    """Test whether a plain head of each rank takes more steps to its lowest loss than the full head to that loss."""
+    found = []
+    for _, rank, rows in arms.cells(SLOWDOWN, "plain"):
+        ratios = rows.difference.to_numpy()
+        if not ((ratios > 0) & np.isfinite(ratios)).all():
+            raise Missing(f"a model of rank {rank} ends below all that its full model reaches")
+        found.append(_over_seeds(f"octaves of steps to equal loss, plain head of rank {rank}", np.log2(ratios)))
+    return found
+
+
+def backward_rank_costs(arms: Arms) -> list[Comparison]:
+    """Compare the loss of each backward rank with that of the full head."""
+    return [
+        _over_seeds(f"loss (nats per byte), backward rank {rank} against full", rows.difference)
+        for _, rank, rows in arms.cells("loss", "backward")
+    ]
+
+
+def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
+    """Compare the loss of a plain head with that of a full head whose gradient has the same rank."""
+    return [
+        _over_seeds(f"loss (nats per byte), plain head against backward rank, at {rank}", values)
+        for rank, values in arms.both("loss", "plain", "backward")
+    ]
+
+
+def share_does_not_predict(arms: Arms) -> list[Comparison]:
+    """Correlate the share of the gradient that passes with the final loss, over arms and ranks, seeds averaged."""
+    models = along_training(arms.gradient).groupby(["way", "rank"])[["share", "loss"]].mean()
+    if len(models) < 4:
+        raise Missing("it takes four arms or ranks with snapshots (`training.snapshots`)")
+    name = "Pearson's r of the share of the gradient that passes and the final loss, over arms"
+    return [correlate(models["share"], models.loss, name, Chance(0, 0, {}), PREDICTS)]
+
+
+def inside_is_worse(arms: Arms) -> list[Comparison]:
+    """Compare the loss of a head moved inside its column space with that of each plain head and backward rank."""
+    (_, _, inside), *_ = arms.cells("loss", "inside")
+    return [
+        _over_seeds(
+            f"loss (nats per byte), head moved inside its column space against {WAYS[kind]}, rank {rank}",
+            (inside.difference - rows.difference).dropna(),
+        )
+        for kind, rank, rows in arms.cells("loss", "plain", "backward")
+    ]
+
+
+def unused_classes_do_no_harm(arms: Arms) -> list[Comparison]:
+    """Test whether a head with classes that no text uses loses at most slightly more than the full head."""
+    return [
+        _over_seeds(
+            "loss (nats per byte), full head against the one with unused classes",
+            -rows.difference,
+            -SLIGHT * rows.base.mean(),
+        )
+        for _, _, rows in arms.cells("loss", "unused")
+    ]
+
+
+def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Comparison]:
+    """Test whether the retrained head of the highest rank loses at most slightly more than the full head."""
+    _, rank, rows = arms.cells("loss", "retrained")[-1]
+    name = f"loss (nats per byte), full head against a retrained one of rank {rank}"
+    return [_over_seeds(name, -rows.difference, -SLIGHT * rows.base.mean())]
+
+
+def most_is_learning(arms: Arms) -> list[Comparison]:
+    """Test whether a head retrained on a full trunk costs less than half of what a plain head from scratch costs."""
+    plain = {rank: rows.difference for _, rank, rows in arms.cells("loss", "plain")}
+    retrained = {rank: rows.difference for _, rank, rows in arms.cells("loss", "retrained")}
+    ranks = sorted(set(plain) & set(retrained))
+    if not ranks:
+        raise Missing("no rank has both a plain head and a retrained one (`retrained.ranks`)")
+    return [
+        _over_seeds(
+            f"half of a plain head's cost less that of the retrained head (nats per byte), rank {rank}",
+            (plain[rank] / 2 - retrained[rank]).dropna(),
+        )
+        for rank in ranks
+    ]
+
+
+def leaks_alike(arms: Arms) -> list[Comparison]:
+    """Test whether TTO at equal loss is within a tenth of the full head's, for all models trained from the start."""
+    found = []
+    for kind, rank, rows in arms.cells("tto_at_loss", *LEARNED):
+        if rows.difference.isna().any():
+            raise Missing(f"{WAYS[kind]}, rank {rank}: a model ends below all that its full model reaches")
+        bound = ALIKE * rows.base.mean()
+        name = f"TTO at equal loss, {WAYS[kind]}, rank {rank}"
+        found.append(_over_seeds(f"{name}: within a tenth from above", -rows.difference, -bound))
+        found.append(_over_seeds(f"{name}: within a tenth from below", rows.difference, -bound))
+    return found
+
+
+def _over_seeds(name: str, values: Iterable[float], bound: float = 0.0) -> Comparison:
+    """Return the mean over seeds as a comparison with Student's margin; `Missing` for fewer than two seeds."""
+    own = np.asarray(list(values), float)
+    if len(own) < 2:
+        raise Missing("it takes two seeds")
+    mean, freedom = float(own.mean()), len(own) - 1
+    margin = -float(stdtrit(freedom, LEVEL)) * float(own.std(ddof=1)) / len(own) ** 0.5
+    scale = max(abs(mean), abs(bound), 1e-12)
+    return Comparison(name, mean, mean, mean, bound, margin, scale, len(own), interval="seeds", freedom=freedom)
