@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from oversmoothing.head_gradient import best_approximation, head_through
+from oversmoothing.head_gradient import best_approximation, column_space, head_through, keep_inside
 from oversmoothing.model import GPT, GPTConfig
 
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")
@@ -104,3 +104,38 @@ def test_compiled_it_gives_the_same(case):
         strict=True,
     ):
         torch.testing.assert_close(ours, plain)
+
+
+@pytest.mark.parametrize(("v", "d", "rank"), [(30, 5, 5), (5, 30, 5), (30, 8, 3), (6, 6, 6)])
+def test_a_column_space_is_that_of_the_pseudoinverse(v, d, rank):
+    generator = torch.Generator().manual_seed(v)
+    weight = torch.randn(v, rank, generator=generator) @ torch.randn(rank, d, generator=generator)
+    basis = column_space(weight)
+    assert basis.shape == (v, rank)
+    assert torch.allclose(basis.T @ basis, torch.eye(rank), atol=1e-5)
+    projection = weight.double() @ torch.linalg.pinv(weight.double(), rtol=1e-5)
+    assert torch.allclose((basis @ basis.T).double(), projection, atol=1e-4)
+
+
+def test_a_head_of_zeros_has_no_column_space():
+    assert column_space(torch.zeros(7, 3)).shape == (7, 0)
+
+
+def test_what_lies_outside_the_column_space_is_taken_from_the_heads_gradient_alone(case):
+    hidden, weight = case
+    parameter = torch.nn.Parameter(weight.clone())
+    _, _, of_weight = gradients(F.linear, hidden, weight)
+    parameter.grad = of_weight.clone()
+    keep_inside(parameter)
+    w = weight.double()
+    assert torch.allclose(parameter.grad.double(), w @ torch.linalg.pinv(w) @ of_weight.double(), atol=1e-6)
+    assert torch.allclose(parameter.grad.T @ weight, of_weight.T @ weight, atol=1e-4)  # the trunk would see no change
+    assert parameter.grad.norm() < 0.9 * of_weight.norm()
+
+
+def test_a_head_that_reaches_every_direction_keeps_its_gradient():
+    parameter = torch.nn.Parameter(torch.randn(6, 9, generator=torch.Generator().manual_seed(1)))
+    parameter.grad = torch.randn(6, 9, generator=torch.Generator().manual_seed(2))
+    before = parameter.grad.clone()
+    keep_inside(parameter)
+    assert torch.allclose(parameter.grad, before, atol=1e-5)

@@ -329,7 +329,7 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
         ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
         ({"retrained": {"norm": []}}, "retrained.norm: "),
-        ({"family": [{"backward_rank": 4}, {"rank": 4, "head": "plain"}]}, "family: the arms .* are held against"),
+        ({"family": [{"backward_rank": 4}, {"rank": 4, "head": "plain"}]}, "family: arms, such as .* are held against"),
         ({"family": [{"rank": 4}, {"backward_rank": 257}]}, "bw257-s1337: backward_rank is above 256, the rank of its"),
         ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank` .*, or `backward_rank`"),
         ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
@@ -530,6 +530,94 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
     known = [plan.models.by_name(config) for config in (without, arms)]
     assert plan.saturation.rows(arms, known[1]) == plan.saturation.rows(without, known[0])
-    assert plan.models.with_snapshots(known[1]) == plan.models.with_snapshots(known[0])
+    snapshots = [[own for own in plan.models.with_snapshots(models) if own.kind == "family"] for models in known]
+    assert snapshots[0] == snapshots[1]
     assert plan.thesis.rows(arms, "family") == plan.thesis.rows(without, "family")
     assert len(plan.imposed_rank.rows(arms)) == len(plan.imposed_rank.rows(without)) + 2
+
+
+ARMS = [
+    {"width": 288, "heads": 6},
+    {"rank": 4},
+    {"rank": 4, "head": "plain"},
+    {"backward_rank": 4},
+    {"head_gradient": "inside"},
+    {"vocabulary": 1024},
+]
+
+
+def test_an_arm_differs_from_the_full_head_in_one_thing():
+    models = plan.models.by_name(default(family=ARMS))
+    full, inside, unused = (models[f"{name}-s1337"].settings for name in ("w288", "inside", "v1024"))
+    assert inside == {**full, "training": {**full["training"], "head_gradient": "inside"}}
+    assert unused == {**full, "model": {**full["model"], "vocabulary": 1024}}
+    assert [models[f"{name}-s1337"].rank for name in ("inside", "v1024", "bw4")] == [288, 288, 4]
+
+
+def test_each_member_takes_the_learning_rate_that_its_trials_chose():
+    config = default(family=ARMS, learning_rates={"tried": [0.001, 0.002], "seed": 0}, seeds=[1, 2])
+    check(config)
+    trials = plan.models.trials(config)
+    assert len(trials) == 2 * len(ARMS)
+    trial = trials["pl4-r0.002-s0"]
+    assert (trial.settings["seed"], trial.settings["training"]["learning_rate"]) == (0, 0.002)
+    assert not trial.settings["training"]["snapshots"]
+    models = plan.models.by_name(config)
+    for seed in (1, 2):
+        member = models[f"pl4-s{seed}"]
+        assert member.settings["training"]["learning_rate"] is None
+        assert plan.models.learning_rate_file(config, member) == "results/learning_rates/pl4.json"
+        same = {"learning_rate": None, "snapshots": None}
+        assert {**member.settings["training"], **same} == {**trial.settings["training"], **same}
+    assert plan.models.learning_rate_file(config, models["truth"]) is None
+    assert models["truth"].settings["training"]["learning_rate"] == 0.001
+    assert plan.models.tried(trials)["pl4"] == ["pl4-r0.001-s0", "pl4-r0.002-s0"]
+    assert plan.models.tried(trials).keys() == {models[name].arm for name in models if name.endswith("-s1")} - {
+        *(f"svd{rank}" for rank in config["svd_ranks"])
+    }
+
+
+def test_without_rates_to_try_there_are_no_trials():
+    assert plan.models.trials(DEFAULT) == {}
+    assert plan.models.learning_rate_file(DEFAULT, plan.models.by_name(DEFAULT)["bn4-s1337"]) is None
+
+
+def test_differences_need_several_seeds_and_tbat_along_training_the_full_model():
+    one, two = default(family=ARMS), default(family=ARMS, seeds=[1, 2])
+    assert not plan.gradient.compared(one)
+    assert plan.gradient.compared(two)
+    assert plan.gradient.full(two) == ["w288-s1", "w288-s2"]
+    assert plan.gradient.tbat(one, "w288-s1337") is None
+    assert plan.gradient.tbat(two, "bn4-s1") is None
+    assert plan.gradient.tbat(two, "w288-s2").keys() == {"delta", "condition", "mass_tolerance"}
+    names = plan.gradient.own_heads(plan.models.by_name(two))
+    assert {"pl4-s1", "bw4-s2", "inside-s1", "w288-s2"} <= set(names)
+    assert not any(name.startswith(("v1024", "svd", "truth")) for name in names)
+
+
+def test_what_is_wanted_is_made_and_nothing_else():
+    made = ["results/tables/losses.csv", "results/figures/losses.png", "results/tables/tbat.csv"]
+    assert plan.wanted.wanted(DEFAULT, made) == made
+    assert plan.wanted.wanted(default(wanted=["losses"]), made) == made[:2]
+    with pytest.raises(
+        plan.ConfigError, match=r"wanted: this config makes no table or figure 'loses'; it makes losses"
+    ):
+        plan.wanted.wanted(default(wanted=["loses"]), made)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
+        ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
+        ({"family": [{"head_gradient": "inside", "rank": 4}]}, r"family.0: .* must have either `rank`"),
+        (
+            {"learning_rates": {"tried": [0.1], "seed": 1337}},
+            "learning_rates.seed: 1337 is one of seeds; choose on",
+        ),
+        ({"learning_rates": {"tried": [0], "seed": 1}}, "learning_rates.tried.0"),
+    ],
+)
+def test_mistakes_in_arms_are_named(changes, message):
+    with pytest.raises(plan.ConfigError, match=message):
+        check(default(**changes))

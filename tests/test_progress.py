@@ -28,7 +28,7 @@ results/scores/tto/b.parquet\t-\tscore\t-\tmissing\tupdate pending
 results/tables/t.csv\tSat Nov 21 11:21:49 2026\tt\t\tok\tupdate pending
 """
 SETTINGS = {"training": {"max_steps": 100_000}}
-MODEL = {"model": "a", "kind": "family", "settings": SETTINGS}
+MODEL = {"model": "a", "kind": "family", "settings": SETTINGS, "learning_rate": None}
 CORPUS = {"splits": {"train": {"sha256": "1"}, "validation": {"sha256": "2"}, "evaluation": {"sha256": "3"}}}
 
 
@@ -74,6 +74,18 @@ def test_a_training_under_way_shows_its_step_and_loss(tmp_path):
     assert "of another config, text or code" in training_state(model, {}, tmp_path, "other code", CORPUS)
     assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", {})
     assert training_state({**model, "kind": "svd"}, {}, tmp_path, "c", CORPUS) == "-"
+
+
+def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path):
+    chosen = tmp_path / "a.json"
+    model = {**MODEL, "checkpoints": str(tmp_path / "a"), "learning_rate": str(chosen)}
+    model["settings"] = {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": None}}
+    checkpoint(tmp_path / "a", {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": 0.5}})
+    assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
+    chosen.write_text(json.dumps({"learning_rate": 0.5}))
+    assert training_state(model, {}, tmp_path, "c", CORPUS) == "step 12,000 of 100,000, validation loss 1.530"
+    chosen.write_text(json.dumps({"learning_rate": 0.1}))
+    assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", CORPUS)
 
 
 def test_a_finished_training_shows_the_lowest_loss(tmp_path):

@@ -120,6 +120,7 @@ def test_snapshots_lie_at_powers_of_two(tmp_path):
     _, checkpoints = run(tmp_path)
     assert kept(checkpoints) == [0, 1, 2, 4, 8, 16, 32] == sorted(snapshot_steps(SETTINGS))
     assert snapshot_steps({**SETTINGS, "snapshots": False}) == set()
+    assert sorted(snapshot_steps({**SETTINGS, "snapshots": 15})) == [0, 1, 2, 4, 8, 15, 16, 30, 32]
     first = load_model(checkpoints.folder.snapshot(0))
     assert torch.equal(first.head.weight, GPT(GPTConfig(**SHAPE), 1).head.weight)
 
@@ -308,10 +309,17 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
 FULL = {**SHAPE, "rank": None}
 
 
-@pytest.mark.parametrize(("precision", "interval"), [("float32", 1), ("float32", 7), ("bf16", 1)])
-def test_a_stopped_training_of_a_backward_rank_resumes_to_the_same_bits(tmp_path, precision, interval):
-    """It stops between two approximations of the head, which thus come from the checkpoint."""
-    settings = {**SETTINGS, "backward_rank": 2, "backward_interval": interval}
+ARMS = [
+    {"backward_rank": 2},
+    {"backward_rank": 2, "backward_interval": 7},  # it stops between two approximations, which the checkpoint keeps
+    {"head_gradient": "inside"},
+]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+@pytest.mark.parametrize("arm", ARMS, ids=str)
+def test_a_stopped_training_of_an_arm_resumes_to_the_same_bits(tmp_path, precision, arm):
+    settings = {**SETTINGS, **arm}
     straight, reference = run(tmp_path / "straight", settings, shape=FULL, precision=precision)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("oversmoothing.training.loop.record_evaluation", stop_after(30))
@@ -342,6 +350,31 @@ def test_a_backward_rank_of_the_whole_head_is_ordinary_training_to_the_bit(tmp_p
     low, _ = run(tmp_path / "c", {**SETTINGS, "backward_rank": 2}, shape=FULL)
     assert low.history[0]["validation_loss"] == ordinary.history[0]["validation_loss"]
     assert low.history[-1]["validation_loss"] != ordinary.history[-1]["validation_loss"]
+
+
+def test_an_update_inside_the_column_space_leaves_the_trunks_gradient_as_it_is(tmp_path):
+    ordinary, _ = run(tmp_path / "a", SETTINGS, shape=FULL)
+    inside, _ = run(tmp_path / "b", {**SETTINGS, "head_gradient": "inside"}, shape=FULL)
+    assert inside.history[0]["validation_loss"] == ordinary.history[0]["validation_loss"]
+    assert inside.history[-1]["validation_loss"] > ordinary.history[-1]["validation_loss"]
+    gradients = {}
+    for kind in ("whole", "inside"):
+        step = Step(GPT(GPTConfig(**FULL), 0), {**SETTINGS, "head_gradient": kind, "clip": 1e9}, 0, "float32", Group())
+        step.optimiser.zero_grad = lambda **_: None
+        step.take(step.draw(TEXT, 0), 0)
+        gradients[kind] = {name: own.grad for name, own in step.model.named_parameters()}
+    for name, own in gradients["whole"].items():
+        assert torch.equal(own, gradients["inside"][name]) != (name == "head.weight")
+
+
+def test_unused_classes_learn_to_have_no_probability(tmp_path):
+    progress, checkpoints = run(tmp_path, shape={**FULL, "vocabulary": 300})
+    model = load_model(checkpoints.folder.best)
+    assert model.head.weight.shape == (300, 16)
+    assert progress.history[-1]["validation_loss"] < progress.history[0]["validation_loss"] - 0.5
+    tokens = torch.from_numpy(TEXT[:24].astype(np.int64))[None]
+    with torch.no_grad():
+        assert model(tokens).softmax(-1)[..., 256:].sum(-1).max() < 44 / 300
 
 
 def test_a_backward_rank_follows_the_head(tmp_path):

@@ -50,6 +50,19 @@ def test_two_processes_have_the_losses_of_one(task, accumulation, batch):
     load_model(task("two").weights)
 
 
+@pytest.mark.parametrize("arm", [{"backward_rank": 2}, {"head_gradient": "inside"}], ids=str)
+def test_two_processes_train_an_arm_as_one_does(task, arm):
+    """The root mean square of the gradient is that of a micro-batch, and each process takes whole ones."""
+    changes = {"shape": {**SHAPE, "dropout": 0.0, "rank": None}, "accumulation": 2, "batch": 2, **arm}
+    launch(task("one", **changes), 1)
+    launch(task("two", **changes), 2)
+    one, two = (read_table(task(name).history).to_pandas() for name in ("one", "two"))
+    np.testing.assert_allclose(two.validation_loss, one.validation_loss, atol=1e-4)
+    ordinary = {**changes, "backward_rank": None, "head_gradient": "whole"}
+    launch(task("ordinary", **ordinary), 1)
+    assert abs(read_table(task("ordinary").history).to_pandas().validation_loss - one.validation_loss).max() > 1e-3
+
+
 def test_slices_make_up_the_global_batch():
     whole = training_batch(TEXT, 1, 7, 4, 6, 24)
     for accumulation, batch, processes in ((4, 6, 2), (4, 6, 4), (3, 6, 2)):

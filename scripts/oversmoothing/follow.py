@@ -9,6 +9,7 @@ from logging import LogRecord
 from pathlib import Path
 
 _STEP = re.compile(r"step (\d+) of (\d+): .*validation loss ([\d.]+)")
+TRAINING_RULES = ("train_trial", "train", "train_truth")
 TAIL = 4096  # bytes of a log that hold its last evaluation, or its error
 
 
@@ -114,8 +115,8 @@ class Follower:
         for job in self.running.values():
             if (found := job.evaluation()) and found[0]:
                 expected.setdefault(job.rule, (now - job.start) * found[1] / found[0])
-        slow = [rule for rule in ("train", "train_truth") if self._count(rule)]
-        if slow and not any(rule in expected for rule in ("train", "train_truth")):
+        slow = [rule for rule in TRAINING_RULES if self._count(rule)]
+        if slow and not any(rule in expected for rule in TRAINING_RULES):
             return None
         known = list(expected.values())
         if not known:

@@ -62,7 +62,8 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     shapes = [settings["model"] for settings in trained]
     sizes = [weight_bytes(shape) for shape in shapes]
     snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
-    models, truths = len(study["models"]) + len(study["retrained"]), len(study["truths"])
+    run = [model for model in study["models"] if model["kind"] != "trial"]
+    models, truths = len(run) + len(study["retrained"]), len(study["truths"])
     return {
         "from the hub": sum(study["fetched"].values()),
         "corpus": study["corpus"],
@@ -70,7 +71,10 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
         "snapshots along training": sum(snapshots),
         "checkpoints under way": sum(sizes) + 2 * max(map(checkpoint_bytes, shapes), default=0),
         "logits and hidden states": study["positions"]
-        * (models * FLOAT32 * VOCABULARY + sum(map(hidden_bytes, shapes))),
+        * (
+            models * FLOAT32 * VOCABULARY
+            + sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
+        ),
         "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
     }
 

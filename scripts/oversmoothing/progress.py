@@ -14,6 +14,7 @@ import numpy as np
 from safetensors import safe_open
 
 from oversmoothing.store.parquet import read_table
+from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.folder import Folder, training_key
 
 FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
@@ -67,7 +68,7 @@ def training_state(
     Parameters
     ----------
     model : mapping
-        ``model``, ``kind``, ``settings`` and ``checkpoints`` (see `plan.progress`).
+        ``model``, ``kind``, ``settings``, ``learning_rate`` and ``checkpoints`` (see `plan.progress`).
     states : mapping
         From `read_summary`.
     results : path
@@ -123,7 +124,11 @@ def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
     """Return the step and loss of the checkpoint that a training would resume from; None if there is none."""
-    folder = Folder.of(model["checkpoints"], training_key(model["settings"], code, manifest))
+    chosen = model["learning_rate"]
+    if chosen and not Path(chosen).exists():
+        return None
+    settings = with_rate(model["settings"], chosen)
+    folder = Folder.of(model["checkpoints"], training_key(settings, code, manifest))
     try:
         with safe_open(folder.resume, "np") as file:
             progress = json.loads(file.metadata()["progress"])

@@ -18,6 +18,7 @@ import dynamics as script
 import head_spectra_figure
 import layers_along_training_figure
 import oversmoothing_against_loss_figure
+from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
@@ -73,9 +74,13 @@ def job(tmp_path):
         output=SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet"),
         wildcards=SimpleNamespace(model="bn4-s1"),
         params=SimpleNamespace(
-            settings={"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
+            settings={
+                **{"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
+                **{"backward_rank": None, "tbat": None},
+            },
             device="cpu",
         ),
+        threads=1,
     )
 
 
@@ -187,6 +192,38 @@ def test_each_snapshot_is_measured_as_if_all_were_kept(job):
         np.testing.assert_allclose(own.singular_value, direct, rtol=1e-6)
 
 
+@pytest.mark.parametrize("backward_rank", [None, 2])
+def test_the_gradient_passes_through_the_head_or_its_approximation(job, backward_rank):
+    job.params.settings["backward_rank"] = backward_rank
+    script.main(job)
+    found = read_table(job.output.measures).to_pandas()
+    for step in STEPS:
+        gpt, own = model(step), found[found.step == step].set_index("measure").value
+        states = list(run_windows(gpt, WINDOWS.slice(0, 2), 2))
+        logits = torch.from_numpy(np.concatenate([state.logits for state in states])).double().requires_grad_()
+        targets = torch.from_numpy(np.concatenate([state.target for state in states])).long()
+        torch.nn.functional.cross_entropy(logits, targets, reduction="sum").backward()
+        left = np.linalg.svd(gpt.head.weight.detach().double().numpy())[0][:, : backward_rank or 4]
+        inside = (logits.grad.numpy() @ left) ** 2
+        assert own["gradient_share"] == pytest.approx(inside.sum() / (logits.grad**2).sum().item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("condition", ["full", "tangent"])
+def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
+    job.params.settings["tbat"] = {"delta": math.log(1.25), "condition": condition, "mass_tolerance": 1e-9}
+    script.main(job)
+    found = read_table(job.output.measures).to_pandas()
+    found = found[found.measure == "tbat"].set_index("step").value
+    for step in STEPS:
+        save(job.input.weights, model(step), step)
+        basis = choose_basis(job.input.weights, condition)
+        scores = [
+            tbat(basis, softmax(state.logits.astype(np.float64)), math.log(1.25), 1e-9, "here", state.post).value
+            for state in run_windows(model(step), WINDOWS.slice(0, 2), 2)
+        ]
+        assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
+
+
 def state_of_last_block(gpt, row):
     """In this model what enters the bottleneck Linear is what leaves the last block."""
     tokens = torch.tensor([list(row["prompt"] + row["scored"])])[:, :-1]
@@ -238,7 +275,7 @@ def table(job):
 
 
 def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
-    assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + len(AGAINST_TRUTHS))
+    assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 3 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
     files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oversmoothing.imposed_rank.paired import SLOWDOWN, paired, paired_table, slowdown, steps_to
 from scipy import stats
 
 import paired_ranks_table as script
+from oversmoothing.gradient.paired import BETWEEN, SLOWDOWN, paired, paired_table, per_seed, slowdown, steps_to
 from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import write_table
 
@@ -35,9 +35,29 @@ def table():
         way, rank = WAY[name]
         for seed, loss in zip(SEEDS, losses, strict=True):
             facts = {"way": way, "model": f"{name}-s{seed}", "rank": rank, "seed": seed}
-            rows.append({**facts, "truth": None, "measure": "loss", "unit": "nats", "mean": loss})
-            rows.append({**facts, "truth": "truth", "measure": "tto", "unit": "probability", "mean": loss / 10})
+            for truth, measure, mean in ((None, "loss", loss), ("truth", "tto", loss / 10), (None, "tbat", loss / 20)):
+                unit = "nats" if measure == "loss" else "probability"
+                rows.append({**facts, "truth": truth, "measure": measure, "unit": unit, "mean": mean, "n": 5000})
     return pd.DataFrame(rows)
+
+
+def along(n=5000, lowest=1.5):
+    """Full models whose TTO is a fifth of the loss along the way, and whose TBAT stays."""
+    rows = []
+    for seed in SEEDS:
+        for step, loss in enumerate((4.0, 3.0, lowest)):
+            own = {"model": f"w32-s{seed}", "step": step, "n": n}
+            rows.append({**own, "measure": "loss", "truth": None, "value": loss})
+            rows.append({**own, "measure": "tto", "truth": "truth", "value": loss / 5})
+            rows.append({**own, "measure": "tbat", "truth": None, "value": 0.05})
+    return pd.DataFrame(rows)
+
+
+NOTHING = along().iloc[:0]
+
+
+def differences(curves=None, snapshots=NOTHING, of=None):
+    return paired_table(per_seed(table() if of is None else of, curves or {}, snapshots), PUBLISHED)
 
 
 def history(*losses, every=10):
@@ -57,7 +77,7 @@ def test_one_difference_has_no_interval():
 
 
 def test_differences_are_paired_by_seed():
-    found = paired_table(table(), {}, PUBLISHED).set_index(["way", "measure"])
+    found = differences().set_index(["way", "measure"])
     plain = found.loc["learned from scratch, plain head", "loss"]
     assert plain[["mean", "low", "high"]].tolist() == pytest.approx(paired([0.5, 0.6, 0.4]))
     assert plain.n == 3
@@ -68,13 +88,35 @@ def test_differences_are_paired_by_seed():
     assert found.loc["gradient alone", "tto"]["mean"] == pytest.approx(backward["mean"] / 10)
     assert found.loc["gradient alone", "tto"].truth == "truth"
     assert ("learned from scratch", "loss") in found.index  # rank 4; the full model itself has no row
-    assert len(found) == 6
+    between = found.loc[next(iter(BETWEEN)), "loss"]
+    assert between[["mean", "low", "high"]].tolist() == pytest.approx(paired([0.4, 0.5, 0.2]))
+    assert len(found) == 12
+    assert found.base.loc["gradient alone", "loss"] == pytest.approx(2.0)
+
+
+def test_at_equal_loss_the_full_model_is_read_on_its_way():
+    """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
+    found = differences(snapshots=along()).set_index(["way", "measure"])
+    plain = found.loc["learned from scratch, plain head", "tto_at_loss"]
+    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(paired([-0.25, -0.27, -0.23]))
+    assert plain.base == pytest.approx(0.5)
+    of_itself = found.loc["learned from scratch, plain head", "tbat_at_loss"]
+    assert of_itself["mean"] == pytest.approx(0.125 - 0.05)
+    assert not any(measure.endswith("at_loss") for way, measure in found.index if way in BETWEEN)
+
+
+def test_at_a_loss_that_the_full_model_never_has_there_is_no_leak_to_compare():
+    found = differences(snapshots=along(lowest=2.15)).set_index(["way", "measure"])
+    assert ("gradient alone", "tto_at_loss") not in found.index  # one of its seeds ends at 2.1
+    assert ("learned from scratch, plain head", "tto_at_loss") in found.index
+    other_windows = differences(snapshots=along(n=100))
+    assert not other_windows.measure.str.endswith("at_loss").any()
 
 
 def test_the_order_of_rows_does_not_matter():
     shuffled = table().sample(frac=1, random_state=3)
     keys = ["way", "measure"]
-    one, other = (paired_table(t, {}, PUBLISHED).set_index(keys).sort_index() for t in (table(), shuffled))
+    one, other = (differences({}, along(), t).set_index(keys).sort_index() for t in (table(), shuffled))
     pd.testing.assert_frame_equal(one, other)
 
 
@@ -106,7 +148,7 @@ def test_slowdowns_are_geometric_means_and_missing_where_a_seed_has_none():
     }
     curves |= {f"bw4-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200}) for seed in SEEDS}
     curves["bw4-s2"] = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 150})
-    found = paired_table(table(), curves, PUBLISHED).set_index(["way", "measure"])
+    found = differences(curves).set_index(["way", "measure"])
     one = found.loc["learned from scratch, plain head", SLOWDOWN]
     assert one["mean"] == pytest.approx(32 ** (1 / 3))
     assert one.low < one["mean"] < one.high
@@ -114,7 +156,8 @@ def test_slowdowns_are_geometric_means_and_missing_where_a_seed_has_none():
 
 
 def test_the_script_and_its_page(tmp_path):
-    write_csv(table(), tmp_path / "imposed.csv")
+    imposed = table()
+    write_csv(imposed[imposed.measure != "tbat"], tmp_path / "imposed.csv")
     write_csv(PUBLISHED, tmp_path / "published.csv")
     histories = []
     for name in ("w32", "pl4"):
@@ -122,12 +165,31 @@ def test_the_script_and_its_page(tmp_path):
             path = tmp_path / f"{name}-s{seed}" / "history.parquet"
             write_table(path, pa.Table.from_pandas(history(5.0, 4.0, 3.0, every=20 if name == "pl4" else 10)), {})
             histories.append(path)
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
-    inputs = SimpleNamespace(table=tmp_path / "imposed.csv", histories=histories, published=tmp_path / "published.csv")
-    script.main(SimpleNamespace(input=inputs, output=output))
+    snapshots, scores = [], []
+    for model, own in along().groupby("model"):
+        snapshots.append(tmp_path / f"{model}.parquet")
+        write_table(snapshots[-1], pa.Table.from_pandas(own.drop(columns="model"), preserve_index=False), {})
+    (tmp_path / "tbat").mkdir()
+    for name, losses in LOSSES.items():
+        for seed, loss in zip(SEEDS, losses, strict=True):
+            scores.append(tmp_path / "tbat" / f"{name}-s{seed}.parquet")
+            values = {"window": [0, 0, 1], "truth": pa.nulls(3, pa.string()), "decoding": ["pure"] * 3}
+            write_table(scores[-1], pa.table({**values, "value": [loss / 20] * 3}), {})
+    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex", "seeds")})
+    inputs = SimpleNamespace(
+        table=tmp_path / "imposed.csv", histories=histories, published=tmp_path / "published.csv",
+        along=snapshots, tbat=scores,
+    )  # fmt: skip
+    params = SimpleNamespace(settings={"resamples": 10, "seed": 1})
+    script.main(SimpleNamespace(input=inputs, output=output, params=params))
+    seeds = pd.read_csv(output.seeds)
+    assert (seeds.groupby(["way", "measure"]).seed.nunique() == 3).all()
+    tbat = seeds[(seeds.measure == "tbat") & (seeds.way == "learned from scratch, plain head")]
+    assert tbat.difference.tolist() == pytest.approx([0.025, 0.03, 0.02])
     text = output.markdown.read_text()
     assert "0.500 [0.252, 0.748]" in text
     assert "0.202 [0.147, 0.256]" in text
     assert "| 2.000 [2.000, 2.000] " in text
+    assert "At equal loss, against `truth`" in text
     assert "nan" not in text
     assert pd.read_csv(output.csv).published_mean.notna().sum() == 1

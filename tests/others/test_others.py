@@ -86,6 +86,19 @@ def test_anisotropy_is_the_mean_over_pairs(neox):
         assert found[name] == pytest.approx(np.mean(cosines), abs=1e-5)
 
 
+def test_the_gradient_that_a_head_passes_is_its_projection(neox):
+    text = TEXT[:80]
+    ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    found, _ = measured(neox, text)
+    logits = neox.model(input_ids=ids).logits[0, :-1].detach().double().requires_grad_()
+    torch.nn.functional.cross_entropy(logits, ids[0, 1:], reduction="sum").backward()
+    basis = np.linalg.svd(neox.model.get_output_embeddings().weight.detach().double().numpy(), full_matrices=False)[0]
+    total, inside = (logits.grad**2).sum(1), ((logits.grad.numpy() @ basis) ** 2).sum(1)
+    assert found["gradient_share"] == pytest.approx(inside.sum() / total.sum().item(), rel=1e-4)
+    assert found["gradient_cosine"] == pytest.approx(np.sqrt(inside / total.numpy()).mean(), rel=1e-4)
+    assert 1 <= found["gradient_rank"] <= len(ids[0]) - 1
+
+
 @settings(max_examples=30)
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
 def test_the_spectrum_is_that_of_numpy(v, d, seed):

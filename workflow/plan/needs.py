@@ -6,7 +6,7 @@ from typing import Any
 from plan import assets
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.imposed_rank import head_settings
-from plan.models import by_name, names, retrained_heads
+from plan.models import by_name, names, retrained_heads, trials
 from plan.resources import hub_truth_memory, training_memory
 from plan.settings import settings
 
@@ -33,7 +33,10 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         if "repository" in source
     }
     return settings(
-        models=[{"name": model.name, "kind": model.kind, "settings": model.settings} for model in known.values()],
+        models=[
+            {"name": model.name, "kind": model.kind, "settings": model.settings}
+            for model in (known | trials(config)).values()
+        ],
         retrained=[
             {"settings": known[head.source or head.name].settings, "head": head_settings(config, head)}
             for head in retrained_heads(config).values()

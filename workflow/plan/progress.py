@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import by_name, checkpoints
+from plan.models import by_name, checkpoints, learning_rate_file, trials
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -12,14 +12,16 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``model``, ``kind``, ``settings`` (None for a model that is not trained here), ``checkpoints`` (a folder).
+        ``model``, ``kind``, ``settings`` (None for a model that is not trained here), ``learning_rate`` (the file that
+        says it, or None), ``checkpoints`` (a folder).
     """
     return [
         {
             "model": model.name,
             "kind": model.kind,
             "settings": model.settings,
+            "learning_rate": learning_rate_file(config, model),
             "checkpoints": checkpoints(config, model.name)["folder"],
         }
-        for model in by_name(config).values()
+        for model in (trials(config) | by_name(config)).values()
     ]

@@ -5,6 +5,15 @@ Makes: learning_rates/{arm}.json, which the trainings of the arm depend on; tabl
 """
 
 
+use rule train as train_trial with:
+    input:
+        training=ancient(CORPUS["train"]),
+        validation=ancient(CORPUS["validation"]),
+        manifest=MANIFEST,
+    wildcard_constraints:
+        model=one_of(TRIALS),
+
+
 rule choose_learning_rate:
     input:
         lambda wildcards: [HISTORY.format(model=name) for name in TRIED[wildcards.arm]],

@@ -24,7 +24,7 @@ rule train:
     wildcard_constraints:
         model=one_of(
             model.name
-            for model in TRAININGS.values()
+            for model in MODELS.values()
             if model.settings and model.kind != "truth"
         ),
     threads: lambda wildcards: plan.resources.training_threads(TRAININGS[wildcards.model])

@@ -137,8 +137,18 @@ CHAPTERS = (
                 series="way",
             ),
         ),
-        tables=("svd", "imposed_rank", "paired_ranks", "effective_rank", "tbat_approximation"),
+        tables=("svd", "imposed_rank", "effective_rank", "tbat_approximation"),
         figures=("imposed_rank",),
+    ),
+    Chapter(
+        "Expressivity or optimisation",
+        (
+            "A head of low rank limits what can be expressed, and it limits the gradient from which the rest of the "
+            "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not; with several "
+            "seeds and arms (config/gradient.yaml), `paired_ranks` tells the two apart.",
+        ),
+        tables=("paired_ranks", "gradient_claims", "gradient", "learning_rates"),
+        figures=("paired_ranks", "gradient"),
     ),
     Chapter(
         "Saturation, along training, and the language",

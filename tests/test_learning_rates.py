@@ -1,0 +1,67 @@
+"""The learning rate of each arm: the lowest loss decides, and the training takes what the file says."""
+
+import json
+from types import SimpleNamespace
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import choose_learning_rate
+import learning_rates_table
+from oversmoothing.jobs import UserError
+from oversmoothing.learning_rates import choose, rates_table
+from oversmoothing.store.parquet import write_table
+from oversmoothing.training.chosen_rate import with_rate
+
+SETTINGS = {"model": {"width": 8}, "training": {"learning_rate": None, "batch": 2}, "seed": 1}
+
+
+def test_the_lowest_loss_decides_and_of_equals_the_lower_rate():
+    assert choose({0.1: 2.0, 0.2: 1.5, 0.4: 1.7}) == 0.2
+    assert choose({0.4: 1.5, 0.2: 1.5}) == 0.2
+
+
+def test_how_flat_the_choice_was():
+    table = rates_table(
+        [
+            {"arm": "bn4", "losses": {"0.1": 2.0, "0.2": 1.5, "0.4": 1.7}},
+            {"arm": "w32", "losses": {"0.1": 2.0, "0.2": 1.9}},
+        ]
+    )
+    assert table[table.chosen].learning_rate.tolist() == [0.2, 0.2]
+    assert table.above.tolist() == pytest.approx([0.5, 0, 0.2, 0.1, 0])
+    assert table.groupby("arm").edge.first().to_dict() == {"bn4": False, "w32": True}
+
+
+def test_from_histories_to_the_table(tmp_path):
+    paths = []
+    for i, losses in enumerate(([4.0, 2.0], [4.0, 1.5, 1.6], [4.0, 1.7])):
+        paths.append(tmp_path / f"{i}.parquet")
+        write_table(paths[-1], pa.table({"validation_loss": losses}), {})
+    trials = [{"model": str(i), "learning_rate": rate} for i, rate in enumerate((0.001, 0.002, 0.004))]
+    chosen = tmp_path / "bn4.json"
+    choose_learning_rate.main(
+        SimpleNamespace(
+            input=paths, output=[chosen], params=SimpleNamespace(settings={"trials": trials}),
+            wildcards=SimpleNamespace(arm="bn4"),
+        )
+    )  # fmt: skip
+    assert with_rate(SETTINGS, chosen) == {**SETTINGS, "training": {"learning_rate": 0.002, "batch": 2}}
+    assert SETTINGS["training"]["learning_rate"] is None
+    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
+    learning_rates_table.main(SimpleNamespace(input=[chosen], output=output))
+    assert pd.read_csv(output.csv).validation_loss.tolist() == [2.0, 1.5, 1.7]
+    assert "| bn4 | 2.000 | **1.500** | 1.700 | 0.200 | no |" in " ".join(output.markdown.read_text().split())
+
+
+def test_without_a_file_the_settings_are_as_they_are():
+    assert with_rate(SETTINGS, None) == SETTINGS
+
+
+@pytest.mark.parametrize("text", ["", "{}", json.dumps({"learning_rate": None}), "[1]"])
+def test_a_damaged_choice_is_named(tmp_path, text):
+    path = tmp_path / "bn4.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"bn4.json: no learning rate in it .* delete it and run again"):
+        with_rate(SETTINGS, path)

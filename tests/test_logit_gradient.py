@@ -1,0 +1,93 @@
+"""How much of the gradient of the logits a head lets through, by hand and against a projection in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from oversmoothing.logit_gradient import BATCH, LogitGradient
+
+
+def draw(v, d, n, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return (
+        torch.randn(v, d, generator=generator),
+        2 * torch.randn(n, v, generator=generator),
+        torch.randint(v, (n,), generator=generator),
+    )
+
+
+def gradients(logits, targets):
+    """Those of the loss of each token, by PyTorch."""
+    logits = logits.double().requires_grad_()
+    F.cross_entropy(logits, targets, reduction="sum").backward()
+    return logits.grad.numpy()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(3, 40), st.integers(1, 12), st.integers(1, 20), st.integers(0, 99))
+def test_against_a_projection_in_float64(v, d, n, seed):
+    head, logits, targets = draw(v, d, n, seed)
+    found = LogitGradient(head)
+    found.add(logits, targets)
+    g, w = gradients(logits, targets), head.double().numpy()
+    inside = g @ (w @ np.linalg.pinv(w)).T
+    norms = np.linalg.norm(g, axis=1)
+    assert found.share() == pytest.approx((inside**2).sum() / (g**2).sum(), rel=1e-4)
+    assert found.cosine() == pytest.approx((np.linalg.norm(inside, axis=1) / norms).mean(), rel=1e-4)
+    sigma = np.linalg.svd(g, compute_uv=False)
+    assert found.rank() == (sigma > 0.01 * sigma[0]).sum()
+    assert found.count == n
+
+
+@pytest.mark.parametrize("d", [16, 30])
+def test_a_head_that_reaches_every_direction_passes_all(d):
+    found = LogitGradient(draw(16, d, 1)[0])
+    found.add(*draw(16, d, 50)[1:])
+    assert found.share() == pytest.approx(1, abs=1e-5)
+    assert found.cosine() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_random_head_passes_its_share_of_the_dimensions():
+    """Gradients of near-uniform predictions have no direction that a random head would know: d / v of their square."""
+    v, d = 400, 50
+    head, logits, targets = draw(v, d, 3000)
+    found = LogitGradient(torch.linalg.qr(head)[0])
+    found.add(logits, targets)
+    assert found.share() == pytest.approx(d / v, rel=0.05)
+
+
+def test_a_head_of_repeated_columns_counts_as_its_rank():
+    head, logits, targets = draw(30, 4, 20)
+    one, other = LogitGradient(head), LogitGradient(torch.cat((head, head @ torch.randn(4, 4)), dim=1))
+    for own in (one, other):
+        own.add(logits, targets)
+    assert other.share() == pytest.approx(one.share(), rel=1e-4)
+
+
+def test_tokens_in_parts_are_the_same_as_at_once():
+    head, logits, targets = draw(20, 5, BATCH + 30)
+    once, parts = LogitGradient(head), LogitGradient(head)
+    once.add(logits, targets)
+    for i in range(0, len(targets), 100):
+        parts.add(logits[i : i + 100], targets[i : i + 100])
+    assert parts.share() == pytest.approx(once.share())
+    assert parts.cosine() == pytest.approx(once.cosine())
+    assert parts.rank() == once.rank()
+    assert sum(map(len, parts._first)) == BATCH
+
+
+def test_without_a_gradient_there_is_no_share():
+    found = LogitGradient(torch.eye(3))
+    assert math.isnan(found.share())
+    assert found.rank() == 0
+    certain = torch.tensor([[200.0, 0.0, 0.0]])
+    found.add(certain, torch.tensor([0]))
+    assert math.isnan(found.share())
+    assert math.isnan(found.cosine())
+    assert found.count == 0
+    assert found.rank() == 0
