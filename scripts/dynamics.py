@@ -56,11 +56,12 @@ def rejecting(weights: Path, settings: Mapping[str, Any] | None) -> Callable[[Wi
     """Return what gives TBAT of a window's bytes under a snapshot's head; None without settings."""
     if settings is None:
         return None
-    basis = choose_basis(weights, settings["condition"])
+    basis, tangent = choose_basis(weights, settings["condition"]), settings["condition"] == "tangent"
 
     def reject(state: WindowStates) -> np.ndarray:
         p = softmax(state.logits.astype(np.float64))
-        return tbat(basis, p, settings["delta"], settings["mass_tolerance"], str(weights), state.post).value
+        post = state.post if tangent else None
+        return tbat(basis, p, settings["delta"], settings["mass_tolerance"], str(weights), post).value
 
     return reject
 

@@ -25,6 +25,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/__init__.py",
     "oversmoothing/training/batches.py",
     "oversmoothing/training/checkpoint.py",
+    "oversmoothing/training/chosen_rate.py",
     "oversmoothing/training/folder.py",
     "oversmoothing/training/group.py",
     "oversmoothing/training/launch.py",

@@ -64,17 +64,14 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
     run = [model for model in study["models"] if model["kind"] != "trial"]
     models, truths = len(run) + len(study["retrained"]), len(study["truths"])
+    states = sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
     return {
         "from the hub": sum(study["fetched"].values()),
         "corpus": study["corpus"],
         "weights": sum(sizes),
         "snapshots along training": sum(snapshots),
         "checkpoints under way": sum(sizes) + 2 * max(map(checkpoint_bytes, shapes), default=0),
-        "logits and hidden states": study["positions"]
-        * (
-            models * FLOAT32 * VOCABULARY
-            + sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
-        ),
+        "logits and hidden states": study["positions"] * (models * FLOAT32 * VOCABULARY + states),
         "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
     }
 

@@ -218,7 +218,14 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
         save(job.input.weights, model(step), step)
         basis = choose_basis(job.input.weights, condition)
         scores = [
-            tbat(basis, softmax(state.logits.astype(np.float64)), math.log(1.25), 1e-9, "here", state.post).value
+            tbat(
+                basis,
+                softmax(state.logits.astype(np.float64)),
+                math.log(1.25),
+                1e-9,
+                "here",
+                state.post if condition == "tangent" else None,
+            ).value  # fmt: skip
             for state in run_windows(model(step), WINDOWS.slice(0, 2), 2)
         ]
         assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)

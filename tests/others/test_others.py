@@ -277,6 +277,7 @@ def revision(loss, weights="w", layers=2, **origin):
     rows = [("parameters", None, 1e6), ("parameters_without_embeddings", None, 4e5), ("vocabulary", None, 50_304)]
     rows += [("width", None, 512), ("loss", None, 4 * loss), ("loss_per_byte", None, loss)]
     rows += [("singular_entropy", None, 0.5), ("effective_rank", None, 300), ("head_input_anisotropy", None, 0.3)]
+    rows += [("gradient_share", None, 0.03), ("gradient_cosine", None, 0.16), ("gradient_rank", None, 700)]
     rows += [("anisotropy", layer, layer / 10) for layer in range(1, layers + 1)]
     frame = pd.DataFrame(rows, columns=["measure", "layer", "value"])
     return frame.assign(n=1000, read=None, commit=None, instead_of=None, weights=weights).assign(**origin)

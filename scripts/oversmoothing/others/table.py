@@ -112,8 +112,8 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "layer. What enters the head has in most models passed one more LayerNorm",
         "Gradient that the head passes: of the squared norm of the loss's gradient with respect to the logits, the "
         "share in the column space of W, all that reaches the rest of the model (Godey and Artzi 2026); its cosine: of "
-        "that part with the whole gradient, the mean over tokens; rank: singular values above 1 % of the largest, of the "
-        "gradients of up to 1,024 tokens",
+        "that part with the whole gradient, the mean over tokens; rank: singular values above 1 % of the largest, of "
+        "the gradients of up to 1,024 tokens",
         "Read: the revision that was really read, and its commit",
     ]
     if same := doubles(table):
