@@ -225,7 +225,7 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
                 1e-9,
                 "here",
                 state.post if condition == "tangent" else None,
-            ).value  # fmt: skip
+            ).value
             for state in run_windows(model(step), WINDOWS.slice(0, 2), 2)
         ]
         assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
