@@ -14,7 +14,7 @@ from oversmoothing.learning_rates import choose, rates_table
 from oversmoothing.store.parquet import write_table
 from oversmoothing.training.chosen_rate import with_rate
 
-SETTINGS = {"model": {"width": 8}, "training": {"learning_rate": None, "batch": 2}, "seed": 1}
+SETTINGS = {"model": {"width": 8}, "training": {"batch": 2}, "seed": 1}
 
 
 def test_the_lowest_loss_decides_and_of_equals_the_lower_rate():
@@ -48,7 +48,7 @@ def test_from_histories_to_the_table(tmp_path):
         )
     )  # fmt: skip
     assert with_rate(SETTINGS, chosen) == {**SETTINGS, "training": {"learning_rate": 0.002, "batch": 2}}
-    assert SETTINGS["training"]["learning_rate"] is None
+    assert SETTINGS["training"] == {"batch": 2}
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
     learning_rates_table.main(SimpleNamespace(input=[chosen], output=output))
     assert pd.read_csv(output.csv).validation_loss.tolist() == [2.0, 1.5, 1.7]

@@ -565,7 +565,7 @@ def test_each_member_takes_the_learning_rate_that_its_trials_chose():
     models = plan.models.by_name(config)
     for seed in (1, 2):
         member = models[f"pl4-s{seed}"]
-        assert member.settings["training"]["learning_rate"] is None
+        assert "learning_rate" not in member.settings["training"]
         assert plan.models.learning_rate_file(config, member) == "results/learning_rates/pl4.json"
         same = {"learning_rate": None, "snapshots": None}
         assert {**member.settings["training"], **same} == {**trial.settings["training"], **same}

@@ -79,7 +79,6 @@ def test_a_training_under_way_shows_its_step_and_loss(tmp_path):
 def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path):
     chosen = tmp_path / "a.json"
     model = {**MODEL, "checkpoints": str(tmp_path / "a"), "learning_rate": str(chosen)}
-    model["settings"] = {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": None}}
     checkpoint(tmp_path / "a", {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": 0.5}})
     assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
     chosen.write_text(json.dumps({"learning_rate": 0.5}))

@@ -1,28 +1,67 @@
 """The arms of a family in the real DAG: each is trained, scored and compared with the full model of its seed."""
 
+import json
+
 import pandas as pd
 import pytest
 import yaml
 
-TABLES = [f"results/tables/{name}.csv" for name in ("paired_ranks", "oversmoothing", "losses")]
+NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losses")
+TABLES = [f"results/tables/{name}.csv" for name in NAMES]
+FIGURES = [f"results/figures/{name}.png" for name in ("imposed_rank", "paired_ranks", "gradient")]
 OTHERS = [f"{name}-s{seed}" for name in ("w16", "bn4") for seed in (1, 2)]
-FAMILY = [{"width": 16, "heads": 2}, {"rank": 4}, {"rank": 4, "head": "plain"}, {"backward_rank": 4}]
+FAMILY = [
+    {"width": 16, "heads": 2},
+    {"rank": 4},
+    {"rank": 4, "head": "plain"},
+    {"backward_rank": 4},
+    {"head_gradient": "inside"},
+    {"vocabulary": 300},
+]
+ARMS = ("w16", "bn4", "pl4", "bw4", "inside", "v300")
+CHANGES = {
+    "family": FAMILY,
+    "seeds": [1, 2],
+    "svd_ranks": [4],
+    "learning_rates": {"tried": [0.002, 0.004], "seed": 0},
+    "training": {"snapshots": 5},
+    "dynamics": {"windows": 6},
+    "wanted": [*NAMES, "imposed_rank"],
+}
 
 
 @pytest.mark.slow
 def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
-    (copy.folder / "arms.yaml").write_text(yaml.safe_dump({"family": FAMILY, "seeds": [1, 2], "svd_ranks": [4]}))
+    (copy.folder / "arms.yaml").write_text(yaml.safe_dump(CHANGES))
     config = ("tests/config/tiny.yaml", "arms.yaml")
-    copy.snakemake(*TABLES, "results/figures/imposed_rank.png", config=config)
+    copy.snakemake(config=config)
+    assert all((copy.folder / path).exists() for path in (*TABLES, *FIGURES))
+    assert not (copy.folder / "results/index.html").exists()
+    assert not (copy.folder / "results/samples").exists()
     paired = pd.read_csv(copy.folder / TABLES[0])
     assert set(paired.way) == {
-        *("learned from scratch", "learned from scratch, plain head", "gradient alone"),
-        *("truncated", "retrained", "retrained with LayerNorm"),
+        *("learned from scratch", "learned from scratch, plain head", "gradient alone", "unused classes"),
+        *("head updated inside its column space", "truncated", "retrained", "retrained with LayerNorm"),
+        *("plain head from scratch, less gradient alone", "plain head from scratch, less retrained"),
     }
     loss = paired[(paired.measure == "loss") & (paired["rank"] == 4)]
     assert (loss.n == 2).all()
     assert (loss.low <= loss["mean"]).all()
-    assert loss.published_mean.notna().sum() == 2
-    for path in TABLES[1:]:  # a table by rank has no arms
-        assert {"w16-s1", "bn4-s2"} <= set(pd.read_csv(copy.folder / path).model) <= {*OTHERS, "truth"}
-    assert copy.planned(*TABLES, config=config) == {}
+    assert loss.published_mean.notna().sum() == 3
+    assert set(paired.way[paired.measure == "tbat"]) >= {"learned from scratch, plain head", "gradient alone"}
+    claims = pd.read_csv(copy.folder / TABLES[2])
+    assert set(claims.verdict) <= {"holds", "does not hold", "cannot tell"}
+    for arm in ARMS:
+        chosen = json.loads((copy.folder / f"results/learning_rates/{arm}.json").read_text())
+        assert chosen["losses"][f"{chosen['learning_rate']:g}"] == min(chosen["losses"].values())
+        for seed in (1, 2):
+            history = pd.read_parquet(copy.folder / f"results/models/{arm}-s{seed}/history.parquet")
+            assert history.learning_rate.max() == pytest.approx(chosen["learning_rate"], rel=0.2)
+    losses = pd.read_csv(copy.folder / TABLES[4])  # a table by rank has no arms
+    assert {"w16-s1", "bn4-s2"} <= set(losses.model) <= {*OTHERS, "truth"}
+    assert copy.planned(config=config) == {}
+    other = {**CHANGES, "learning_rates": {"tried": [0.004], "seed": 0}}
+    (copy.folder / "arms.yaml").write_text(yaml.safe_dump(other))
+    again = copy.planned(config=config)
+    assert again["choose_learning_rate"] == len(ARMS)
+    assert "train_trial" not in again

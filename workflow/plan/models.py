@@ -197,9 +197,9 @@ def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> M
         kind, name, rank, shape = "unused", f"v{entry['vocabulary']}", config["model"]["width"], entry
     else:
         name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
-    if config["learning_rates"]["tried"]:
-        own["learning_rate"] = None  # see `learning_rate_file`
     trained = _training_settings(config, shape, own, seed)
+    if config["learning_rates"]["tried"]:
+        del trained["training"]["learning_rate"]  # see `learning_rate_file`
     return Model(f"{name}-s{seed}", kind, rank, seed, trained, config["training"]["processes"], published_as=published)
 
 
