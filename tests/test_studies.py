@@ -1,0 +1,100 @@
+"""The studies that are kept: the code still reads them, comes to the same tables, and pages quote what is in them."""
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+import gradient_figure
+import imposed_rank_figure
+import paired_ranks_figure
+from checks.config import check
+from oversmoothing.claims.claims import DISPUTE
+from oversmoothing.claims.gradient import Arms
+from oversmoothing.claims.table import claims_table, dispute_page
+from oversmoothing.gradient.paired import INTERVAL, paired_page, paired_table
+from oversmoothing.gradient.table import gradient_page
+from oversmoothing.imposed_rank.table import imposed_rank_page
+from oversmoothing.layout import read_csv
+from oversmoothing.learning_rates import rates_page
+from oversmoothing.page_formats import markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+STUDIES = sorted((ROOT / "resources/studies").iterdir())
+QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")
+
+
+@pytest.fixture(params=STUDIES, ids=lambda path: path.name)
+def study(request):
+    return request.param
+
+
+def tables(study):
+    return {path.stem: read_csv(path) for path in (study / "tables").glob("*.csv")}
+
+
+def test_there_is_one_for_each_config_of_the_dispute():
+    assert {path.name for path in STUDIES} == {"gradient", "gradient_wide"}
+
+
+def test_a_study_says_what_made_it_and_is_small(study):
+    facts = json.loads((study / "run.json").read_text())
+    assert re.fullmatch(r"[0-9a-f]{40}", facts["commit"])
+    assert facts["processor_hours"] > 0
+    assert facts["clock_minutes"] <= 120
+    assert {"torch", "numpy", "snakemake"} <= facts["versions"].keys()
+    assert sum(path.stat().st_size for path in study.rglob("*") if path.is_file()) < 2_000_000
+
+
+def test_its_config_is_one_that_the_workflow_takes(study):
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(config, copy.deepcopy(yaml.safe_load((study / "config.yaml").read_text())))
+    check(config)
+
+
+def test_its_tables_follow_from_its_differences(study):
+    kept = tables(study)
+    published = read_csv(ROOT / "resources/published/murugan_2026.csv")
+    again = paired_table(kept["paired_ranks_by_seed"].assign(truth=lambda own: own.truth.fillna("")), published)
+    pd.testing.assert_frame_equal(
+        again[["way", "rank", "measure", *INTERVAL]],
+        kept["paired_ranks"][["way", "rank", "measure", *INTERVAL]],
+        rtol=1e-4, atol=1e-5, check_dtype=False,
+    )  # fmt: skip
+    claims = claims_table(DISPUTE, Arms(kept["paired_ranks_by_seed"], kept["gradient"]), None)
+    assert claims.verdict.tolist() == kept["gradient_claims"].verdict.tolist()
+    assert claims.id.tolist() == kept["gradient_claims"].id.tolist()
+
+
+def test_its_pages_and_figures_can_be_made(study):
+    kept = tables(study)
+    pages = [
+        paired_page(kept["paired_ranks"], "t"),
+        gradient_page(kept["gradient"], "t"),
+        rates_page(kept["learning_rates"], "t"),
+        imposed_rank_page(kept["imposed_rank"], "t"),
+        dispute_page(DISPUTE, kept["gradient_claims"], "t"),
+    ]
+    assert all("nan" not in markdown(page) for page in pages)
+    assert paired_ranks_figure.draw(kept["paired_ranks"], "truth").axes
+    assert gradient_figure.draw(kept["gradient"]).axes
+    assert imposed_rank_figure.draw(kept["imposed_rank"], "truth").axes
+
+
+@pytest.mark.parametrize(("page", "heading"), [("docs/findings.md", "## Expressivity or optimisation?")])
+def test_what_a_page_quotes_is_in_a_table(page, heading):
+    text = " ".join((ROOT / page).read_text().partition(heading)[2].partition("\n## ")[0].split())
+    known = {
+        tuple(f"{row[name]:+.{digits}f}".lstrip("+") for name in INTERVAL)
+        for study in STUDIES
+        for row in read_csv(study / "tables/paired_ranks.csv").to_dict("records")
+        for digits in (1, 2, 3)
+    }
+    quoted = [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(text)]
+    assert len(quoted) >= 5
+    assert [found for found in quoted if found not in known] == []
