@@ -16,6 +16,7 @@ EVERYTHING = {
     "others": {"models": [{"name": "other", "hub": "owner/other"}]},
     "showcase": [{"name": "typical", "prompt": None}],
     "seeds": [1337, 1],
+    "learning_rates": {"tried": [0.001], "seed": 0},
 }
 UNDRAWN = {"all", "story", "architecture_figure"}
 
