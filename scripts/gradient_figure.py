@@ -43,7 +43,7 @@ def draw(table: pd.DataFrame) -> Figure:
             ends = models[(models.way == way) & (models["rank"] == rank)]
             right.plot(ends["share"], ends.loss, markersize=6, **{**look, "linestyle": ""})
         step_axis(left, int(share.step.max()))
-        left.set_ylim(0, 1.02)
+        left.set_ylim(0, None)
         left.set_title("Share of the logits' gradient, squared, that reaches the trunk", size="medium")
         right.set_title("Final loss against that share", size="medium")
         right.set_xlabel(f"share, mean from step {SETTLED} on")
