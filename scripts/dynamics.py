@@ -41,7 +41,7 @@ def main(job: "Snakemake") -> None:
         try:
             own = measure(
                 model, windows, truths, settings["tau"], settings["batch"], precision,
-                settings["backward_rank"], rejecting(path, settings["tbat"]),
+                settings["backward_rank"], rejecting(step, path, settings["tbat"]),
             )  # fmt: skip
             rows += [{"step": step, **row} for row in own]
             spectra += [{"step": step, **row} for row in head_spectrum(model)]
@@ -52,9 +52,11 @@ def main(job: "Snakemake") -> None:
     write_table(job.output.spectra, pa.Table.from_pylist(spectra, schema=SPECTRA), made_by)
 
 
-def rejecting(weights: Path, settings: Mapping[str, Any] | None) -> Callable[[WindowStates], np.ndarray] | None:
-    """Return what gives TBAT of a window's bytes under a snapshot's head; None without settings."""
-    if settings is None:
+def rejecting(
+    step: int, weights: Path, settings: Mapping[str, Any] | None
+) -> Callable[[WindowStates], np.ndarray] | None:
+    """Return what gives TBAT of a window's bytes under a snapshot's head; None without settings, or before its step."""
+    if settings is None or step < settings["first_step"]:
         return None
     basis, tangent = choose_basis(weights, settings["condition"]), settings["condition"] == "tangent"
 

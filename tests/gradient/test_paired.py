@@ -49,7 +49,8 @@ def along(n=5000, lowest=1.5):
             own = {"model": f"w32-s{seed}", "step": step, "n": n}
             rows.append({**own, "measure": "loss", "truth": None, "value": loss})
             rows.append({**own, "measure": "tto", "truth": "truth", "value": loss / 5})
-            rows.append({**own, "measure": "tbat", "truth": None, "value": 0.05})
+            if step:  # it begins later
+                rows.append({**own, "measure": "tbat", "truth": None, "value": 0.02 * loss})
     return pd.DataFrame(rows)
 
 
@@ -101,7 +102,7 @@ def test_at_equal_loss_the_full_model_is_read_on_its_way():
     assert plain[["mean", "low", "high"]].tolist() == pytest.approx(paired([-0.25, -0.27, -0.23]))
     assert plain.base == pytest.approx(0.5)
     of_itself = found.loc["learned from scratch, plain head", "tbat_at_loss"]
-    assert of_itself["mean"] == pytest.approx(0.125 - 0.05)
+    assert of_itself["mean"] == pytest.approx(0.03 * 2.5)
     assert not any(measure.endswith("at_loss") for way, measure in found.index if way in BETWEEN)
 
 

@@ -84,19 +84,19 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
     table = table[table.measure.isin(COMPARED)].assign(truth=table.truth.fillna(""))
     value = table.set_index(["model", "measure", "truth"])["mean"]
     curves = {
-        (model, measure, truth or ""): own.sort_values("step")
-        for (model, measure, truth), own in along.groupby(["model", "measure", along.truth.fillna("")])
+        key: own.set_index("step").sort_index()
+        for key, own in along.groupby(["model", "measure", along.truth.fillna("")])
     }
-    windows = {model: own.n.iloc[0] for (model, measure, _), own in curves.items() if measure == "loss"}
     rows = []
     for row in table[~table.model.isin(names)].to_dict("records"):
         full, measure, truth = names[row["seed"]], row["measure"], row["truth"]
         facts = {key: row[key] for key in ("way", "rank", "truth", "unit", "model", "seed")}
         base = value[full, measure, truth]
         rows.append({**facts, "measure": measure, "difference": row["mean"] - base, "base": base})
-        if f"{measure}_at_loss" in AT_LOSS and (full, measure, truth) in curves and windows[full] == row["n"]:
-            losses, values = (curves[full, *key].value.tolist() for key in (("loss", ""), (measure, truth)))
-            equal = at_loss(losses, values, value[row["model"], "loss", ""])
+        curve = curves.get((full, measure, truth))
+        if f"{measure}_at_loss" in AT_LOSS and curve is not None and curve.n.iloc[0] == row["n"]:
+            losses = curves[full, "loss", ""].value[curve.index]
+            equal = at_loss(losses.tolist(), curve.value.tolist(), value[row["model"], "loss", ""])
             rows.append({**facts, "measure": f"{measure}_at_loss", "difference": row["mean"] - equal, "base": equal})
         if measure == "loss" and row["model"] in histories:
             ratio = slowdown(histories[row["model"]], histories[full])
