@@ -19,7 +19,6 @@ LABELS = {
     "family": "on both, with a LayerNorm (the thesis)",
     "plain": "on both: head W = A B from scratch",
     "backward": "on the gradient alone (Murugan 2026)",
-    "svd": "on the logits alone: head truncated",
     "retrained": "on the logits alone: head W = A B retrained",
     "normed": "on the logits alone: retrained with LayerNorm",
 }
@@ -29,7 +28,7 @@ PANELS = {
     "tto": "TTO above the full head's",
     "tto_at_loss": "TTO above the full head's at equal loss",
 }
-APART = 0.06  # octaves between the points of two ways at a rank
+APART = 0.05  # octaves between the points of two ways at a rank
 
 
 def main(job: "Snakemake") -> None:
@@ -47,7 +46,7 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     truth : str
         The truth against which oversmoothing is measured.
     """
-    own = table[table.truth.isna() | (table.truth == truth)]
+    own = table[(table.truth.isna() | (table.truth == truth)) & table.way.isin([WAYS[kind] for kind in LABELS])]
     drawn = [kind for kind in LABELS if (own.way == WAYS[kind]).any()]
     with style():
         figure = Figure(figsize=(10, 7.4))
@@ -55,7 +54,7 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
             part = own[own.measure == measure]
             axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
             for i, kind in enumerate(drawn):
-                _points(axes, part[part.way == WAYS[kind]].sort_values("rank"), kind, (i - len(drawn) / 2) * APART)
+                _points(axes, part[part.way == WAYS[kind]].sort_values("rank"), kind, (i - (len(drawn) - 1) / 2) * APART)
             axes.set_title(title, size="medium")
             axes.grid(axis="y")
             if len(part):

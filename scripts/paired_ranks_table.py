@@ -29,7 +29,9 @@ def main(job: "Snakemake") -> None:
     for path in map(Path, job.input.tbat):
         summary = summarise_scores(path, ["pure"], settings["resamples"], settings["seed"])[None, "pure"]
         rows.append({**facts.loc[path.stem], "model": path.stem, "measure": "tbat", "unit": TBAT.unit, **vars(summary)})
-    differences = per_seed(pd.concat([table, pd.DataFrame(rows)]), histories, pd.concat(along))
+    differences = per_seed(
+        pd.concat([table, pd.DataFrame(rows)], ignore_index=True), histories, pd.concat(along, ignore_index=True)
+    )
     write_csv(differences, job.output.seeds)
     paired = paired_table(differences, read_csv(job.input.published))
     write_table(job.output, paired, paired_page(paired, TITLE))

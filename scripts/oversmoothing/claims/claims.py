@@ -443,8 +443,8 @@ DISPUTE = [
         "rank-slows-learning",
         "Godey & Artzi 2026",
         "The lower the rank of a head W = A B, the longer a model takes to a given loss.",
-        "Steps of the plain head to its lowest loss over those of the full head to that loss, in octaves, above 0 at "
-        "each rank.",
+        "Steps of the plain head over those of the full head, to the lowest loss that both reach, in octaves, above 0 "
+        "at each rank.",
         gradient.rank_slows,
         published="16 times the tokens at rank 32 against 4096",
     ),
@@ -507,7 +507,8 @@ DISPUTE = [
         "equal-loss-equal-leak",
         "ours",
         "At equal loss all models trained from the start leak alike, wherever their rank is imposed.",
-        "TTO less that of the full head where its loss is the same, within a tenth of it, for each arm and rank.",
+        "TTO less that of the full head where its loss is the same, within a tenth of it, for each rank of a head "
+        "learned from scratch, with and without LayerNorm, and of a gradient.",
         gradient.leaks_alike,
     ),
 ]

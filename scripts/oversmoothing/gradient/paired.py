@@ -47,15 +47,14 @@ def steps_to(history: pd.DataFrame, loss: float) -> float:
 
 
 def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
-    """Return how many times more steps a training took to its lowest loss than the full model took to that loss.
+    """Return how many times the full model's steps a training took to the lowest loss that both reach.
 
-    Infinite if the full model has that loss from the start; 0 if it never has, because the training ends below it.
+    Infinite if the full model has that loss from the start. A training that ends below the full model is measured at
+    the lowest loss of the full model, and one that ends above it at its own, so that the ratio is never censored.
     """
-    lowest = float(history.validation_loss.min())
-    reached = steps_to(full, lowest)
-    if math.isinf(reached):
-        return 0.0
-    return steps_to(history, lowest) / reached if reached else math.inf
+    target = max(float(own.validation_loss.min()) for own in (history, full))
+    reached = steps_to(full, target)
+    return steps_to(history, target) / reached if reached else math.inf
 
 
 def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame) -> pd.DataFrame:
@@ -119,8 +118,8 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame) -> pd.DataF
     -------
     DataFrame
         ``way``, ``rank``, ``truth``, ``measure``, ``unit``, ``n`` (seeds), ``mean``, ``low``, ``high`` (95 %, Student's
-        t), ``base`` and the published three. `SLOWDOWN` is a geometric mean. A measure is missing where a seed has none
-        (the model ends below all that the full model reaches). The ways of `BETWEEN` follow the others.
+        t), ``base`` and the published three. `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a
+        seed has none (the model ends below all that the full model reaches). The ways of `BETWEEN` follow the others.
     """
     keys = ["rank", "truth", "measure", "unit", "seed"]
     parts = [differences]
@@ -133,7 +132,7 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame) -> pd.DataF
         facts = dict(zip(GROUP, group, strict=True))
         if facts["measure"] == SLOWDOWN:
             if not all(0 < ratio < math.inf for ratio in own.difference):
-                continue
+                continue  # a training that has its lowest loss before the first step
             found = [math.exp(end) for end in paired(np.log(own.difference).tolist())]
         elif own.difference.isna().any():
             continue
@@ -158,9 +157,9 @@ def paired_page(table: pd.DataFrame, title: str) -> Page:
         f"Mean difference from the full model of the same seed, over {int(table.n.max())} seeds [95 % interval by "
         "Student's t]; each interval on its own, with no allowance for their number",
         directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any()),
-        "Steps to equal loss: how many times the steps that the full model takes to the lowest loss that the model "
-        "reaches; a geometric mean, and - where some model ends below all that the full model reaches. The learning "
-        "rate falls until the end, so that a full model trained for fewer steps would reach that loss even earlier",
+        "Steps to equal loss: how many times the full model's steps, to the lowest loss that both reach; a geometric "
+        "mean. The learning rate falls until the end, so that a full model trained for fewer steps would reach that "
+        "loss even earlier",
         "At equal loss: less what the full model of the same seed has where its own loss, along training and at a "
         "learning rate that is still high, comes down to that of the model; - where it never does",
     ]
