@@ -50,11 +50,14 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     drawn = [kind for kind in LABELS if (own.way == WAYS[kind]).any()]
     with style():
         figure = Figure(figsize=(10, 7.4))
-        for axes, (measure, title) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
+        panels = figure.subplots(2, 2)
+        panels[1, 1].sharey(panels[1, 0])
+        apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
+        for axes, (measure, title) in zip(panels.flat, PANELS.items(), strict=True):
             part = own[own.measure == measure]
             axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
-            for i, kind in enumerate(drawn):
-                _points(axes, part[part.way == WAYS[kind]].sort_values("rank"), kind, (i - (len(drawn) - 1) / 2) * APART)
+            for kind, octaves in zip(drawn, apart, strict=True):
+                _points(axes, part[part.way == WAYS[kind]].sort_values("rank"), kind, octaves)
             axes.set_title(title, size="medium")
             axes.grid(axis="y")
             if len(part):
