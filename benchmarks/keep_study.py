@@ -26,9 +26,10 @@ def main() -> None:
     parser.add_argument("config", type=Path)
     parser.add_argument("--clock-minutes", type=float, required=True)
     parser.add_argument("--processor-hours", type=float, required=True)
+    parser.add_argument("--remark", default="", help="how it was run, if not in one go on idle cores")
     chosen = parser.parse_args()
     config = yaml.safe_load(chosen.config.read_text(encoding="utf-8"))
-    results, kept = Path(config["results"]), ROOT / "resources/studies" / chosen.config.stem
+    results, kept = ROOT / config["results"], ROOT / "resources/studies" / chosen.config.stem
     shutil.rmtree(kept, ignore_errors=True)
     for folder, pattern in (("tables", "*.csv"), ("figures", "*.png")):
         (kept / folder).mkdir(parents=True)
@@ -41,6 +42,7 @@ def main() -> None:
         "machine": machine(),
         "clock_minutes": chosen.clock_minutes,
         "processor_hours": chosen.processor_hours,
+        "remark": chosen.remark,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in PACKAGES},
     }
