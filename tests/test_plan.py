@@ -590,7 +590,7 @@ def test_differences_need_several_seeds_and_tbat_along_training_the_full_model()
     assert plan.gradient.tbat(one, "w288-s1337") is None
     assert plan.gradient.tbat(two, "bn4-s1") is None
     assert plan.gradient.tbat(two, "w288-s2").keys() == {"first_step", "delta", "condition", "mass_tolerance"}
-    names = plan.gradient.own_heads(plan.models.by_name(two))
+    names = plan.models.names(plan.models.by_name(two), *plan.models.SCORED)
     assert {"pl4-s1", "bw4-s2", "inside-s1", "w288-s2"} <= set(names)
     assert not any(name.startswith(("v1024", "svd", "truth")) for name in names)
 

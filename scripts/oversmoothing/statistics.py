@@ -5,6 +5,7 @@ bootstrap of Davison and Hinkley 1997, 3.8). It needs only the count, sum and su
 grows with the number of windows, not of positions.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -129,6 +130,16 @@ def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
     if len(count) > 1:
         low, high = np.quantile(_resampled_means(count, total, resamples, seed), [0.025, 0.975])
     return Summary(origin + mean, float(np.sqrt(variance)), n, origin + float(low), origin + float(high))
+
+
+def student_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and its 95 % interval by Student's t; an interval of NaN for fewer than two values."""
+    own = np.asarray(values, dtype=float)
+    mean = float(own.mean())
+    if len(own) < 2:
+        return mean, math.nan, math.nan
+    half = float(-stdtrit(len(own) - 1, LEVEL) * own.std(ddof=1) / math.sqrt(len(own)))
+    return mean, mean - half, mean + half
 
 
 def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> Difference:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import paired_ranks_table as script
-from oversmoothing.gradient.paired import BETWEEN, SLOWDOWN, paired, paired_table, per_seed, slowdown, steps_to
+from oversmoothing.gradient.paired import BETWEEN, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
 from oversmoothing.layout import write_csv
+from oversmoothing.statistics import student_interval
 from oversmoothing.store.parquet import write_table
 
 SEEDS = (1, 2, 3)
@@ -67,30 +68,30 @@ def history(*losses, every=10):
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=9))
 def test_the_interval_is_that_of_scipy(values):
-    mean, low, high = paired(values)
+    mean, low, high = student_interval(values)
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95) if np.ptp(values) else (mean, mean)
     assert (low, high) == pytest.approx(tuple(expected), abs=1e-6)
 
 
 def test_one_difference_has_no_interval():
-    assert paired([0.3])[0] == 0.3
-    assert all(map(math.isnan, paired([0.3])[1:]))
+    assert student_interval([0.3])[0] == 0.3
+    assert all(map(math.isnan, student_interval([0.3])[1:]))
 
 
 def test_differences_are_paired_by_seed():
     found = differences().set_index(["way", "measure"])
     plain = found.loc["learned from scratch, plain head", "loss"]
-    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(paired([0.5, 0.6, 0.4]))
+    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.5, 0.6, 0.4]))
     assert plain.n == 3
     backward = found.loc["gradient alone", "loss"]
-    assert backward[["mean", "low", "high"]].tolist() == pytest.approx(paired([0.1, 0.1, 0.2]))
+    assert backward[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.1, 0.1, 0.2]))
     assert backward.published_mean == 0.2016
     assert math.isnan(plain.published_mean)
     assert found.loc["gradient alone", "tto"]["mean"] == pytest.approx(backward["mean"] / 10)
     assert found.loc["gradient alone", "tto"].truth == "truth"
     assert ("learned from scratch", "loss") in found.index  # rank 4; the full model itself has no row
     between = found.loc[next(iter(BETWEEN)), "loss"]
-    assert between[["mean", "low", "high"]].tolist() == pytest.approx(paired([0.4, 0.5, 0.2]))
+    assert between[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
     assert len(found) == 12
     assert found.base.loc["gradient alone", "loss"] == pytest.approx(2.0)
 
@@ -99,7 +100,7 @@ def test_at_equal_loss_the_full_model_is_read_on_its_way():
     """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
     found = differences(snapshots=along()).set_index(["way", "measure"])
     plain = found.loc["learned from scratch, plain head", "tto_at_loss"]
-    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(paired([-0.25, -0.27, -0.23]))
+    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
     assert plain.base == pytest.approx(0.5)
     of_itself = found.loc["learned from scratch, plain head", "tbat_at_loss"]
     assert of_itself["mean"] == pytest.approx(0.03 * 2.5)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import ARMS, Model, by_name, full_models
+from plan.models import by_name, full_models
 from plan.settings import settings
 
 FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head is near 1 and takes seven times as long
@@ -25,9 +25,3 @@ def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
         return None
     own = config["metrics"]["tbat"]
     return settings(first_step=FIRST_STEP, **{key: own[key] for key in ("delta", "condition", "mass_tolerance")})
-
-
-def own_heads(models: Mapping[str, Model]) -> list[str]:
-    """Names of the models trained here, whose TBAT is that of their own head; one with unused classes has none."""
-    kinds = ("family", *ARMS)
-    return [model.name for model in models.values() if model.kind in kinds and model.kind != "unused"]

@@ -8,6 +8,7 @@ from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 
 ARMS = ("plain", "backward", "inside", "unused")  # kinds of members that are compared with the family alone
+SCORED = ("family", "plain", "backward", "inside")  # members whose classes are the truths'
 NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # kind and short name by retrained.norm
 
 
@@ -156,11 +157,10 @@ def family_ranks(config: Mapping[str, Any]) -> list[int]:
 
 def with_snapshots(models: Mapping[str, Model]) -> list[Model]:
     """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
-    kinds = ("family", "plain", "backward", "inside")
     return [
         model
         for model in models.values()
-        if model.kind in kinds and model.settings and model.settings["training"]["snapshots"]
+        if model.kind in SCORED and model.settings and model.settings["training"]["snapshots"]
     ]
 
 

@@ -21,7 +21,7 @@ from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
-from plan.models import names, rows
+from plan.models import SCORED, names, rows
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from tracking.checksums import compute_once

@@ -16,7 +16,7 @@ if PAIRED:
     rule paired_ranks_table:
         input:
             table=f"{RESULTS}/tables/imposed_rank.csv",
-            tbat=scores(["tbat"], plan.gradient.own_heads(MODELS)),
+            tbat=scores(["tbat"], names(MODELS, *SCORED)),
             histories=[
                 HISTORY.format(model=row["model"])
                 for row in IMPOSED

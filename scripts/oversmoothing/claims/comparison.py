@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from oversmoothing.statistics import LEVEL, Difference, WindowSums, merge, paired_difference
+from oversmoothing.statistics import LEVEL, Difference, WindowSums, merge, paired_difference, student_interval
 
 TINY = 1e-9  # differences below this are rounding of printed numbers
 ALMOST_ONE = 1 - 1e-12
@@ -264,6 +264,5 @@ def _run_to_run(a: Value, b: Value, scale: float, chance: Chance) -> tuple[float
         except KeyError:
             message = f"no margin for {kind} between two trainings: measure one (claims.run_to_run) or add seeds"
             raise Missing(message) from None
-    freedom = len(differences) - 1
-    spread = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
-    return -float(stdtrit(freedom, LEVEL)) * spread, freedom
+    mean, _, high = student_interval(differences.tolist())
+    return high - mean, len(differences) - 1

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
 from oversmoothing.gradient.paired import SLOWDOWN
 from oversmoothing.gradient.table import along_training
 from oversmoothing.imposed_rank.table import WAYS
-from oversmoothing.statistics import LEVEL
+from oversmoothing.statistics import student_interval
 
 SUPPRESSED = 0.95  # of the gradient's squared norm: the lower end of what Godey and Artzi report
 SLIGHT = 0.01  # of the full head's loss: less counts as no harm
@@ -50,12 +49,12 @@ class Arms:
             raise Missing(f"no arm of this study: {', '.join(WAYS[kind] for kind in kinds)}")
         return found
 
-    def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series]]:
-        """Return rank and difference by seed of two ways, at each rank that both have."""
+    def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series, pd.Series]]:
+        """Return rank and the differences by seed of two ways, at each rank that both have."""
         a, b = ({rank: rows.difference for _, rank, rows in self.cells(measure, kind)} for kind in (one, other))
         if not set(a) & set(b):
             raise Missing(f"no rank at which there is both {WAYS[one]} and {WAYS[other]}")
-        return [(rank, (a[rank] - b[rank]).dropna()) for rank in sorted(set(a) & set(b))]
+        return [(rank, *a[rank].align(b[rank], join="inner")) for rank in sorted(set(a) & set(b))]
 
 
 def gradient_is_compressed(arms: Arms) -> list[Comparison]:
@@ -88,8 +87,8 @@ def backward_rank_costs(arms: Arms) -> list[Comparison]:
 def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
     """Compare the loss of a plain head with that of a full head whose gradient has the same rank."""
     return [
-        _over_seeds(f"loss (nats per byte), plain head against backward rank, at {rank}", values)
-        for rank, values in arms.both("loss", "plain", "backward")
+        _over_seeds(f"loss (nats per byte), plain head against backward rank, at {rank}", plain - backward)
+        for rank, plain, backward in arms.both("loss", "plain", "backward")
     ]
 
 
@@ -135,17 +134,12 @@ def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Comparison]:
 
 def most_is_learning(arms: Arms) -> list[Comparison]:
     """Test whether a head retrained on a full trunk costs less than half of what a plain head from scratch costs."""
-    plain = {rank: rows.difference for _, rank, rows in arms.cells("loss", "plain")}
-    retrained = {rank: rows.difference for _, rank, rows in arms.cells("loss", "retrained")}
-    ranks = sorted(set(plain) & set(retrained))
-    if not ranks:
-        raise Missing("no rank has both a plain head and a retrained one (`retrained.ranks`)")
     return [
         _over_seeds(
             f"half of a plain head's cost less that of the retrained head (nats per byte), rank {rank}",
-            (plain[rank] / 2 - retrained[rank]).dropna(),
+            plain / 2 - retrained,
         )
-        for rank in ranks
+        for rank, plain, retrained in arms.both("loss", "plain", "retrained")
     ]
 
 
@@ -172,7 +166,8 @@ def _over_seeds(name: str, values: Iterable[float], bound: float = 0.0) -> Compa
     own = np.asarray(list(values), float)
     if len(own) < 2:
         raise Missing("it takes two seeds")
-    mean, freedom = float(own.mean()), len(own) - 1
-    margin = -float(stdtrit(freedom, LEVEL)) * float(own.std(ddof=1)) / len(own) ** 0.5
+    mean, _, high = student_interval(own.tolist())
     scale = max(abs(mean), abs(bound), 1e-12)
-    return Comparison(name, mean, mean, mean, bound, margin, scale, len(own), interval="seeds", freedom=freedom)
+    return Comparison(
+        name, mean, mean, mean, bound, high - mean, scale, len(own), interval="seeds", freedom=len(own) - 1
+    )

@@ -136,8 +136,7 @@ def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Pa
             }
         )
     tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
-    counts = table.verdict.value_counts()
-    found = ", ".join(f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts)
+    found = ", ".join(_tally(table.verdict))
     return Page(f"{title} {found}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], DISPUTE_LEGEND)
 
 
@@ -218,12 +217,16 @@ def _printed(row: Mapping[str, Any]) -> Cell:
 def _counts(table: pd.DataFrame) -> str:
     sentences = []
     for column, whose in (("verdict", "In this run"), ("published_verdict", "on the thesis's printed means")):
-        counts = table[column].value_counts()
-        parts = [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
+        parts = _tally(table[column])
         if given := int((table.by_construction & (table[column] == HOLDS)).sum()):
             parts[0] += f" ({given} by construction)"
         sentences.append(f"{whose} {', '.join(parts)}")
     return f"{'; '.join(sentences)}."
+
+
+def _tally(verdicts: pd.Series) -> list[str]:
+    counts = verdicts.value_counts()
+    return [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
 
 
 def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[str]:

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit  # scipy.stats takes half a second to import
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.dynamics.table import at_loss
 from oversmoothing.imposed_rank.table import MEASURES, WAYS
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.statistics import LEVEL
+from oversmoothing.statistics import student_interval
 
 TBAT = METRICS["tbat"]
 COMPARED = {**MEASURES, "tbat": (TBAT.label, TBAT.unit, TBAT.better)}
@@ -23,16 +22,6 @@ BETWEEN = {  # differences between two ways at the same rank
 }
 INTERVAL = ("mean", "low", "high")
 GROUP = ["way", "rank", "truth", "measure", "unit"]
-
-
-def paired(differences: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean and its 95 % interval by Student's t; an interval of NaN for fewer than two differences."""
-    values = np.asarray(differences, dtype=float)
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, math.nan, math.nan
-    half = float(-stdtrit(len(values) - 1, LEVEL) * values.std(ddof=1) / math.sqrt(len(values)))
-    return mean, mean - half, mean + half
 
 
 def steps_to(history: pd.DataFrame, loss: float) -> float:
@@ -133,11 +122,11 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame) -> pd.DataF
         if facts["measure"] == SLOWDOWN:
             if not all(0 < ratio < math.inf for ratio in own.difference):
                 continue  # a training that has its lowest loss before the first step
-            found = [math.exp(end) for end in paired(np.log(own.difference).tolist())]
+            found = [math.exp(end) for end in student_interval(np.log(own.difference).tolist())]
         elif own.difference.isna().any():
             continue
         else:
-            found = list(paired(own.difference.tolist()))
+            found = list(student_interval(own.difference.tolist()))
         rows.append(facts | dict(zip(INTERVAL, found, strict=True)) | {"n": len(own), "base": own.base.mean()})
     table = pd.DataFrame(rows, columns=[*GROUP, "n", *INTERVAL, "base"])
     named = published.rename(columns={name: f"published_{name}" for name in INTERVAL})

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.gradient.paired import paired
 from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.logit_gradient import BATCH, NUMERICAL
 from oversmoothing.page import Cell, Page, Section, Value
+from oversmoothing.statistics import student_interval
 
 SHARES = {
     "gradient_share": ("share of the squared norm", "share"),
@@ -93,5 +93,5 @@ def gradient_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _mean(values: pd.Series) -> Value:
-    mean, low, high = paired(values.tolist())
+    mean, low, high = student_interval(values.tolist())
     return Value(mean, None, low, high)
