@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import run
-from oversmoothing.quality.tokenizer import save_tokenizer, train_tokenizer
+from oversmoothing.tokens.learn import save_tokenizer, train_tokenizer
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

@@ -10,7 +10,7 @@ from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.quality import language_model as module
 from oversmoothing.quality.language_model import save_language_model
 from oversmoothing.quality.perplexity import read
-from oversmoothing.quality.tokenizer import tokenise, train_tokenizer
+from oversmoothing.tokens.learn import tokenise, train_tokenizer
 
 
 def test_equal_seeds_give_equal_files(folder, tmp_path):

@@ -20,7 +20,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.quality.tokenizer import END, tokenise, train_tokenizer
+from oversmoothing.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 

@@ -1,0 +1,176 @@
+"""The tokens of a study that does not read bytes: those of a tokenizer, without its special ids, numbered from 0.
+
+A tokenizer has special ids, which stand for no text (the end of a text, padding), and a model's head may have rows for
+ids that the tokenizer does not know, because it was padded to a round size. Neither is a token here: token t is the
+tokenizer's id ``ids[t]``, in the same order. A distribution over tokens therefore has no place for them, and no nucleus,
+sample or class can hold one; how much probability a model gave them is reported (`logits.SpecialMass`).
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tokenizers import Tokenizer, pre_tokenizers
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+
+VOCABULARY = pa.schema(
+    [
+        pa.field("token", pa.int32(), nullable=False),
+        pa.field("id", pa.int32(), nullable=False),  # the tokenizer's
+        pa.field("bytes", pa.binary(), nullable=False),  # of the text for which it stands
+    ]
+)
+BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
+SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Tokens of a study.
+
+    Attributes
+    ----------
+    ids : int32 array, shape (v,)
+        The tokenizer's id of each token, rising.
+    texts : sequence of bytes, of length v
+        The text for which each token stands; a part of a character may be one.
+    """
+
+    ids: np.ndarray
+    texts: Sequence[bytes]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """Token of each id of the tokenizer up to the largest, int64; -1 for an id that is no token."""
+        found = np.full(int(self.ids.max()) + 1, -1, np.int64)
+        found[self.ids] = np.arange(len(self))
+        return found
+
+    def tokens(self, ids: Sequence[int]) -> np.ndarray:
+        """Tokens, int64 (n,), of the tokenizer's ids; a `UserError` if one of them is special."""
+        wanted = np.asarray(ids, np.int64)
+        found = np.where(wanted < len(self.places), self.places[np.minimum(wanted, len(self.places) - 1)], -1)
+        if (found < 0).any():
+            raise UserError(f"the tokenizer gave the id {int(wanted[found < 0][0])}, which is special or unknown to it")
+        return found
+
+    def decode(self, tokens: Sequence[int]) -> bytes:
+        """Text of tokens, as bytes; it may begin or end inside a character."""
+        return b"".join(self.texts[token] for token in tokens)
+
+    def table(self) -> pa.Table:
+        """The vocabulary with schema `VOCABULARY`."""
+        columns = [np.arange(len(self), dtype=np.int32), self.ids, list(self.texts)]
+        return pa.table([pa.array(own, field.type) for own, field in zip(columns, VOCABULARY, strict=True)], VOCABULARY)
+
+
+def read_vocabulary(path: str | Path) -> Vocabulary:
+    """Read a vocabulary that was written as a table."""
+    table = read_table(path, ["id", "bytes"])
+    return Vocabulary(table["id"].to_numpy(), table["bytes"].to_pylist())
+
+
+def load_tokenizer(path: str | Path) -> Tokenizer:
+    """Tokenizer of a file ``tokenizer.json``, which reads the names of special ids in a text as text.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(
+            f"{path}: no such file; a tokenizer in the fast format is needed (save it with "
+            "`PreTrainedTokenizerFast.save_pretrained`)"
+        )
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing more specific
+        raise UserError(f"{path}: not a complete tokenizer ({' '.join(str(error).split())})") from error
+    tokenizer.encode_special_tokens = True
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
+    """Vocabulary of a tokenizer; `path` is for messages.
+
+    The text of a token follows from the tokenizer's decoder: byte-level (GPT-2, GPT-NeoX, Llama 3, Qwen, OLMo), or
+    SentencePiece's with bytes as ``<0x0A>`` (Llama 2). Added tokens that are not special stand for themselves.
+
+    Raises
+    ------
+    UserError
+        If the tokenizer has another kind of decoder, two tokens of one id, or no token.
+    """
+    described = json.loads(tokenizer.to_str())
+    added = tokenizer.get_added_tokens_decoder()
+    special = {id for id, token in added.items() if token.special}
+    plain = {id: token.content for id, token in added.items() if id not in special}
+    names = {id: name for name, id in tokenizer.get_vocab(with_added_tokens=True).items()}
+    text_of = _text_of(described, path)
+    ids = np.array(sorted(set(names) - special), np.int32)
+    if not len(ids):
+        raise UserError(f"{path}: it has no token but special ones")
+    return Vocabulary(ids, [plain[id].encode() if id in plain else text_of(names[id]) for id in ids.tolist()])
+
+
+def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
+    """First token in which two vocabularies differ, described in words; None if they are equal."""
+    for token in range(max(len(one), len(other))):
+        described = [
+            f"id {own.ids[token]} is {own.texts[token]!r}" if token < len(own) else "it has no further token"
+            for own in (one, other)
+        ]
+        if described[0] != described[1]:
+            return f"of token {token}, {described[0]} in one and {described[1]} in the other"
+    return None
+
+
+def _text_of(described: dict[str, Any], path: str | Path) -> Any:
+    """Return the function from the name of a token to its text."""
+    if _has(described, "ByteLevel"):
+        bytes_ = _byte_level()
+        return lambda name: b"".join(bytes_[character] for character in name)
+    if _has(described, "ByteFallback"):
+        return _text_of_piece
+    raise UserError(
+        f"{path}: its decoder is neither byte-level nor SentencePiece's with bytes, so that texts cannot be told from "
+        "its tokens; such a tokenizer cannot be used here"
+    )
+
+
+def _has(described: dict[str, Any], kind: str) -> bool:
+    """Whether a tokenizer's decoder, or its pre-tokenizer where it has no decoder, is or contains one of a kind."""
+    part = described["decoder"] or described["pre_tokenizer"] or {}
+    return any(own.get("type") == kind for own in (part, *part.get("decoders", part.get("pretokenizers", []))))
+
+
+def _byte_level() -> dict[str, bytes]:
+    """Byte of each character of the byte-level alphabet of GPT-2.
+
+    Printable bytes stand for themselves, the others in rising order for the characters from U+0100 on.
+    """
+    alphabet = set(pre_tokenizers.ByteLevel.alphabet())
+    own = {character: ord(character) for character in alphabet if ord(character) < 0x100}
+    others = sorted(set(range(0x100)) - set(own.values()))
+    own |= dict(zip(sorted(alphabet - set(own)), others, strict=True))
+    return {character: bytes([value]) for character, value in own.items()}
+
+
+def _text_of_piece(name: str) -> bytes:
+    byte = BYTE_TOKEN.fullmatch(name)
+    return bytes([int(byte[1], 16)]) if byte else name.replace(SPACE, " ").encode()
