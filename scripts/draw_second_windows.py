@@ -8,6 +8,7 @@ from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tokens.text import passages_of_job
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -20,7 +21,8 @@ def main(job: "Snakemake") -> None:
     settings = job.params.settings
     data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
     # Of twice as many windows, the first half is the first set.
-    second = draw_windows(data, **{**settings, "count": 2 * settings["count"]}).slice(settings["count"])
+    both = {**settings, "count": 2 * settings["count"]}
+    second = draw_windows(data, **both, cut=passages_of_job(job, data)).slice(settings["count"])
     sha256 = read_manifest(job.input.manifest)["splits"]["evaluation"]["sha256"]
     write_table(job.output[0], second, provenance(settings, evaluation_sha256=sha256))
     logger.info("drew %d windows", len(second))

@@ -8,6 +8,7 @@ from oversmoothing.corpus.windows import draw_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tokens.text import passages_of_job
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -18,7 +19,7 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Read the evaluation split and `params.settings`; write the windows."""
     data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
-    windows = draw_windows(data, **job.params.settings)
+    windows = draw_windows(data, **job.params.settings, cut=passages_of_job(job, data))
     sha256 = read_manifest(job.input.manifest)["splits"]["evaluation"]["sha256"]
     write_table(job.output[0], windows, provenance(job.params.settings, evaluation_sha256=sha256))
     logger.info("drew %d windows", len(windows))

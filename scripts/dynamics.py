@@ -11,12 +11,13 @@ from tqdm import tqdm
 
 from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.compiled import use_threads
+from oversmoothing.corpus.windows import read_windows
 from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.jobs import UserError, run
 from oversmoothing.logits import WindowStates
 from oversmoothing.metrics import softmax
-from oversmoothing.store.parquet import read_table, write_table
+from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model
 
@@ -30,7 +31,7 @@ def main(job: "Snakemake") -> None:
     """Read snapshots, windows and the truths' logits; write one row per step and measure, and the head's spectra."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)
-    windows = read_table(job.input.windows, ["window", "prompt", "scored"]).slice(0, settings["windows"])
+    windows = read_windows(job.input.windows).slice(0, settings["windows"])
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     kept = snapshots(job.input.snapshots, job.input.weights, job.input.history)
     logger.info("%d snapshots over %d windows on %s in %s", len(kept), len(windows), device, precision)

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, fetch, take_stock
+from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
 from oversmoothing.jobs import run
 from oversmoothing.listing import Repository
 from oversmoothing.store.atomic import write_json
@@ -18,14 +18,15 @@ logger = logging.getLogger(__name__)
 def main(job: "Snakemake") -> None:
     """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
     source = job.params.settings
+    files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
     if "folder" in source:
-        manifest = take_stock(source["folder"], MODEL_FILES, MODEL_NEEDS) | source
+        manifest = take_stock(source["folder"], files, needed) | source
         if "instead_of" in source:
             logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
         folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])
-        manifest = fetch(repository, MODEL_FILES, folder, MODEL_NEEDS, otherwise=source.get("otherwise"))
+        manifest = fetch(repository, files, folder, needed, otherwise=source.get("otherwise"))
     write_json(job.output[0], manifest)
     logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
 

@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import run
+from oversmoothing.logit_files import head_file, state_array, states_schema
 from oversmoothing.logits import logits_schema
-from oversmoothing.spectra import read_head, truncate
+from oversmoothing.spectra import ALONE, read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
 from oversmoothing.store.provenance import provenance
 
@@ -17,17 +18,32 @@ if TYPE_CHECKING:
 
 
 def main(job: "Snakemake") -> None:
-    """Read hidden states and a head (truncated to `params.rank`, or retrained); write the logits."""
+    """Read hidden states and a head (truncated to `params.rank`, or retrained); write the logits.
+
+    With `params.states`, a precision, the file of logits holds what enters the head, and the head lies beside it.
+    """
     rank, weights = job.params.rank, job.input.weights
     head, before = read_retrained(weights) if rank is None else (_truncated(weights, rank), None)
-    schema = logits_schema(len(head))
+    states = job.params.states
+    schema = states_schema(head.shape[1], states) if states else logits_schema(len(head))
     made_by = provenance({"rank": rank}, model=job.wildcards.model, source=weights)
-    with open_writer(job.output[0], schema, made_by) as writer:
+    if states:
+        _save_head(job.output.logits, head, made_by)
+    with open_writer(job.output.logits, schema, made_by) as writer:
         for group in read_groups(job.input.hidden, ["window", "position", "target", "post"]):
             post = vectors(group["post"])
-            logits = vector_array((before(post) if before else post) @ head.T)
+            entering = before(post) if before else post
+            stored = state_array(entering, states) if states else vector_array(entering @ head.T)
             keys = [group[name] for name in ("window", "position", "target")]
-            writer.write_batch(pa.record_batch([*keys, logits], schema=schema))
+            writer.write_batch(pa.record_batch([*keys, stored], schema=schema))
+
+
+def _save_head(path: str, head: np.ndarray, made_by: dict[str, str]) -> None:
+    import torch  # imported here because bytes do not need it
+
+    from oversmoothing.weights import save_head
+
+    save_head(head_file(path), torch.from_numpy(head), None, {**made_by, "head": ALONE})
 
 
 def _truncated(weights: str, rank: int) -> np.ndarray:

@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.device import setup
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError, run
+from oversmoothing.logit_files import head_file, states_batch, states_schema
 from oversmoothing.logits import SpecialMass, hidden_schema, logits_schema
 from oversmoothing.predictor import has_special_ids, load_predictor
-from oversmoothing.store.parquet import open_writer, read_table
+from oversmoothing.spectra import ALONE
+from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.weights import save_head
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -20,28 +24,34 @@ logger = logging.getLogger(__name__)
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model and the windows; write logits and hidden states, one row group per window."""
+    """Read a model and the windows; write logits and hidden states, one row group per window.
+
+    With `settings["states"]`, a precision, the file of logits holds what enters the head, and the head lies beside it.
+    """
     settings, name = job.params.settings, job.wildcards.model
     compute = setup(job.params.device, settings)
     model = load_predictor(job, compute)
     config, special = model.config, has_special_ids(model)
-    windows = read_table(job.input.windows, ["window", "prompt", "scored"])
-    longest = max(len(row["prompt"] + row["scored"]) for row in windows.to_pylist())
-    if longest - 1 > config.block:  # the last byte is scored but not read
+    windows, states = read_windows(job.input.windows), settings.get("states")
+    longest = max(len(prompt) + len(scored) for prompt, scored in zip(*window_tokens(windows), strict=True))
+    if longest - 1 > config.block:  # the last one is scored but not read
         raise UserError(
-            f"{job.input.windows}: a window has {longest} bytes, and the block of {name} is {config.block}; "
-            "shorten `windows`, or the prompt in `showcase`"
+            f"{job.input.windows}: a window has {longest} {'tokens' if states else 'bytes'}, and the block of {name} is "
+            f"{config.block}; shorten `windows`, or the prompt in `showcase`"
         )
     made_by = provenance(settings, model=name, **compute.facts)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
-    mass = SpecialMass()
+    mass, rank = SpecialMass(), config.rank or config.width
+    schema = states_schema(rank, states, special) if states else logits_schema(config.vocabulary, special)
+    if states:
+        save_head(head_file(job.output.logits), model.head.weight, model.head.bias, {**made_by, "head": ALONE})
     with (
-        open_writer(job.output.logits, logits_schema(config.vocabulary, special), made_by) as logits,
-        open_writer(job.output.hidden, hidden_schema(config.width, config.rank or config.width), made_by) as hidden,
+        open_writer(job.output.logits, schema, made_by) as logits,
+        open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,
     ):
-        states = run_windows(model, windows, settings["batch"], compute.precision)
-        for state in tqdm(states, desc=name, total=len(windows), unit="window", disable=None):
-            logits.write_batch(state.logits_batch())
+        found = run_windows(model, windows, settings["batch"], compute.precision)
+        for state in tqdm(found, desc=name, total=len(windows), unit="window", disable=None):
+            logits.write_batch(states_batch(state, states) if states else state.logits_batch())
             hidden.write_batch(state.hidden_batch())
             if state.special_mass is not None:
                 logger.info("window %d: %s", state.window, mass.add(state.special_mass))

@@ -9,6 +9,7 @@ from oversmoothing.jobs import run
 from oversmoothing.predictor import load_predictor
 from oversmoothing.samples.files import write_samples
 from oversmoothing.spectra import read_head, truncate
+from oversmoothing.tokens.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -25,7 +26,9 @@ def main(job: "Snakemake") -> None:
         if job.params.rank is not None:
             with torch.no_grad():
                 model.head.weight.copy_(torch.from_numpy(truncate(read_head(job.input.weights), job.params.rank)))
-    write_samples(model, job.input.windows, job.output, settings, facts | compute.facts)
+    vocabulary = job.input.get("vocabulary")
+    decode = read_vocabulary(vocabulary).decode if vocabulary else bytes
+    write_samples(model, job.input.windows, job.output, settings, facts | compute.facts, decode)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 VOCABULARY = 256
+USUAL = 50_000  # tokens of a tokenizer
 FLOAT32 = 4  # bytes
 # Of activations that the backward pass needs, per byte of text, layer and unit of width, in bf16 and without attention
 # matrices (Korthikanti et al. 2022, equation 1).
@@ -20,8 +21,8 @@ Shape = Mapping[str, Any]
 
 
 def vocabulary(shape: Shape) -> int:
-    """Number of tokens."""
-    return int(shape.get("vocabulary", VOCABULARY))
+    """Number of tokens; the usual one where it is None, that of a tokenizer that was not read yet."""
+    return int(shape.get("vocabulary", VOCABULARY) or USUAL)
 
 
 def parameters(shape: Shape) -> int:
@@ -56,7 +57,7 @@ def head_input(shape: Shape) -> int:
 
 def retrained_head(shape: Shape, rank: int) -> int:
     """Number of weights of a head W = A B of the given rank that replaces the model's own."""
-    return rank * (VOCABULARY + head_input(shape))
+    return rank * (vocabulary(shape) + head_input(shape))
 
 
 def matrices_without_bottleneck(shape: Shape) -> int:

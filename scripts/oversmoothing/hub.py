@@ -38,6 +38,7 @@ MODEL_FILES = (
     "merges.txt",
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
+TOKENIZER_FILES = ("tokenizer.json",)
 PICKLED = ("pytorch_model*.bin",)
 
 BLOCK = 1 << 22  # bytes hashed at a time

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from oversmoothing.corpus.windows import window_tokens
 from oversmoothing.device import autocast
 from oversmoothing.logits import WindowStates
 from oversmoothing.predictor import Foreign, Predictor, has_special_ids
@@ -21,7 +22,7 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     model : Predictor
         In evaluation mode, on its device.
     windows : pyarrow.Table
-        Columns ``window``, ``prompt``, ``scored`` (binary); all windows have the same length.
+        From `corpus.windows.read_windows`; all windows have the same length.
     batch : int
     precision : {"bf16", "float32"}
         Of the blocks; the head is always float32.
@@ -34,17 +35,18 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     device = model.head.weight.device
     special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None
     for start in range(0, len(windows), batch):
-        rows = windows.slice(start, batch).to_pylist()
-        first = len(rows[0]["prompt"])
-        tokens = np.stack([np.frombuffer(row["prompt"] + row["scored"], np.uint8) for row in rows])
-        inputs = torch.from_numpy(tokens[:, :-1].astype(np.int64)).to(device)
+        rows = windows.slice(start, batch)
+        prompts, scored = window_tokens(rows)
+        first = len(prompts[0])
+        tokens = np.concatenate([np.stack(prompts), np.stack(scored)], axis=1)
+        inputs = torch.from_numpy(tokens[:, :-1]).to(device)
         with autocast(device, precision):
             pre, post = model.hidden(inputs)
         pre, post = pre[:, first - 1 :].float(), post[:, first - 1 :].float()
         logits = model.logits(post)
-        for i, row in enumerate(rows):
+        for i, window in enumerate(rows["window"].to_pylist()):
             yield WindowStates(
-                row["window"],
+                window,
                 tokens[i, first:],
                 logits[i].cpu().numpy(),
                 pre[i].cpu().numpy(),

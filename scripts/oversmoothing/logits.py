@@ -16,8 +16,12 @@ def logits_schema(vocabulary: int, special_mass: bool = False) -> pa.Schema:
     ``position`` counts from 0 at the first scored byte of a window, and ``target`` is the byte at that position.
     ``special_mass`` is the probability of the ids that are not bytes, before they are excluded (thesis 3.2).
     """
-    special = [("special_mass", pa.float32())] if special_mass else []
-    return pa.schema([*KEYS, ("logits", vector_type(vocabulary)), *special])
+    return pa.schema([*KEYS, ("logits", vector_type(vocabulary)), *with_special_mass(special_mass)])
+
+
+def with_special_mass(held: bool) -> list[tuple[str, pa.DataType]]:
+    """The last column of a file of logits, of a model that has special ids."""
+    return [("special_mass", pa.float32())] if held else []
 
 
 def hidden_schema(width: int, rank: int) -> pa.Schema:

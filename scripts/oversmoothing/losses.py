@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 from oversmoothing.statistics import Summary, WindowSums, summarise
-from oversmoothing.store.parquet import read_groups, read_table, vectors
+from oversmoothing.store.parquet import read_table
 
 METRICS = {
     "validation_loss": ("Validation loss", "nats per byte", "lower"),
@@ -54,9 +55,8 @@ class Predictions(NamedTuple):
 def predictions(logits: str | Path) -> Predictions:
     """Sum a model's predictions by window, one row group at a time; raises the errors of `read_groups`."""
     losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
-    for group in read_groups(logits, ["window", "target", "logits"]):
+    for group, own in logit_groups(logits, ["window", "target"]):
         windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
-        own = vectors(group["logits"])
         predicted = own.argmax(axis=1)
         right.add(windows, (predicted == targets).astype(np.float64))
         counts = np.bincount(predicted, minlength=own.shape[1]) + (counts if len(counts) else 0)

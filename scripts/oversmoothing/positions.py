@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logits_of, stored_column
 from oversmoothing.store.parquet import open_reader, vectors
 
 KEYS = ("window", "position", "target")
@@ -30,7 +31,7 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
     ----------
     path : path
     columns : sequence of str
-        Such as ``logits`` or ``post``.
+        Such as ``logits``, which may have to be rebuilt, or ``post``.
     rows : int array, shape (n,), sorted
 
     Returns
@@ -38,7 +39,8 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
     dict of str to array
         ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
     """
-    names = [*KEYS, *columns]
+    held = {name: stored_column(path) if name == "logits" else name for name in columns}
+    names = [*KEYS, *held.values()]
     parts = []
     with open_reader(path, names) as reader:
         starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
@@ -51,4 +53,7 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
             table = reader.read_row_group(int(group), columns=names)
             parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
     read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in KEYS}
-    return read | {name: np.concatenate([vectors(part[name]) for part in parts]) for name in columns}
+    return read | {
+        name: np.concatenate([logits_of(path, part[own]) if name == "logits" else vectors(part[own]) for part in parts])
+        for name, own in held.items()
+    }

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 
 from oversmoothing.decoding import Decoder
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import score, softmax
 from oversmoothing.statistics import Summary, WindowSums, summarise
-from oversmoothing.store.parquet import read_groups, vectors
+from oversmoothing.store.parquet import read_groups
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 SCORES = pa.schema(
@@ -42,23 +43,21 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
 
     A `UserError` names a file that is damaged, or a truth that was run over other windows or has another vocabulary.
     """
-    columns = [*KEYS, "logits"]
-    groups = [read_groups(path, columns) for path in (model, *truths.values())]
+    groups = [logit_groups(path, KEYS) for path in (model, *truths.values())]
     paths = list(truths.values())
-    for first, *others in _together(groups, [model, *paths]):
-        own = vectors(first["logits"])
-        for path, other in zip(paths, others, strict=True):
-            if any(not first[key].equals(other[key]) for key in KEYS):
+    for (keys, own), *others in _together(groups, [model, *paths]):
+        for path, (its_keys, logits) in zip(paths, others, strict=True):
+            if any(not keys[key].equals(its_keys[key]) for key in KEYS):
                 raise UserError(f"{path}: other windows than {model}; delete both and run again")
-            if vectors(other["logits"]).shape != own.shape:
+            if logits.shape != own.shape:
                 raise UserError(
-                    f"{path}: a vocabulary of {vectors(other['logits']).shape[1]}, but {model} has "
+                    f"{path}: a vocabulary of {logits.shape[1]}, but {model} has "
                     f"{own.shape[1]}; model and truth must have the same tokens"
                 )
         yield WindowLogits(
-            first["window"][0].as_py(),
+            keys["window"][0].as_py(),
             own,
-            {name: vectors(other["logits"]) for name, other in zip(truths, others, strict=True)},
+            {name: logits for name, (_, logits) in zip(truths, others, strict=True)},
         )
 
 
@@ -144,8 +143,8 @@ class ScoreRows:
 
 
 def _together(
-    groups: Sequence[Iterator[pa.RecordBatch]], paths: Sequence[str | Path]
-) -> Iterator[tuple[pa.RecordBatch, ...]]:
+    groups: Sequence[Iterator[tuple[pa.RecordBatch, np.ndarray]]], paths: Sequence[str | Path]
+) -> Iterator[tuple[tuple[pa.RecordBatch, np.ndarray], ...]]:
     """Advance all readers in step; raise a `UserError` naming a file that ends before the others."""
     yield from zip(*groups, strict=False)
     counts = [pq.read_metadata(path).num_row_groups for path in paths]

@@ -10,22 +10,30 @@ from safetensors.numpy import load_file
 from oversmoothing.jobs import UserError
 from oversmoothing.store.seal import check
 
+ALONE = "alone"  # what the metadata of a head without its model say of it
+
 
 def read_head(path: str | Path) -> np.ndarray:
     """Read a model's head, float32 (v, r), from its weights without PyTorch."""
     check(path)
     try:
-        return load_file(path)["head.weight"]
+        return load_file(path)["head.weight"].astype(np.float32, copy=False)
     except (OSError, SafetensorError, KeyError) as error:
         raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
 
 
 def read_gain(path: str | Path) -> np.ndarray | None:
-    """Read the gain, float32 (r,), of the LayerNorm in front of the head; None if a Linear layer lies between them."""
+    """Read the gain, float32 (r,), of the LayerNorm in front of the head.
+
+    None if a Linear layer lies between them, or the file holds a head alone, whose norm is not known.
+    """
     check(path)
     try:
         with safe_open(path, "np") as file:
-            config = json.loads((file.metadata() or {})["config"])
+            described = file.metadata() or {}
+            if described.get("head") == ALONE:
+                return None
+            config = json.loads(described["config"])
             between = config["rank"] is not None and config["bottleneck_norm"] == "before"
             return None if between else file.get_tensor("norm.weight")
     except (OSError, SafetensorError, KeyError) as error:

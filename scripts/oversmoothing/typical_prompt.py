@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import softmax
-from oversmoothing.store.parquet import read_groups, read_table, vectors
+from oversmoothing.store.parquet import read_table
 
 SURE = 0.9  # probability that the truth gives the byte that follows
 REACH = 40  # scored bytes of each window that are considered, so that prompts fit into a figure's title
@@ -64,9 +65,9 @@ def _in_word(text: bytes, place: int) -> bool:
 def _of_following(logits: str | Path, windows: int) -> np.ndarray:
     """Probability of each window's first scored bytes, shape (windows, `REACH`)."""
     found = np.zeros((windows, REACH))
-    for group in read_groups(logits, ["window", "position", "target", "logits"]):
+    for group, own in logit_groups(logits):
         window, position, target = (group[name].to_numpy() for name in ("window", "position", "target"))
-        p = softmax(vectors(group["logits"]))[np.arange(len(target)), target]
+        p = softmax(own)[np.arange(len(target)), target]
         early = position < REACH
         found[window[early], position[early]] = p[early]
     return found

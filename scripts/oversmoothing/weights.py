@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
+from oversmoothing.gpt_shape import VOCABULARY as BYTES
 from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.atomic import atomic_path
@@ -73,6 +74,14 @@ def load_metadata(path: str | Path) -> dict[str, str]:
     return metadata
 
 
+def save_head(path: str | Path, weight: Tensor, bias: Tensor | None, metadata: Mapping[str, str]) -> None:
+    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing."""
+    tensors = {"head.weight": weight.detach().float()} | ({} if bias is None else {"head.bias": bias.detach().float()})
+    halved = {name: tensor.half() for name, tensor in tensors.items()}
+    exact = all(torch.equal(halved[name].float(), tensor) for name, tensor in tensors.items())
+    save_tensors(path, halved if exact else tensors, metadata)
+
+
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
     """Write a GPT's weights with its config in the header, so that the file is self-contained."""
     save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
@@ -86,7 +95,7 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     path : str or Path
     device : torch.device or str
     shape : mapping, optional
-        Expected model settings.
+        Expected model settings; a vocabulary of None is that of any tokenizer.
 
     Raises
     ------
@@ -98,7 +107,8 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     if "config" not in metadata:
         raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
     config = GPTConfig.from_dict(json.loads(metadata["config"]))
-    if shape is not None and config != (wanted := GPTConfig.from_dict(dict(shape))):
+    asked = {} if shape is None else {**shape, "vocabulary": shape.get("vocabulary", BYTES) or config.vocabulary}
+    if shape is not None and config != (wanted := GPTConfig.from_dict(asked)):
         raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
     model = GPT(config)
     try:

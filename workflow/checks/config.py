@@ -10,15 +10,17 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
 from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.gpt_shape import VOCABULARY
+from oversmoothing.gpt_shape import vocabulary
 from oversmoothing.jobs import UserError
 from plan.models import by_name
 from plan.others import revisions, step
 from plan.saturation import trained_models
 from plan.settings import ConfigError
+from plan.tokens import over_bytes
 from schemas.config import read_schema
 
 # JSON Schema accepts 4.0 as an integer, but a model cannot have a rank of 4.0.
+OF_HUB = ("revision", "batch", "precision", "bos")  # keys of a model from the hub
 Validator = extend(
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
@@ -90,11 +92,16 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
         arms = ({"rank", "head"}, {"backward_rank"}, {"head_gradient"}, {"vocabulary"}, {"width", "heads"})
-        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys not in arms:
+        from_hub = {"name", "hub"} <= keys <= {"name", "hub", *OF_HUB}
+        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys not in arms and not from_hub:
             yield (
                 f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or "
-                "`head_gradient`, or `vocabulary`, or `width` and `heads`, or `name` and `path`"
+                "`head_gradient`, or `vocabulary`, or `width` and `heads`, or `name` and `path`, or `name` and `hub`"
             )
+        if from_hub and over_bytes(config):
+            yield f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}"
+        if "vocabulary" in entry and not over_bytes(config):
+            yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; tokens have unused ones of their own"
     if all({"head", "backward_rank", "head_gradient", "vocabulary"} & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
@@ -106,14 +113,16 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):
             yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`, or `hub`"
             continue
-        if ("layout" in entry) != ("hub" in entry):
+        if not over_bytes(config) and {"layout", "byte_offset"} & set(entry):
+            yield f"truths.{i}: {entry['name']}: `layout` and `byte_offset` are for tokens: bytes; leave them out"
+        elif over_bytes(config) and ("layout" in entry) != ("hub" in entry):
             yield f"truths.{i}: {entry['name']}: `layout` (evabyte or causal_lm) goes with `hub`"
-        for key in ("revision", "batch", "precision", "byte_offset", "bos"):
+        for key in (*OF_HUB, "byte_offset"):
             if key in entry and "hub" not in entry:
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
-            elif key == "byte_offset" and key in entry and entry["layout"] == "evabyte":
+            elif key == "byte_offset" and key in entry and entry.get("layout") == "evabyte":
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's is known"
-        if "bos" in entry and "hub" in entry and (type(entry["bos"]) is bool) != (entry["layout"] == "evabyte"):
+        if over_bytes(config) and "bos" in entry and "hub" in entry and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
@@ -201,7 +210,7 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
                 f"training.processes: {model.processes} of {model.name} divides neither training.accumulation, "
                 f"{training['accumulation']}, nor training.batch, {training['batch']}"
             )
-        most = min(shape["width"], VOCABULARY)
+        most = min(shape["width"], vocabulary(shape))
         if training["backward_rank"] is not None and training["backward_rank"] > most:
             yield f"{model.name}: backward_rank is above {most}, the rank of its head; lower it"
         if shape["rank"] is not None and shape["rank"] > shape["width"]:

@@ -20,6 +20,7 @@ from plan import (
     saturation,
     showcase,
     thesis,
+    tokens,
     wanted,
 )
 from plan.settings import ConfigError, settings
@@ -43,5 +44,6 @@ __all__ = [
     "settings",
     "showcase",
     "thesis",
+    "tokens",
     "wanted",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 from plan.hub import as_folder, asset_name
 from plan.others import revisions
 from plan.settings import settings
+from plan.tokens import tokenizer
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -15,6 +16,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     place ``folder`` is read.
     """
     wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
+    wanted += [(member["hub"], member.get("revision", "main")) for member in config["family"] if "hub" in member]
     if config["quality"]["language_model"]:
         wanted.append(language_model(config))
     found = {
@@ -23,6 +25,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         else settings(repository=source, revision=revision)
         for source, revision in wanted
     }
+    if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
+        source = {"folder": str(folder)} if (folder := as_folder(own[0])) else {"repository": own[0], "revision": own[1]}
+        found[name] = settings(**source, part="tokenizer")
     return found | {one.asset: one.source for one in revisions(config).values()}
 
 

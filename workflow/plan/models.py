@@ -6,6 +6,7 @@ from typing import Any
 
 from plan.hub import asset_name
 from plan.settings import ConfigError, settings
+from plan.tokens import over_bytes, vocabulary
 
 ARMS = ("plain", "backward", "inside", "unused")  # kinds of members that are compared with the family alone
 SCORED = ("family", "plain", "backward", "inside")  # members whose classes are the truths'
@@ -36,7 +37,7 @@ class Model:
     path : str or None
         The user's checkpoint.
     hub : dict or None
-        A truth from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
+        A model from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
     source : str or None
         The model whose head was truncated or retrained.
     published_as : str or None
@@ -75,7 +76,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     """
     found: list[Model] = []
     for seed in config["seeds"]:
-        members = [_member(config, entry, seed) for entry in config["family"] if "path" not in entry]
+        members = [_member(config, entry, seed) for entry in config["family"] if not {"path", "hub"} & set(entry)]
         found += members
         if full := _full_model(members, seed):
             for rank in config["svd_ranks"]:
@@ -83,6 +84,8 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     for member in config["family"]:
         if "path" in member:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
+        if "hub" in member:
+            found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
     found += [_truth(config, entry) for entry in config["truths"]]
     names = [model.name for model in found]
     for name in names:
@@ -112,7 +115,7 @@ def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
     """Trainings that decide the learning rate of each member of the family, by name; none if none are to be tried."""
     chosen = config["learning_rates"]
-    entries = [entry for entry in config["family"] if "path" not in entry]
+    entries = [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
     found = []
     for member in (_member(config, entry, chosen["seed"]) for entry in entries):
         trained = member.settings or {}
@@ -216,7 +219,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
         (config["training"] | own_training)["processes"],
         path=entry.get("path"),
         published_as=_published(entry),
-        hub=_hub_settings(entry) if "hub" in entry else None,
+        hub=_hub_settings(config, entry) if "hub" in entry else None,
     )
 
 
@@ -238,19 +241,20 @@ def _training_settings(
 ) -> dict[str, Any]:
     together = {**config["training"], **training}
     del together["processes"]
-    return settings(model={**config["model"], "rank": None, **shape}, training=together, seed=seed)
-
-
-def _hub_settings(truth: Mapping[str, Any]) -> dict[str, Any]:
-    own = {key: truth[key] for key in ("batch", "precision") if key in truth}
-    bytes_ = (
-        {"bos": truth.get("bos", True)}
-        if truth["layout"] == "evabyte"
-        else {"byte_offset": truth.get("byte_offset", 0), "bos": truth.get("bos")}
-    )
     return settings(
-        asset=asset_name(truth["hub"], truth.get("revision", "main")), layout=truth["layout"], **bytes_, **own
+        model={**config["model"], **vocabulary(config), "rank": None, **shape}, training=together, seed=seed
     )
+
+
+def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: entry[key] for key in ("batch", "precision") if key in entry}
+    layout = entry["layout"] if over_bytes(config) else "tokens"
+    alphabet = {
+        "evabyte": {"bos": entry.get("bos", True)},
+        "causal_lm": {"byte_offset": entry.get("byte_offset", 0), "bos": entry.get("bos")},
+        "tokens": {"bos": entry.get("bos", "auto")},
+    }[layout]
+    return settings(asset=asset_name(entry["hub"], entry.get("revision", "main")), layout=layout, **alphabet, **own)
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Ta
 
 rule argmaxability:
     input:
-        weights=WEIGHTS,
+        weights=head_of,
     output:
         f"{RESULTS}/argmaxability/{{model}}.parquet",
     wildcard_constraints:

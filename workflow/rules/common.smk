@@ -46,10 +46,15 @@ CORPUS = {
     for split in ("train", "validation", "evaluation")
 }
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
+OVER_BYTES = plan.tokens.over_bytes(config)
+TOKENS = {} if OVER_BYTES else plan.tokens.files(RESULTS)
+VOCABULARY = {key: path for key, path in TOKENS.items() if key == "vocabulary"}
+READ = plan.tokens.read_by_models(RESULTS, OVER_BYTES)  # splits, as models read them
 WINDOWS = f"{RESULTS}/windows.parquet"
 WEIGHTS = f"{RESULTS}/models/{{model}}/weights.safetensors"
 HISTORY = f"{RESULTS}/models/{{model}}/history.parquet"
 LOGITS = f"{RESULTS}/logits/{{model}}.parquet"
+HEAD = f"{RESULTS}/logits/{{model}}.head.safetensors"
 HIDDEN = f"{RESULTS}/hidden/{{model}}.parquet"
 SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
 FETCHED_CORPUS = (
@@ -68,6 +73,7 @@ TRAINED = [model for model in PREDICTORS if model.settings]
 SNAPSHOTS = plan.models.with_snapshots(MODELS)
 ALONG_TRAINING = [model for model in SNAPSHOTS if model.kind == "family"]
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]
+WITH_HEAD = OWN if OVER_BYTES else [*OWN, *FROM_HUB]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
 COMPARED_WITH_LAW = plan.saturation.rows(config, MODELS)
@@ -79,6 +85,7 @@ JUDGED = plan.samples.judged_decodings(config)
 GPUS = plan.resources.gpus(config)
 ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
 DEVICE = lambda wildcards, output: config["device"]
+STATES = plan.tokens.states(config)
 
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 
@@ -92,6 +99,18 @@ def scores(metrics, models):
     """Files of the scores of models."""
     path = f"{RESULTS}/scores/{{metric}}/{{model}}.parquet"
     return expand(path, metric=metrics, model=models)
+
+
+def beside(logits):
+    """Further outputs of a job that writes a file of logits: for tokens, the head from which they are rebuilt."""
+    return {"head": logits.replace(".parquet", ".head.safetensors")} if STATES else {}
+
+
+def head_of(wildcards):
+    """File of a model's head: its weights, or for a model from the hub the head beside its states."""
+    return (HEAD if MODELS[wildcards.model].hub else WEIGHTS).format(
+        model=wildcards.model
+    )
 
 
 def published(*tables):

@@ -28,6 +28,7 @@ rule build_corpus:
 
 rule draw_windows:
     input:
+        **TOKENS,
         evaluation=ancient(CORPUS["evaluation"]),
         manifest=MANIFEST,
     output:

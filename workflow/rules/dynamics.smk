@@ -24,7 +24,7 @@ rule dynamics:
         **per_attempt(mem_mb=4000, runtime=60),
     params:
         settings=lambda wildcards: settings(
-            **config["inference"],
+            **plan.tokens.inference(config),
             windows=config["dynamics"]["windows"],
             tau=config["metrics"]["tau"],
             truths=TRUTHS,

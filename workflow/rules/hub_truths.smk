@@ -8,9 +8,11 @@ samples/{model}/{decoding}.parquet.
 
 rule hub_logits:
     input:
+        **VOCABULARY,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
+        **beside(LOGITS),
         logits=LOGITS,
         hidden=HIDDEN,
     wildcard_constraints:
@@ -21,7 +23,7 @@ rule hub_logits:
         **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=240),
     params:
         settings=lambda wildcards: settings(
-            **config["inference"] | MODELS[wildcards.model].hub
+            **plan.tokens.inference(config) | MODELS[wildcards.model].hub
         ),
         device=DEVICE,
         adapters=fingerprint("oversmoothing/truths/load.py"),
@@ -31,6 +33,7 @@ rule hub_logits:
 
 rule hub_sample:
     input:
+        **VOCABULARY,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:

@@ -14,9 +14,9 @@ rule retrain_head:
         weights=lambda wildcards: WEIGHTS.format(
             model=RETRAINED[wildcards.model].source
         ),
-        training=ancient(CORPUS["train"]),
-        validation=ancient(CORPUS["validation"]),
-        manifest=MANIFEST,
+        training=ancient(READ["train"]),
+        validation=ancient(READ["validation"]),
+        manifest=READ["manifest"],
     output:
         weights=f"{RESULTS}/heads/{{model}}/weights.safetensors",
         history=f"{RESULTS}/heads/{{model}}/history.parquet",
@@ -43,6 +43,7 @@ use rule svd_logits as retrained_logits with:
         model=one_of(RETRAINED),
     params:
         rank=None,
+        states=STATES,
 
 
 if IMPOSED:

@@ -2,7 +2,8 @@
 
 Needs: windows.parquet and the weights.
 Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads only logits, from stored hidden states
-(for retrained ones too, in imposed_rank.smk).
+(for retrained ones too, in imposed_rank.smk). Over tokens a file of logits holds states, and logits/{model}.head.safetensors
+the head from which they are rebuilt.
 """
 
 
@@ -11,6 +12,7 @@ rule logits:
         windows=WINDOWS,
         weights=WEIGHTS,
     output:
+        **beside(LOGITS),
         logits=LOGITS,
         hidden=HIDDEN,
     wildcard_constraints:
@@ -20,7 +22,7 @@ rule logits:
         **ON_GPU,
         **per_attempt(mem_mb=4000, runtime=60),
     params:
-        settings=settings(**config["inference"]),
+        settings=settings(**plan.tokens.inference(config)),
         shape=lambda wildcards: MODELS[wildcards.model].shape,
         device=DEVICE,
     script:
@@ -32,12 +34,14 @@ rule svd_logits:
         hidden=lambda wildcards: HIDDEN.format(model=MODELS[wildcards.model].source),
         weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
-        LOGITS,
+        **beside(LOGITS),
+        logits=LOGITS,
     wildcard_constraints:
         model=one_of(names(MODELS, "svd")),
     resources:
         **per_attempt(mem_mb=2000, runtime=30),
     params:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
+        states=STATES,
     script:
         "../../scripts/head_logits.py"

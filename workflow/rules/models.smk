@@ -8,9 +8,9 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 
 rule train:
     input:
-        training=ancient(CORPUS["train"]),
-        validation=ancient(CORPUS["validation"]),
-        manifest=MANIFEST,
+        training=ancient(READ["train"]),
+        validation=ancient(READ["validation"]),
+        manifest=READ["manifest"],
         learning_rate=lambda wildcards: plan.models.learning_rate_file(
             config, TRAININGS[wildcards.model]
         )

@@ -35,6 +35,7 @@ rule train_language_model:
 
 rule draw_second_windows:
     input:
+        **TOKENS,
         evaluation=ancient(CORPUS["evaluation"]),
         manifest=MANIFEST,
     output:

@@ -10,7 +10,7 @@ rule ranks:
     input:
         logits=LOGITS,
         hidden=HIDDEN,
-        weights=WEIGHTS,
+        weights=head_of,
     output:
         ranks=f"{RESULTS}/ranks/{{model}}.parquet",
         spectra=f"{RESULTS}/spectra/{{model}}.parquet",

@@ -11,6 +11,7 @@ extra decodings of `samples.decodings` have one job each, so that adding one lea
 
 rule sample:
     input:
+        **VOCABULARY,
         windows=WINDOWS,
         weights=WEIGHTS,
     output:
@@ -52,6 +53,7 @@ use rule sample as sample_extra with:
 
 use rule sample as sample_svd with:
     input:
+        **VOCABULARY,
         windows=WINDOWS,
         weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:

@@ -31,12 +31,12 @@ rule score:
 rule tbat:
     input:
         **({"hidden": HIDDEN} if TBAT["condition"] == "tangent" else {}),
-        weights=WEIGHTS,
+        weights=head_of,
         logits=LOGITS,
     output:
         f"{RESULTS}/scores/tbat/{{model}}.parquet",
     wildcard_constraints:
-        model=one_of(OWN),
+        model=one_of(WITH_HEAD),
     threads: 8
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
@@ -53,12 +53,12 @@ rule tbat:
 
 rule tbat_approximation:
     input:
-        weights=WEIGHTS,
+        weights=head_of,
         logits=LOGITS,
     output:
         f"{RESULTS}/scores/tbat_approximation/{{model}}.parquet",
     wildcard_constraints:
-        model=one_of(OWN),
+        model=one_of(WITH_HEAD),
     threads: 8
     resources:
         **per_attempt(mem_mb=2000, runtime=240),

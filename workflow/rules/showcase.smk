@@ -43,24 +43,27 @@ use rule logits as showcase_logits with:
         windows=f"{SHOWCASE}/windows.parquet",
         weights=WEIGHTS,
     output:
+        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
-        settings=settings(**{**config["inference"], "batch": 1}),  # prompts differ in length
+        settings=settings(**{**plan.tokens.inference(config), "batch": 1}),  # prompts differ in length
         shape=lambda wildcards: MODELS[wildcards.model].shape,
         device=DEVICE,
 
 
 use rule hub_logits as showcase_hub_logits with:
     input:
+        **VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
+        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
         settings=lambda wildcards: settings(
-            **config["inference"] | MODELS[wildcards.model].hub | {"batch": 1}
+            **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
         ),
         device=DEVICE,
         adapters=fingerprint("oversmoothing/truths/load.py"),
@@ -71,7 +74,8 @@ use rule svd_logits as showcase_svd_logits with:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
         weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
-        f"{SHOWCASE}/logits/{{model}}.parquet",
+        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
+        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
     localrule: True
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from oversmoothing.bat.basis import Basis, prepare, prepare_tangent
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import softmax
 from oversmoothing.scores import KEYS, SCORES
 from oversmoothing.spectra import read_gain, read_head, truncate
@@ -111,14 +112,14 @@ def tbat(
 def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
     """Yield a model's windows: number, distributions float64 (n, v) and, if `hidden` is given, ``post`` (n, r)."""
     states = read_groups(hidden, [*KEYS, "post"]) if hidden else None
-    for group in read_groups(logits, [*KEYS, "logits"]):
+    for group, own in logit_groups(logits, KEYS):
         post = None
         if states is not None:
             state = next(states, None)
             if state is None or any(not state[key].equals(group[key]) for key in KEYS):
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
-        yield group["window"][0].as_py(), softmax(vectors(group["logits"]).astype(np.float64)), post
+        yield group["window"][0].as_py(), softmax(own.astype(np.float64)), post
 
 
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.scores import NAME
-from oversmoothing.store.parquet import read_groups, vectors
+from oversmoothing.store.parquet import read_groups
 
 SUMS = pa.schema(
     [
@@ -39,8 +40,8 @@ def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator
     the same windows.
     """
     scores = nsmd_by_window(nsmd) if nsmd else None
-    for group in read_groups(logits, ["window", "target", "logits"]):
-        window, target, values = group["window"][0].as_py(), group["target"].to_numpy(), vectors(group["logits"])
+    for group, values in logit_groups(logits, ["window", "target"]):
+        window, target = group["window"][0].as_py(), group["target"].to_numpy()
         if not np.isfinite(values).all():
             raise UserError(f"{logits}: window {window} has non-finite logits; delete it and run again")
         found, against = next(scores, (None, {})) if scores else (window, {})

@@ -11,23 +11,24 @@ from oversmoothing.jobs import UserError
 
 
 def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
-    """Bytes of a split, memory-mapped read-only, after a check of size and sha256 against the manifest.
+    """Bytes or tokens of a split, memory-mapped read-only, after a check of size and sha256 against the manifest.
 
     The check is needed because rules take the splits as ``ancient()``, so that Snakemake does not notice a change.
 
     Parameters
     ----------
     path : path
-        File of raw bytes written by `splits.build_splits`.
+        File of raw bytes written by `splits.build_splits`, or of tokens by `tokens.text.write_tokens`.
     manifest : path
-        The corpus's manifest.
+        The corpus's, or that of its tokens.
     split : {"train", "validation", "evaluation"}
     check : bool
         Whether to compare with the manifest; False if another process of the same job does so.
 
     Returns
     -------
-    numpy.memmap of uint8, shape (bytes,)
+    numpy.memmap, shape (n,)
+        uint8, or for tokens the ``dtype`` of the manifest.
 
     Raises
     ------
@@ -35,7 +36,8 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
         If the file is missing, empty or differs from the manifest, or if the manifest is missing or damaged.
     """
     path = Path(path)
-    part = read_manifest(manifest)["splits"][split]
+    described = read_manifest(manifest)
+    part = described["splits"][split]
     if not path.is_file():
         raise UserError(f"{path}: no such corpus file: build the corpus first")
     size = path.stat().st_size
@@ -45,7 +47,7 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
         raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
     if check and _sha256(path) != part["sha256"]:
         raise UserError(f"{path}: its sha256 is not the one in the manifest: delete it and run again")
-    return np.memmap(path, dtype=np.uint8, mode="r")
+    return np.memmap(path, dtype=described.get("dtype", "uint8"), mode="r")
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 import re
 from bisect import bisect, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
 
 SCHEMA = pa.schema(
     [
@@ -17,6 +20,11 @@ SCHEMA = pa.schema(
         pa.field("scored", pa.binary(), nullable=False),
     ]
 )
+# Of windows that were cut in tokens rather than bytes; `prompt` and `scored` are then the text of these.
+TOKENS = [
+    pa.field("prompt_tokens", pa.list_(pa.int32()), nullable=False),
+    pa.field("scored_tokens", pa.list_(pa.int32()), nullable=False),
+]
 
 # A sentence starts at the first non-space byte after a punctuation mark and at least one white space.
 SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
@@ -24,7 +32,19 @@ SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
 DRAWS_WITHOUT_PLACE = 200
 
 
-def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: int) -> pa.Table:
+@dataclass(frozen=True)
+class Passage:
+    """A stretch of a text from some offset on: where it ends, and what the columns after ``offset`` hold of it."""
+
+    end: int
+    columns: tuple[bytes | np.ndarray, ...]
+
+
+# The passage from an offset of a text on; None where the text ends too early for one.
+Cut = Callable[[int], Passage | None]
+
+
+def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: int, cut: Cut | None = None) -> pa.Table:
     """Draw windows that start with a sentence and do not overlap (thesis, section 3).
 
     A random byte is drawn and the window starts at the next sentence, so only the neighbourhood of the windows is
@@ -37,13 +57,15 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
     count : int
         Number of windows; 100 in the thesis.
     prompt, scored : int
-        Length of the prompt and of the scored text after it in bytes; 100 and 500 in the thesis.
+        Length of the prompt and of the scored text after it; 100 and 500 bytes in the thesis.
     seed : int
+    cut : callable, optional
+        For windows of tokens (`oversmoothing.tokens.text.passages`), of which each has a byte at least.
 
     Returns
     -------
     pyarrow.Table
-        With `SCHEMA`, one row per window in the order drawn: ``window`` = 0, 1, ...
+        With `SCHEMA`, and with `cut` also `TOKENS`; one row per window in the order drawn: ``window`` = 0, 1, ...
 
     Raises
     ------
@@ -61,31 +83,67 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
     length = prompt + scored
     if len(data) < count * length:
         raise UserError(_full(len(data), 0, count, length))
-    offsets = _draw_offsets(data, count, length, np.random.default_rng(seed))
-    texts = [data[offset : offset + length].tobytes() for offset in offsets]
-    columns = [range(count), offsets, [text[:prompt] for text in texts], [text[prompt:] for text in texts]]
-    return pa.table([pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], SCHEMA)
+    schema = SCHEMA if cut is None else pa.schema([*SCHEMA, *TOKENS])
+    drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed))
+    columns = [range(count), *zip(*((start, *passage.columns) for start, passage in drawn), strict=True)]
+    return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema)
 
 
-def _draw_offsets(data: np.ndarray, count: int, length: int, random: np.random.Generator) -> list[int]:
-    """Draw `count` starts of sentences, at least `length` bytes from each other and from the end."""
+def read_windows(path: str | Path) -> pa.Table:
+    """Read the windows of a file, with the columns that `window_tokens` needs."""
+    table = read_table(path)
+    missing = {"window", "prompt", "scored"} - set(table.column_names)
+    if missing:
+        raise UserError(f"{path}: no column {min(missing)!r}; these are no windows")
+    return table
+
+
+def window_tokens(windows: pa.Table) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Tokens of each prompt and of each scored text, int64; they are its bytes where the windows were cut in bytes."""
+    if TOKENS[0].name in windows.column_names:
+        prompts, scored = ([np.array(own, np.int64) for own in windows[field.name].to_pylist()] for field in TOKENS)
+    else:
+        prompts, scored = (
+            [np.frombuffer(own, np.uint8).astype(np.int64) for own in windows[name].to_pylist()]
+            for name in ("prompt", "scored")
+        )
+    return prompts, scored
+
+
+def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
+    """Cut passages of `length` bytes."""
+
+    def cut(start: int) -> Passage:
+        text = data[start : start + length].tobytes()
+        return Passage(start + length, (text[:prompt], text[prompt:]))
+
+    return cut
+
+
+def _draw(
+    data: np.ndarray, count: int, length: int, cut: Cut, random: np.random.Generator
+) -> list[tuple[int, Passage]]:
+    """Draw `count` passages that start with a sentence, at least `length` bytes before the end, and do not overlap."""
     last = len(data) - length
-    drawn: list[int] = []
-    taken: list[int] = []  # the same, sorted
+    drawn: list[tuple[int, Passage]] = []
+    taken: list[tuple[int, int]] = []  # starts and ends, sorted
     misses = 0
     while len(drawn) < count:
         start = next(_sentences(data, int(random.integers(last + 1)), last), None)
-        if start is None or not _fits(start, taken, length):
+        passage = None if start is None else _free(start, taken, cut)
+        if start is None or passage is None:
             misses += 1
             if misses < DRAWS_WITHOUT_PLACE:
                 continue
-            places = [place for place in _sentences(data, 0, last) if _fits(place, taken, length)]
+            places = [place for place in _sentences(data, 0, last) if _free(place, taken, cut)]
             if not places:
                 raise UserError(_full(len(data), len(drawn), count, length))
             start = places[int(random.integers(len(places)))]
+            passage = _free(start, taken, cut)
+            assert passage
         misses = 0
-        drawn.append(start)
-        insort(taken, start)
+        drawn.append((start, passage))
+        insort(taken, (start, passage.end))
     return drawn
 
 
@@ -96,11 +154,15 @@ def _sentences(data: np.ndarray, position: int, last: int) -> Iterator[int]:
         position = match.end()
 
 
-def _fits(start: int, taken: list[int], length: int) -> bool:
-    """Whether a window at `start` overlaps none of those at the sorted starts in `taken`."""
-    place = bisect(taken, start)
-    before = place == 0 or taken[place - 1] + length <= start
-    return before and (place == len(taken) or start + length <= taken[place])
+def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:
+    """Passage from `start` on, if there is one that overlaps none of those in `taken`."""
+    place = bisect(taken, (start, start))
+    if place and taken[place - 1][1] > start:
+        return None
+    passage = cut(start)
+    if passage is None or (place < len(taken) and passage.end > taken[place][0]):
+        return None
+    return passage
 
 
 def _full(size: int, found: int, count: int, length: int) -> str:

@@ -9,16 +9,18 @@ import pyarrow as pa
 import torch
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.corpus.windows import window_tokens
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.head_gradient import best_approximation
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.logit_gradient import BATCH, LogitGradient
 from oversmoothing.logits import KEYS, WindowStates, window_keys
 from oversmoothing.metrics import score, softmax
 from oversmoothing.model import GPT
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
-from oversmoothing.store.parquet import read_groups, read_table, vectors
+from oversmoothing.store.parquet import read_table
 from oversmoothing.training.loop import snapshot_steps
 from oversmoothing.weights import load_metadata
 
@@ -99,8 +101,8 @@ def measure(
     gradient = LogitGradient(passed.detach().cpu())
     entered, loss, count, rejected = Directions(), 0.0, 0, 0.0
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
-    groups = {name: read_groups(path, [*(key for key, _ in KEYS), "logits"]) for name, path in truths.items()}
-    with _watch(model, len(windows["prompt"][0].as_py())) as layers:
+    groups = {name: logit_groups(path) for name, path in truths.items()}
+    with _watch(model, len(window_tokens(windows.slice(0, 1))[0][0])) as layers:
         for state in run_windows(model, windows, batch, precision):
             own = softmax(state.logits)
             loss -= float(np.log(softmax(state.logits.astype(np.float64))[_target(state)]).sum())
@@ -166,12 +168,12 @@ def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(len(state.target)), state.target
 
 
-def _beside(state: WindowStates, group: pa.RecordBatch | None, path: str | Path) -> np.ndarray:
+def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
     """Return a truth's logits of the same window."""
     keys = zip(KEYS, window_keys(state.window, state.target), strict=True)
-    if group is None or any(not group[name].equals(own) for (name, _), own in keys):
+    if group is None or any(not group[0][name].equals(own) for (name, _), own in keys):
         raise UserError(f"{path}: other windows than those of the config; delete it and run again")
-    logits = vectors(group["logits"])
+    logits = group[1]
     if logits.shape != state.logits.shape:
         raise UserError(
             f"{path}: a vocabulary of {logits.shape[1]}, but the model has {state.logits.shape[1]}; "

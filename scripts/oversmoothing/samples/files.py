@@ -8,17 +8,23 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.samples.generate import SAMPLES, generate
-from oversmoothing.store.parquet import open_writer, read_table
+from oversmoothing.samples.generate import SAMPLES, Decode, generate
+from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
 logger = logging.getLogger(__name__)
 
 
 def write_samples(
-    model: Predictor, windows: str | Path, paths: Sequence[str], settings: Mapping[str, Any], facts: Mapping[str, Any]
+    model: Predictor,
+    windows: str | Path,
+    paths: Sequence[str],
+    settings: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    decode: Decode = bytes,
 ) -> None:
     """Sample a continuation of every window's prompt, as long as its scored text, and write one file per decoding.
 
@@ -34,6 +40,8 @@ def write_samples(
         ``decodings``, ``seed``, ``batch`` (see `generate`).
     facts : mapping
         Metadata of the files, including ``model``, ``precision`` and ``device``.
+    decode : callable
+        From a model's tokens to their text, in bytes.
 
     Raises
     ------
@@ -43,28 +51,31 @@ def write_samples(
     if model.head.weight.device.type == "cuda":
         # A running sum has no deterministic kernel; in float64 its rounding decides one byte in about 10**13.
         torch.use_deterministic_algorithms(True, warn_only=True)
-    columns = read_table(windows, ["window", "prompt", "scored"]).to_pydict()
-    lengths = {len(scored) for scored in columns["scored"]}
+    table = read_windows(windows)
+    numbers = table["window"].to_pylist()
+    prompts, scored = window_tokens(table)
+    lengths = set(map(len, scored))
     if len(lengths) != 1:
-        raise UserError(f"{windows}: windows score {sorted(lengths)} bytes; samples have one length")
+        raise UserError(f"{windows}: windows score {sorted(lengths)} bytes or tokens; samples have one length")
     (length,) = lengths
     name, precision, decodings = facts["model"], facts["precision"], settings["decodings"]
-    n = len(columns["window"])
-    logger.info("%s: %d samples of %d bytes on %s in %s", name, n, length, facts["device"], precision)
+    n, unit = len(numbers), "bytes" if decode is bytes else "tokens"
+    logger.info("%s: %d samples of %d %s on %s in %s", name, n, length, unit, facts["device"], precision)
     total = len(decodings) * n * length
-    with tqdm(desc=name, total=total, unit="B", unit_scale=True, disable=None) as progress:
+    with tqdm(desc=name, total=total, unit=unit[0].upper(), unit_scale=True, disable=None) as progress:
         for decoding, path in zip(decodings, paths, strict=True):
             made_by = provenance({**settings, "decodings": [decoding]}, **facts)
             with open_writer(path, SAMPLES, made_by) as writer:
                 for rows in generate(
                     model,
-                    columns["window"],
-                    columns["prompt"],
+                    numbers,
+                    prompts,
                     length,
                     decoding,
                     settings["seed"],
                     settings["batch"],
                     precision,
                     progress.update,
+                    decode,
                 ):
                     writer.write_batch(rows)

@@ -1,4 +1,4 @@
-"""Continuations of prompts: byte by byte under a decoding, many prompts at a time."""
+"""Continuations of prompts: token by token (byte by byte, in a byte-level model) under a decoding, many prompts at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -31,6 +31,8 @@ SAMPLES = pa.schema(
 # the state returned by the previous step (None at first), to token ids (n,) and the next state.
 Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
 Progress = Callable[[int], object]
+# Text of a model's tokens, as bytes; the tokens of a byte-level model are its bytes.
+Decode = Callable[[Sequence[int]], bytes]
 
 # On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at
 # two layers of width 288. Smaller batches are faster, until the weights are read for too few texts.
@@ -41,20 +43,21 @@ FEWEST = 25
 def generate(
     model: Predictor,
     windows: Sequence[int],
-    prompts: Sequence[bytes],
+    prompts: Sequence[Sequence[int]],
     length: int,
     decoding: Mapping[str, Any],
     seed: int,
     batch: int,
     precision: str = "float32",
     progress: Progress | None = None,
+    decode: Decode = bytes,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield continuations of prompts by `length` bytes each, with schema `SAMPLES`, in the order of the prompts.
+    """Yield continuations of prompts by `length` tokens each, with schema `SAMPLES`, in the order of the prompts.
 
-    `windows` identifies each prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths;
+    Prompts are tokens, for a byte-level model bytes, and `decode` turns tokens into text. `windows` identifies each prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths;
     only neighbours of the same length share a batch, of at most `batch` texts; beam search uses `width` of them per
     prompt. `decoding` is an entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the
-    blocks; the head is always float32. `progress` is called repeatedly with the number of new bytes.
+    blocks; the head is always float32. `progress` is called repeatedly with the number of new tokens.
 
     A `UserError` is raised if a prompt is empty or exceeds the model's block together with `length` bytes, the decoding
     is unknown or out of range, or the logits are not finite.
@@ -64,8 +67,8 @@ def generate(
     (beams,) = parameters(decoding) if decoding.get("name") == "beam" else (None,)
     step = stepper(decoding, model) if beams is None else None
     for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // (beams or 1)):
-        tokens = np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts[start:end]]).astype(np.int64)
-        inputs = torch.from_numpy(tokens).to(device)
+        tokens = [np.array(list(prompt), np.int64) for prompt in prompts[start:end]]
+        inputs = torch.from_numpy(np.stack(tokens)).to(device)
         # Around the whole loop rather than each step, so that weights are cast once.
         with autocast(device, precision):
             if step is None:
@@ -73,11 +76,8 @@ def generate(
             else:
                 draws = draws_for(seed, windows[start:end], length, device)
                 grown = sample(model, inputs, draws, step, precision, progress)
-        texts = [row.tobytes() for row in grown.byte().cpu().numpy()]
-        yield pa.record_batch(
-            [pa.array(windows[start:end], pa.int32()), pa.array(prompts[start:end], pa.binary()), texts],
-            schema=SAMPLES,
-        )
+        texts = [[decode(row.tolist()) for row in rows] for rows in (tokens, grown.cpu().numpy())]
+        yield pa.record_batch([pa.array(windows[start:end], pa.int32()), *texts], schema=SAMPLES)
 
 
 @torch.inference_mode()
@@ -128,20 +128,20 @@ def drawn_from(decode: Decoder) -> Step:
     return step
 
 
-def _check(prompts: Sequence[bytes], length: int, block: int) -> None:
+def _check(prompts: Sequence[Sequence[int]], length: int, block: int) -> None:
     if length < 1:
-        raise UserError(f"samples: {length} bytes to sample; ask for at least 1")
+        raise UserError(f"samples: {length} bytes or tokens to sample; ask for at least 1")
     for i, prompt in enumerate(prompts):
-        if not prompt:
-            raise UserError(f"samples: prompt {i} is empty; a prompt needs at least one byte")
+        if not len(prompt):
+            raise UserError(f"samples: prompt {i} is empty; a prompt needs at least one byte or token")
         if len(prompt) + length > block:
             raise UserError(
-                f"samples: prompt {i} of {len(prompt)} bytes and {length} sampled ones do not fit into the model's "
+                f"samples: prompt {i} of {len(prompt)} bytes or tokens and {length} sampled ones do not fit into the model's "
                 f"block of {block}; shorten the prompt (windows.prompt) or the sample (windows.scored)"
             )
 
 
-def _batches(prompts: Sequence[bytes], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+def _batches(prompts: Sequence[Sequence[int]], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
     """Yield ranges of prompts of equal length, each run split into as few, equal ranges as `at_a_time` allows."""
     start = 0
     for time, group in groupby(map(len, prompts)):

@@ -15,6 +15,7 @@ from oversmoothing.device import allow_tf32, choose_compile, setup
 from oversmoothing.jobs import explain
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.training.alphabet import with_vocabulary
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.folder import training_key
 from oversmoothing.training.group import Group, join
@@ -67,7 +68,7 @@ def perform(task: Task, group: Group) -> None:
 
     The checkpoints are kept, because Snakemake may delete the outputs until it has recorded them.
     """
-    settings = task.settings
+    settings = dict(task.settings)
     training, seed = settings["training"], settings["seed"]
     device, precision = setup(task.device, training, group.local_rank)
     compiled = choose_compile(training["compile"], device)
@@ -75,6 +76,7 @@ def perform(task: Task, group: Group) -> None:
     train_split = read_split(task.training, task.manifest, "train", check=group.leads)
     validation_split = read_split(task.validation, task.manifest, "validation", check=group.leads)
     corpus = read_manifest(task.manifest)
+    settings["model"] = with_vocabulary(settings["model"], corpus)
 
     model = GPT(GPTConfig.from_dict(settings["model"]), seed, training["initial"]).to(device)
     logger.info(

@@ -1,0 +1,112 @@
+"""Files of logits: of a byte-level model the logits themselves; over tokens the states from which they are rebuilt.
+
+At v = 50,304 the logits of a position take 200 KB, and its hidden state a few. So for tokens a file holds what enters
+the head, and the head lies beside it (``NAME.head.safetensors``); both are outputs of one job. Whoever reads the file
+sees logits in either case.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from safetensors import SafetensorError, safe_open
+
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import KEYS, WindowStates, with_special_mass
+from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
+from oversmoothing.store.seal import check
+
+NAMES = tuple(name for name, _ in KEYS)
+STATE = "state"  # column of what enters the head
+WEIGHT, BIAS = "head.weight", "head.bias"
+ROWS = 8192  # of the head, in memory in float32 at a time
+
+
+def head_file(path: str | Path) -> Path:
+    """Path of the head that belongs to a file of states."""
+    return Path(path).with_suffix(".head.safetensors")
+
+
+def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.Schema:
+    """Schema of a file of states: the keys, ``state`` and for some models ``special_mass``.
+
+    ``state`` is float32[d], or in bf16 uint16[d], the upper halves of these numbers.
+    """
+    kind = vector_type(width) if precision == "float32" else pa.list_(pa.uint16(), width)
+    return pa.schema([*KEYS, (STATE, kind), *with_special_mass(special_mass)])
+
+
+def states_batch(states: WindowStates, precision: str) -> pa.RecordBatch:
+    """Rows of a file of states for one window."""
+    schema = states_schema(states.post.shape[1], precision, states.special_mass is not None)
+    special = [] if states.special_mass is None else [pa.array(states.special_mass, pa.float32())]
+    return pa.record_batch([*states.keys(), state_array(states.post, precision), *special], schema=schema)
+
+
+def state_array(states: np.ndarray, precision: str) -> pa.Array:
+    """Convert states (n, d) to a column, in float32 or rounded to bf16."""
+    if precision == "float32":
+        return vector_array(states)
+    whole = np.ascontiguousarray(states, np.float32).view(np.uint32).reshape(-1)
+    upper = (whole + 0x7FFF + (whole >> 16 & 1)) >> 16  # to the nearest, ties to even
+    return pa.FixedSizeListArray.from_arrays(pa.array(upper.astype(np.uint16)), states.shape[1])
+
+
+def logit_groups(path: str | Path, columns: Sequence[str] = NAMES) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    """Yield some columns and the logits, float32 (s, v), of one window at a time; errors as in `read_groups`."""
+    if not _holds_states(path):
+        for group in read_groups(path, [*columns, "logits"]):
+            yield group.drop_columns(["logits"]), vectors(group["logits"])
+        return
+    for group in read_groups(path, [*columns, STATE]):
+        yield group.drop_columns([STATE]), rebuilt(path, states_of(group[STATE]))
+
+
+def count_windows(path: str | Path) -> int:
+    """Return the number of windows in a file of logits."""
+    with open_reader(path) as reader:
+        return reader.num_row_groups
+
+
+def stored_column(path: str | Path) -> str:
+    """Return the name of the column of a file from which logits are read: ``logits`` or ``state``."""
+    return STATE if _holds_states(path) else "logits"
+
+
+def logits_of(path: str | Path, column: pa.Array) -> np.ndarray:
+    """Logits, float32 (n, v), of rows of the column that `stored_column` names."""
+    return rebuilt(path, states_of(column)) if _holds_states(path) else vectors(column)
+
+
+def states_of(column: pa.Array) -> np.ndarray:
+    """States, float32 (n, d), of a column in either precision."""
+    if column.type.value_type == pa.float32():
+        return vectors(column)
+    upper = column.flatten().to_numpy(zero_copy_only=True).astype(np.uint32) << 16
+    return upper.view(np.float32).reshape(len(column), column.type.list_size)
+
+
+def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
+    """Logits, float32 (n, v), of states (n, d) under the head beside a file; the head is read in blocks of rows."""
+    own = head_file(path)
+    check(own)
+    try:
+        with safe_open(own, "np") as file:
+            head = file.get_slice(WEIGHT)
+            v, d = head.get_shape()
+            if d != states.shape[1]:
+                raise UserError(f"{own}: a head of {d} columns, but states of {states.shape[1]}; run again")
+            logits = np.empty((len(states), v), np.float32)
+            for start in range(0, v, ROWS):
+                logits[:, start : start + ROWS] = states @ head[start : start + ROWS].astype(np.float32).T
+            if BIAS in file.keys():  # noqa: SIM118 (not a dict)
+                logits += file.get_tensor(BIAS)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{own}: no complete head ({error}); delete {path} and run again") from error
+    return logits
+
+
+def _holds_states(path: str | Path) -> bool:
+    with open_reader(path) as reader:
+        return STATE in reader.schema_arrow.names

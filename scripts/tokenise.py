@@ -1,0 +1,30 @@
+"""Write the training and validation splits in tokens."""
+
+import logging
+from typing import TYPE_CHECKING
+
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.jobs import run
+from oversmoothing.store.atomic import write_json
+from oversmoothing.tokens.text import DTYPE, write_tokens
+from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the bytes of both splits; write their tokens, and a manifest of them."""
+    tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
+    splits = {}
+    for split in ("train", "validation"):
+        data = read_split(job.input[split], job.input.manifest, split)
+        splits[split] = write_tokens(job.output[split], data, tokenizer, vocabulary)
+        logger.info("%s: %s", split, splits[split])
+    write_json(job.output.manifest, {"dtype": DTYPE, "vocabulary": len(vocabulary), "splits": splits})
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,57 @@
+"""For the chapter `tokens.smk`: what models read, bytes or the tokens of a tokenizer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.hub import asset_name
+
+LEARNED_FROM = 10_000_000  # bytes of the training split, from its beginning; learning takes a hundred times the memory
+
+
+def over_bytes(config: Mapping[str, Any]) -> bool:
+    """Whether models read bytes."""
+    return config["tokens"] == "bytes"
+
+
+def learned(config: Mapping[str, Any]) -> bool:
+    """Whether the tokens are learned from the training split."""
+    return not over_bytes(config) and "vocabulary" in config["tokens"]
+
+
+def tokenizer(config: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Name on the hub (or folder) and revision of the tokenizer; None where there is none."""
+    if over_bytes(config) or learned(config):
+        return None
+    return config["tokens"]["tokenizer"], config["tokens"].get("revision", "main")
+
+
+def asset(config: Mapping[str, Any]) -> str | None:
+    """Name of the asset that holds the tokenizer."""
+    source = tokenizer(config)
+    return asset_name(*source) if source else None
+
+
+def files(results: str) -> dict[str, str]:
+    """Files of the tokenizer and of its tokens."""
+    return {"tokenizer": f"{results}/tokens/tokenizer.json", "vocabulary": f"{results}/tokens/vocabulary.parquet"}
+
+
+def read_by_models(results: str, over_bytes: bool) -> dict[str, str]:
+    """Files of the training and the validation split as models read them, and their manifest."""
+    folder = f"{results}/{'corpus' if over_bytes else 'tokens'}"
+    return {split: f"{folder}/{split}.bin" for split in ("train", "validation")} | {"manifest": f"{folder}/manifest.json"}
+
+
+def states(config: Mapping[str, Any]) -> str | None:
+    """Precision of the states from which logits over tokens are rebuilt; None for bytes, whose logits are stored."""
+    return None if over_bytes(config) else config["inference"]["states"]
+
+
+def inference(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Section `inference` of the config, as jobs read it."""
+    return {**config["inference"], "states": states(config)}
+
+
+def vocabulary(config: Mapping[str, Any]) -> dict[str, int | None]:
+    """Number of tokens in a model's shape: none for bytes, None where the tokenizer tells it later."""
+    return {} if over_bytes(config) else {"vocabulary": config["tokens"].get("vocabulary")}
