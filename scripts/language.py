@@ -6,9 +6,9 @@ from oversmoothing.corpus.files import Files
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import run
 from oversmoothing.language.measure import measure, read_beginning
-from oversmoothing.tokens.learn import load_tokenizer, tokenise
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tokens.learn import load_tokenizer, tokenise
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

@@ -20,8 +20,8 @@ from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.store.sums import write_folder_sums
+from oversmoothing.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 
 MOST_BYTES = 1 << 24  # of text that are read, more than a small model's few steps use
