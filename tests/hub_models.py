@@ -5,8 +5,17 @@ import json
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, PreTrainedTokenizerFast
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 EVABYTE = {
     "architectures": ["EvaByteForCausalLM"],
@@ -151,6 +160,59 @@ def write_tokenizer(folder, texts, size=None):
     sizes = {"vocab_size": size} if size else {}
     own.train_from_iterator(texts, trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False, **sizes))
     PreTrainedTokenizerFast(tokenizer_object=own).save_pretrained(folder)
+
+
+# Small models over tokens: the type of transformers, the number of rows of the head, and what else its config needs.
+# Pythia's heads, like that of "neox" here, have more rows than its tokenizer has ids.
+OF_LLAMA = {"num_key_value_heads": 1, "intermediate_size": 24}
+TOKEN_LAYOUTS = {
+    "gpt2": ("gpt2", 301, {}),
+    "neox": ("gpt_neox", 320, {"intermediate_size": 24}),
+    "llama": ("llama", 301, OF_LLAMA),
+    "olmo": ("olmo", 304, OF_LLAMA),
+    "olmo2": ("olmo2", 304, OF_LLAMA),
+    "qwen2": ("qwen2", 312, OF_LLAMA | {"tie_word_embeddings": True}),
+}
+ODD_LAYOUTS = {
+    "phi": ("phi", 301, OF_LLAMA),
+    "cohere": ("cohere", 301, OF_LLAMA | {"logit_scale": 0.3}),
+    "granite": ("granite", 301, OF_LLAMA | {"logits_scaling": 0.3}),
+    "gemma2": ("gemma2", 301, OF_LLAMA | {"head_dim": 8}),
+}
+
+
+def write_token_model(folder, layout, rows=None, dtype=torch.float32, **options):
+    """Write a model with random weights in a layout of the hub, a context of 64 ids and the tokenizer below."""
+    torch.manual_seed(0)
+    kind, own_rows, more = (TOKEN_LAYOUTS | ODD_LAYOUTS)[layout]
+    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
+    special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": None}
+    config = AutoConfig.for_model(kind, vocab_size=rows or own_rows, **shape, **special, **more)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+    model.to(dtype).save_pretrained(folder, **options)
+    write_bpe(folder)
+    return model
+
+
+def write_bpe(folder, begins=False):
+    """Write a byte-level byte-pair tokenizer of 301 ids, of which the first two are special and the last is added.
+
+    With `begins`, it puts the id 0 before a text.
+    """
+    own = Tokenizer(models.BPE())
+    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    own.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    special = {"special_tokens": ["<s>", "</s>"], "initial_alphabet": alphabet, "show_progress": False}
+    text = "the water of the river flows past the houses where the people of the town read and write their letters"
+    own.train_from_iterator([text], trainers.BpeTrainer(vocab_size=300, **special))
+    own.add_tokens([AddedToken("    ", normalized=False)])
+    if begins:
+        own.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    PreTrainedTokenizerFast(tokenizer_object=own, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
 
 
 def files_of(folder):

@@ -29,7 +29,7 @@ class Shape(Protocol):
 
 
 class Predictor(Protocol):
-    """A causal model over bytes: a `GPT`, or a truth from the hub (`oversmoothing.truths`)."""
+    """A causal model over bytes or tokens: a `GPT`, or a truth from the hub (`oversmoothing.truths`)."""
 
     head: nn.Linear
 
@@ -37,7 +37,7 @@ class Predictor(Protocol):
     def config(self) -> Shape: ...
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Map bytes (batch, time) to the inputs of the bottleneck and of the head."""
+        """Map tokens (batch, time) to the inputs of the bottleneck and of the head."""
         ...
 
     def logits(self, post: Tensor) -> Tensor:
@@ -54,19 +54,19 @@ class Remembering(Protocol):
 
 
 class Foreign(Predictor, Protocol):
-    """A truth from the hub, which has its own cache and may have ids that are not bytes."""
+    """A truth from the hub, which has its own cache and may have ids that are no tokens."""
 
     def cache(self, length: int) -> Remembering:
-        """New state for texts of up to `length` bytes each."""
+        """New state for texts of up to `length` tokens each."""
         ...
 
     def special_mass(self, post: Tensor) -> Tensor:
-        """Probability (...) of the ids that are not bytes, before they are excluded."""
+        """Probability (...) of the ids that are no tokens, before they are excluded."""
         ...
 
 
 def has_special_ids(model: Predictor) -> bool:
-    """Whether a model has ids that are not bytes, and therefore a ``special_mass``."""
+    """Whether a model has ids that are no tokens, and therefore a ``special_mass``."""
     return hasattr(model, "special_mass")
 
 
@@ -75,12 +75,18 @@ def load_predictor(job: Any, compute: Compute) -> Predictor:
 
     The adapters of truths are imported by name, which the fingerprint of a script does not follow. A change to one of
     them, or to the version of transformers, therefore recomputes the truths but not every model. The rules of truths
-    have the adapters' fingerprint as the parameter ``params.adapters``, which is required for loading a truth.
+    have the adapters' fingerprint as the parameter ``params.adapters``, which is required for loading a truth. In a
+    study of tokens, they also have ``input.vocabulary``.
     """
     if hasattr(job.input, "weights"):
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))
     if job.params.adapters != fingerprint(ADAPTERS):
         raise UserError(f"the code of {ADAPTERS} changed while the run was under way; run again")
     truths = import_module("oversmoothing.truths.load")
-    model: Predictor = truths.load_truth(job.input.manifest, job.wildcards.model, job.params.settings, *compute)
+    vocabulary = None
+    if hasattr(job.input, "vocabulary"):
+        vocabulary = import_module("oversmoothing.tokens.vocabulary").read_vocabulary(job.input.vocabulary)
+    model: Predictor = truths.load_truth(
+        job.input.manifest, job.wildcards.model, job.params.settings, *compute, vocabulary=vocabulary
+    )
     return model

@@ -2,8 +2,8 @@
 
 A tokenizer has special ids, which stand for no text (the end of a text, padding), and a model's head may have rows for
 ids that the tokenizer does not know, because it was padded to a round size. Neither is a token here: token t is the
-tokenizer's id ``ids[t]``, in the same order. A distribution over tokens therefore has no place for them, and no nucleus,
-sample or class can hold one; how much probability a model gave them is reported (`logits.SpecialMass`).
+tokenizer's id ``ids[t]``, in the same order. A distribution over tokens therefore has no place for them, and no
+nucleus, sample or class can hold one; how much probability a model gave them is reported (`logits.SpecialMass`).
 """
 
 import json
@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ VOCABULARY = pa.schema(
         pa.field("bytes", pa.binary(), nullable=False),  # of the text for which it stands
     ]
 )
+FAST = "tokenizer.json"
+SLOW = ("tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")  # of tokenizers in other formats
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
 
@@ -138,6 +141,42 @@ def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
         if described[0] != described[1]:
             return f"of token {token}, {described[0]} in one and {described[1]} in the other"
     return None
+
+
+def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
+    """Raise a `UserError` that names the model unless the tokenizer in its folder has the study's vocabulary."""
+    path = Path(folder) / FAST
+    if not path.is_file():
+        slow = next((file for file in SLOW if (Path(folder) / file).is_file()), None)
+        found = f"only a tokenizer in another format ({slow})" if slow else "no tokenizer"
+        raise UserError(
+            f"{name}: {folder} has no {FAST}, {found}; load its tokenizer with `AutoTokenizer.from_pretrained`, "
+            "save it beside a copy of the weights with `save_pretrained`, and name that folder in the config"
+        )
+    if difference := first_difference(vocabulary, vocabulary_of(load_tokenizer(path), path)):
+        raise UserError(
+            f"{name}: its tokenizer is not the study's: {difference} ({path}); models that are compared must have the "
+            "same tokens"
+        )
+
+
+def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
+    """Id that a tokenizer puts before every text, such as 1 of Llama 2; None if it puts none; `path` is for messages.
+
+    What it puts behind a text is left out, because the texts of a study do not end.
+
+    Raises
+    ------
+    UserError
+        If it puts several ids before a text.
+    """
+    encoded = tokenizer.encode("a", add_special_tokens=True)
+    first = [id for id, _ in takewhile(lambda own: own[1], zip(encoded.ids, encoded.special_tokens_mask, strict=True))]
+    if len(first) > 1:
+        raise UserError(
+            f"{path}: it puts {len(first)} ids before a text, {first}; only one is possible: write it as `bos`"
+        )
+    return first[0] if first else None
 
 
 def _text_of(described: dict[str, Any], path: str | Path) -> Any:

@@ -17,7 +17,7 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import told
 from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder, read_tensors
-from oversmoothing.truths.byte_model import ByteModel
+from oversmoothing.truths.token_model import TokenModel, byte_table
 
 BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
@@ -43,7 +43,9 @@ NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int
 NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
 
 
-def load_evabyte(folder: str | Path, name: str, device: torch.device, precision: str, begins: bool = True) -> ByteModel:
+def load_evabyte(
+    folder: str | Path, name: str, device: torch.device, precision: str, begins: bool = True
+) -> TokenModel:
     """Load EvaByte from its folder, tensor by tensor.
 
     Parameters
@@ -91,7 +93,7 @@ def load_evabyte(folder: str | Path, name: str, device: torch.device, precision:
     trunk.requires_grad_(False).eval()
     assert head is not None
     bos = config["bos_token_id"] if begins else None
-    return ByteModel(name, trunk, head, None, BYTE_OFFSET, bos, config["window_size"])
+    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos, config["window_size"], "bytes")
 
 
 def _checked(held: ModelFolder) -> dict[str, Any]:

@@ -1,0 +1,182 @@
+"""Adapter of a causal language model of transformers to a model over bytes or tokens, with the interface of `GPT`.
+
+Such a model has more ids than the study has tokens: token t (or byte t) is the id ``table[t]``, and the others are
+special ids or rows that only pad the head to a round size. As in the thesis (3.2), the softmax is taken over the tokens
+alone; the probability of the other ids is reported.
+"""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers import DynamicCache
+
+from oversmoothing.jobs import UserError
+
+BYTES = 256
+NARROW = (torch.bfloat16, torch.float16)
+
+
+@dataclass(frozen=True)
+class TokenModelConfig:
+    """Shape of such a model; `block` is the longest context in tokens, without the beginning-of-sentence id."""
+
+    layers: int
+    width: int
+    block: int
+    vocabulary: int
+    rank: None = None
+
+
+class TokenModel:
+    """Trunk and head of a transformers model that read and predict bytes or tokens.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    trunk : transformers.PreTrainedModel
+        From ids to ``last_hidden_state``, with a cache of keys and values; in evaluation mode, on its device.
+    weight : tensor, shape (rows, width)
+        The LM head; it is applied in float32.
+    bias : tensor, shape (rows,), or None
+        Of the head.
+    table : int64 tensor, shape (v,)
+        The id of each token, no id twice.
+    bos : int or None
+        Id prepended to every text.
+    context : int
+        Longest context in ids.
+    unit : {"tokens", "bytes"}
+        What one of its tokens is, for messages.
+
+    Raises
+    ------
+    UserError
+        If the head has no row for an id of `table`, or for `bos`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        trunk: Any,
+        weight: Tensor,
+        bias: Tensor | None,
+        table: Tensor,
+        bos: int | None,
+        context: int,
+        unit: str = "tokens",
+    ) -> None:
+        rows, width = weight.shape
+        if int(table.max()) >= rows:
+            raise UserError(
+                f"{name}: the largest id of its {unit} is {int(table.max())}, but its head has only {rows} rows; "
+                "weights and tokenizer are of different models"
+            )
+        if bos is not None and bos >= rows:
+            raise UserError(f"{name}: bos {bos} is none of its {rows} ids")
+        self.name, self.trunk, self.bos, self.unit = name, trunk, bos, unit
+        self.table = table.to(weight.device)
+        self.config = TokenModelConfig(
+            trunk.config.num_hidden_layers, width, context - (bos is not None), vocabulary=len(table)
+        )
+        is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
+        is_special[self.table] = False
+        weight, bias = weight.detach(), None if bias is None else bias.detach().float()
+        self.head = nn.Linear(width, len(table), bias=bias is not None, device=weight.device).requires_grad_(False)
+        self.head.weight.copy_(weight[self.table])
+        if bias is not None:
+            self.head.bias.copy_(bias[self.table])
+        # The rows of the special ids, possibly none.
+        self.special = weight[is_special].float(), None if bias is None else bias[is_special]
+
+    def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Run everything but the head.
+
+        Parameters
+        ----------
+        tokens : int64 tensor, shape (batch, time)
+            Tokens; time may be at most `config.block`.
+
+        Returns
+        -------
+        pre, post : tensor, shape (batch, time, width)
+            Both are the head's input, since there is no bottleneck.
+        """
+        time = tokens.shape[1]
+        if time > self.config.block:
+            raise UserError(
+                f"{self.name}: a context of {time} {self.unit} is longer than the {self.config.block} that it attends "
+                "to exactly; shorten `windows`"
+            )
+        states = self.trunk(input_ids=self.ids(tokens), use_cache=False).last_hidden_state
+        post = states[:, -time:]
+        return post, post
+
+    def logits(self, post: Tensor) -> Tensor:
+        """Float32 logits (..., v) of the tokens."""
+        return _linear(post, self.head.weight, self.head.bias)
+
+    def special_mass(self, post: Tensor) -> Tensor:
+        """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
+        own, special = self.logits(post), _linear(post, *self.special)
+        if not (own.isfinite().all() and special.isfinite().all()):
+            raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
+        return torch.sigmoid(special.logsumexp(dim=-1) - own.logsumexp(dim=-1))
+
+    def ids(self, tokens: Tensor, first: bool = True) -> Tensor:
+        """Ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
+        ids = self.table[tokens]
+        return F.pad(ids, (1, 0), value=self.bos) if first and self.bos is not None else ids
+
+    def stored_head(self) -> Tensor:
+        """Head's weights (v, width) on the CPU in the narrowest of bf16, float16 and float32 that loses nothing."""
+        weight = self.head.weight.detach().cpu()
+        narrow = (weight.to(dtype) for dtype in NARROW)
+        return next((own for own in narrow if torch.equal(own.float(), weight)), weight)
+
+    def cache(self, length: int) -> "TokenCache":
+        """New `TokenCache` for texts of up to `length` tokens."""
+        return TokenCache(self, length)
+
+
+class TokenCache:
+    """Keys and values of texts of equal length, with the interface of `samples.cache.Cache` for a GPT."""
+
+    def __init__(self, model: TokenModel, length: int) -> None:
+        if length > model.config.block:
+            raise ValueError(f"{length} {model.unit} do not fit into a block of {model.config.block}")
+        self.model = model
+        self.memory = _Memory(config=model.trunk.config)
+        self.begun = False
+
+    def feed(self, tokens: Tensor) -> Tensor:
+        """Append tokens (n, time) to the texts; return float32 logits (n, v) of the token that follows."""
+        ids = self.model.ids(tokens, first=not self.begun)
+        self.begun = True
+        output = self.model.trunk(input_ids=ids, past_key_values=self.memory, use_cache=True)
+        return self.model.logits(output.last_hidden_state[:, -1])
+
+    def reorder(self, rows: Tensor, start: int) -> None:
+        """Replace text i by text ``rows[i]``, rows of shape (n,); the texts are equal before position `start`."""
+        self.memory.reorder_cache(cast(torch.LongTensor, rows))
+
+
+class _Memory(DynamicCache):
+    """Keys and values in one precision, since rotary positions turn bf16 keys into float32."""
+
+    def update(self, key_states: Tensor, value_states: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
+        return super().update(key_states.to(value_states.dtype), value_states, *others, **more)
+
+
+def byte_table(byte_offset: int) -> Tensor:
+    """Return the id of each byte, int64 (256,), if byte 0 is the id `byte_offset`."""
+    return byte_offset + torch.arange(BYTES)
+
+
+def _linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Linear map in float32 even under autocast, because rounding to bf16 would inflate the logits' rank."""
+    with torch.autocast(post.device.type, enabled=False):
+        return F.linear(post.float(), weight, bias)

@@ -1,0 +1,214 @@
+"""Models over the tokens of a tokenizer, against transformers itself, and checkpoints that cannot be one."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hub_models import TOKEN_LAYOUTS, write_bpe, write_token_model
+from transformers import AutoModelForCausalLM
+
+from oversmoothing.hub import MODEL_FILES, take_stock
+from oversmoothing.jobs import UserError
+from oversmoothing.tokens.vocabulary import Vocabulary, load_tokenizer, vocabulary_of
+from oversmoothing.truths.load import load_token_lm, load_truth
+
+CPU = torch.device("cpu")
+BEGIN, END, LAST = 0, 1, 300  # ids of `write_bpe`: special, special, and an added token that is not special
+
+
+@pytest.fixture(scope="module", params=sorted(TOKEN_LAYOUTS))
+def layout(request, tmp_path_factory):
+    """Folder of a checkpoint in each of the layouts."""
+    folder = tmp_path_factory.mktemp(request.param)
+    write_token_model(folder, request.param)
+    return folder
+
+
+@pytest.fixture
+def gpt2(tmp_path):
+    write_token_model(tmp_path / "gpt2", "gpt2")
+    return tmp_path / "gpt2"
+
+
+def vocabulary(folder):
+    path = folder / "tokenizer.json"
+    return vocabulary_of(load_tokenizer(path), path)
+
+
+def load(folder, bos=None, precision="float32", own=None):
+    return load_token_lm(folder, "own", own or vocabulary(folder), bos, CPU, precision)
+
+
+def some_tokens(model, time=20, texts=2):
+    return torch.from_numpy(np.random.default_rng(0).integers(0, model.config.vocabulary, (texts, time)))
+
+
+def reference(folder, ids):
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    with torch.inference_mode():
+        return model(input_ids=ids).logits
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("bos", [None, BEGIN])
+def test_logits_and_special_mass_are_those_of_transformers(layout, bos):
+    model = load(layout, bos)
+    tokens = some_tokens(model)
+    ids = torch.from_numpy(vocabulary(layout).ids).long()
+    assert len(ids) == 299  # of 301 ids, two are special
+    given = ids[tokens] if bos is None else torch.cat([torch.full((2, 1), bos), ids[tokens]], dim=1)
+    expected = reference(layout, given)[:, -20:]
+    assert expected.std() > 0.1
+    pre, post = model.hidden(tokens)
+    assert pre is post
+    torch.testing.assert_close(model.logits(post), expected[..., ids], atol=1e-4, rtol=0)
+    mass = 1 - expected.double().softmax(-1)[..., ids].sum(-1)
+    assert mass.max() > 0.005
+    torch.testing.assert_close(model.special_mass(post).double(), mass, atol=1e-5, rtol=0)
+    rows = expected.shape[-1]
+    assert len(model.special[0]) == rows - 299  # the rows that pad a head count as special
+    assert model.config.vocabulary == len(model.head.weight) == 299
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("bos", [None, BEGIN])
+def test_feeding_token_by_token_changes_no_logits(layout, bos):
+    model = load(layout, bos)
+    tokens = some_tokens(model, 24, 3)
+    plain = model.logits(model.hidden(tokens)[1])
+    cache = model.cache(24)
+    torch.testing.assert_close(cache.feed(tokens[:, :9]), plain[:, 8], atol=1e-4, rtol=0)
+    for j in range(9, 20):
+        torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), plain[:, j], atol=1e-4, rtol=0)
+    rows = torch.tensor([2, 2, 0])
+    cache.reorder(rows, 9)
+    other = model.logits(model.hidden(torch.cat([tokens[rows, :20], tokens[:, 20:21]], 1))[1])
+    torch.testing.assert_close(cache.feed(tokens[:, 20:21]), other[:, -1], atol=1e-4, rtol=0)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("stored", [torch.float32, torch.float16, torch.bfloat16])
+def test_the_head_is_as_stored_even_where_the_trunk_is_in_bf16(tmp_path, stored):
+    plain = write_token_model(tmp_path, "neox", dtype=stored)
+    ids = torch.from_numpy(vocabulary(tmp_path).ids).long()
+    own = plain.get_output_embeddings().weight[ids]
+    model = load(tmp_path, precision="bf16")
+    assert torch.equal(model.head.weight, own.float())
+    assert model.stored_head().dtype == stored
+    assert torch.equal(model.stored_head(), own)
+    assert model.trunk.layers[0].mlp.dense_h_to_4h.weight.dtype == torch.bfloat16
+
+
+@torch.inference_mode()
+def test_a_bias_is_added(tmp_path):
+    write_token_model(tmp_path, "phi")  # its head has a bias
+    model = load(tmp_path)
+    assert model.head.bias.abs().max() > 0.1
+    ids = torch.from_numpy(vocabulary(tmp_path).ids).long()
+    tokens = some_tokens(model)
+    expected = reference(tmp_path, ids[tokens])
+    post = model.hidden(tokens)[1]
+    torch.testing.assert_close(model.logits(post), expected[..., ids], atol=1e-4, rtol=0)
+    mass = 1 - expected.double().softmax(-1)[..., ids].sum(-1)
+    torch.testing.assert_close(model.special_mass(post).double(), mass, atol=1e-5, rtol=0)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("kind", ["cohere", "granite"])
+def test_a_factor_of_the_logits_is_part_of_the_head(tmp_path, kind):
+    plain = write_token_model(tmp_path, kind)
+    factor = {"cohere": 0.3, "granite": 1 / 0.3}[kind]
+    model = load(tmp_path)
+    ids = torch.from_numpy(vocabulary(tmp_path).ids).long()
+    torch.testing.assert_close(model.head.weight, factor * plain.get_output_embeddings().weight[ids])
+    tokens = some_tokens(model)
+    expected = reference(tmp_path, ids[tokens])[..., ids]
+    torch.testing.assert_close(model.logits(model.hidden(tokens)[1]), expected, atol=1e-4, rtol=0)
+
+
+def test_capped_logits_are_refused_by_the_key(tmp_path):
+    write_token_model(tmp_path, "gemma2")
+    with pytest.raises(UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are cap"):
+        load(tmp_path)
+
+
+def test_the_id_before_texts_is_the_tokenizers_own(tmp_path):
+    write_token_model(tmp_path, "llama")
+    assert load(tmp_path, "auto").bos is None
+    write_bpe(tmp_path, begins=True)
+    model = load(tmp_path, "auto")
+    assert model.bos == BEGIN
+    assert model.config.block == 63
+
+
+def test_a_context_longer_than_the_models(gpt2):
+    model = load(gpt2, BEGIN)
+    assert model.config.block == 63
+    with pytest.raises(UserError, match="own: a context of 64 tokens is longer than the 63 that it attends to"):
+        model.hidden(some_tokens(model, 64))
+
+
+def test_a_head_with_fewer_rows_than_the_tokenizer_has_ids(tmp_path):
+    write_token_model(tmp_path, "llama", rows=LAST)
+    with pytest.raises(UserError, match=f"own: the largest id of its tokens is {LAST}, but its head has only 300 rows"):
+        load(tmp_path)
+    write_token_model(tmp_path, "llama", rows=LAST + 1)
+    with pytest.raises(UserError, match="own: bos 301 is none of its 301 ids"):
+        load(tmp_path, 301)
+
+
+def test_another_tokenizer_than_the_studys(gpt2):
+    own = vocabulary(gpt2)
+    texts = list(own.texts)
+    texts[270] = b"another"
+    with pytest.raises(UserError, match=r"own: its tokenizer is not the study's: of token 270, id 272 is b'another'"):
+        load(gpt2, own=Vocabulary(own.ids, texts))
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"), [(None, "no tokenizer"), ("tokenizer.model", r"only a tokenizer .* \(tokenizer\.model\)")]
+)
+def test_without_a_fast_tokenizer(gpt2, beside, found):
+    own = vocabulary(gpt2)
+    (gpt2 / "tokenizer.json").unlink()
+    if beside:
+        (gpt2 / beside).write_bytes(b"\x0a\x0e")
+    with pytest.raises(UserError, match=f"own: .* has no tokenizer.json, {found}; load its tokenizer with"):
+        load(gpt2, own=own)
+
+
+def test_a_damaged_shard(tmp_path):
+    write_token_model(tmp_path, "llama", max_shard_size="20KB")
+    shards = sorted(tmp_path.glob("model-*.safetensors"))
+    assert len(shards) > 1
+    assert load(tmp_path).config.vocabulary == 299
+    shards[1].write_bytes(shards[1].read_bytes()[:-50])
+    with pytest.raises(UserError, match=rf"own: .*{shards[1].name}: not a complete safetensors file"):
+        load(tmp_path)
+
+
+def test_weights_that_are_no_numbers(tmp_path):
+    plain = write_token_model(tmp_path, "llama")
+    with torch.no_grad():
+        plain.get_output_embeddings().weight[5] = float("nan")
+    plain.save_pretrained(tmp_path)
+    with pytest.raises(UserError, match=r"own: no tensor in the files .* is its head: .* not all numbers"):
+        load(tmp_path)
+
+
+def test_layouts_and_studies_that_do_not_go_together(gpt2, tmp_path):
+    manifest = tmp_path / "own.json"
+    manifest.write_text(json.dumps(take_stock(gpt2, MODEL_FILES)))
+    of_tokens, of_bytes = (
+        {"layout": "tokens", "bos": "auto"},
+        {"layout": "causal_lm", "bos": None, "byte_offset": 0},
+    )
+    assert load_truth(manifest, "own", of_tokens, CPU, "float32", vocabulary(gpt2)).config.vocabulary == 299
+    assert load_truth(manifest, "own", of_bytes, CPU, "float32").config.vocabulary == 256
+    with pytest.raises(UserError, match="own: with `layout: tokens` a model reads tokens, but the study's texts"):
+        load_truth(manifest, "own", of_tokens, CPU, "float32")
+    with pytest.raises(UserError, match="own: with `layout: causal_lm` a model reads bytes, but the study's texts"):
+        load_truth(manifest, "own", of_bytes, CPU, "float32", vocabulary(gpt2))
+    with pytest.raises(UserError, match="own: layout 'mine' is not known; write evabyte, causal_lm or tokens"):
+        load_truth(manifest, "own", {"layout": "mine"}, CPU, "float32")
