@@ -27,7 +27,9 @@ from oversmoothing.argmaxability.working_set import WorkingSet
 ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
 EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
-ATTEMPTS = 3  # searches for a combination that can be proven
+SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
+NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
+NOTICEABLE = 1e-9  # weight in a combination that is not rounding
 NUMBERS = 2**20  # in an array of directions
 CLOSE = 1e-6  # length of a residual, in whitened coordinates, below which a class counts as combined
 
@@ -67,6 +69,7 @@ def argmaxable(
         bias = _checked("bias", bias, (v,))
         bias = bias if np.ptp(bias) else None  # a constant does not change the argmax
     certificates = Certificates(weights, bias)
+    certificates.accept_equal_rows()
     if hidden is not None:
         if np.ndim(hidden) != 2 or len(hidden) == 0:
             _checked("hidden", hidden, (None, d))
@@ -123,10 +126,9 @@ def _decide_by_all_pairs(certificates: Certificates) -> None:
 
 
 def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
-    """Decide without it: equal rows, then the directions of the rows themselves, then a search."""
+    """Decide without it: by the directions of the rows themselves, then by a search."""
     weights, result = certificates.weights, certificates.result
     v, mean = len(weights), certificates.weights.mean(axis=0)
-    certificates.accept_equal_rows()
     coordinates = Coordinates(weights, certificates.offset)
     directions: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda some: coordinates.hidden(coordinates.rows[some]),
@@ -137,13 +139,14 @@ def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
         left = result.undecided()
         for block in certificates.blocks(len(left)):
             certificates.accept_witnesses(direction(left[block]))
-    left, banned = result.undecided(), np.full((v, ATTEMPTS), -1)
+    left = result.undecided()
     working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
-    for attempt in range(ATTEMPTS):
-        again = [left[:0]]
+    spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
+    for attempt in range(1 + SPARE):
         for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
             some = certificates.still_undecided(left[start : start + chunk])
-            found = working_set.search(some, banned[some], certificates.is_undecided, effort * m + MORE_ROUNDS)
+            banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
+            found = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
             for block in certificates.blocks(len(found.directions)):
                 certificates.accept_witnesses(coordinates.hidden(found.directions[block]))
             certificates.accept_combinations(some, found.supports)
@@ -152,9 +155,19 @@ def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
                 hidden = coordinates.hidden(found.residuals[block])
                 hidden[combined[block]] = np.nan
                 certificates.settle_exactly(some[block], hidden, found.supports[block])
-            banned[some, attempt] = found.dispensable
-            again.append(some[combined])
-        left = certificates.still_undecided(np.concatenate(again))
+            if attempt == 0:
+                spare[some[combined]] = _lightest(found.supports[combined], found.weights[combined])
+                spare[some[found.supports[:, 0] < 0], 0] = UNEXAMINED
+        left = result.undecided()
+        left = left[spare[left, min(attempt, SPARE - 1)] != NONE]
+
+
+def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the rows of each combination that weigh least, but not by rounding only, (c, SPARE), padded with -1."""
+    weights = np.pad(np.where(weights > NOTICEABLE, weights, np.inf), ((0, 0), (0, SPARE)), constant_values=np.inf)
+    supports = np.pad(supports, ((0, 0), (0, SPARE)), constant_values=-1)
+    order = np.argsort(weights, axis=1)[:, :SPARE]
+    return np.where(np.isinf(np.take_along_axis(weights, order, 1)), -1, np.take_along_axis(supports, order, 1))
 
 
 def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0) -> np.ndarray:

@@ -17,7 +17,6 @@ FIRST = 2048  # rows of the working set at the start, and
 FIRST_PER_DIMENSION = 4  # at least so many per dimension
 NUMBERS = 2**23  # in one array: limits the number of classes that advance together,
 TOGETHER = 256  # which is at most this
-NOTICEABLE = 1e-9  # least weight in a fit that is not rounding
 
 
 @dataclass(frozen=True)
@@ -34,15 +33,15 @@ class Found:
         Of each class's best fit by other rows.
     supports : int array, shape (c, m)
         Rows of the best fit, padded with -1.
-    dispensable : int array, shape (c,)
-        The row of the fit with the least noticeable weight: the class may be a combination without it; -1 if none.
+    weights : array, shape (c, m)
+        Theirs in the fit; 0 for the padding.
     """
 
     leaders: np.ndarray
     directions: np.ndarray
     residuals: np.ndarray
     supports: np.ndarray
-    dispensable: np.ndarray
+    weights: np.ndarray
 
 
 class WorkingSet:
@@ -74,8 +73,8 @@ class WorkingSet:
         Parameters
         ----------
         classes : int array, shape (c,)
-        banned : int array, shape (c, b)
-            Rows that a class's combination must not use, padded with -1.
+        banned : int array, shape (c,)
+            The row that each class's combination must not use; -1 if none.
         wanted : bool array, shape (v,)
             Classes of which it is of interest where they lead.
         rounds : int
@@ -84,7 +83,7 @@ class WorkingSet:
         m, c = self._rows.shape[1], len(classes)
         width = max(1, min(TOGETHER, c, NUMBERS // m**2, NUMBERS // len(self._rows)))
         state = _State.start(width, m)
-        residuals, supports, dispensable = np.zeros((c, m)), np.full((c, m), -1), np.full(c, -1)
+        residuals, supports, weights = np.zeros((c, m)), np.full((c, m), -1), np.zeros((c, m))
         leads: dict[int, np.ndarray] = {}
         turn = np.full(width, -1)  # which of the classes each place works at; -1 if none
         queue = iter(range(c))
@@ -103,12 +102,10 @@ class WorkingSet:
             ended |= state.spent[busy] >= rounds
             for place in busy[ended]:
                 residuals[turn[place]], supports[turn[place]] = state.residual[place], state.active[place]
-                weights = np.where(state.weight[place] > NOTICEABLE, state.weight[place], np.inf)[: state.count[place]]
-                if np.isfinite(weights).any():
-                    dispensable[turn[place]] = state.active[place, weights.argmin()]
+                weights[turn[place], : state.count[place]] = state.weight[place, : state.count[place]]
             turn[busy[ended]] = -1
         leaders, directions = np.array([*leads], int), np.array([*leads.values()]).reshape(-1, m)
-        return Found(leaders, directions, residuals, supports, dispensable)
+        return Found(leaders, directions, residuals, supports, weights)
 
     def _price(
         self,
@@ -143,8 +140,8 @@ class WorkingSet:
             elif wanted[j] and others > reach[b] + self._tolerance:
                 leads.setdefault(int(j), residual[b].copy())
         barred = barred[which]
-        rows, columns = np.nonzero(barred >= 0)
-        scores[rows, barred[rows, columns]] = -np.inf
+        real = (barred >= 0) & (barred < self._v)
+        scores[each[real], barred[real]] = -np.inf
         leader = scores.argmax(axis=1)
         highest = scores[each, leader]
         going = ~ended[which]
@@ -216,13 +213,12 @@ class _State:
 
 @compiled()
 def _bar(scores: np.ndarray, place: np.ndarray, own: np.ndarray, barred: np.ndarray) -> None:
-    """Exclude each class's own row, and those it must not use, from its scores in the working set."""
+    """Exclude each class's own row, and the one it must not use, from its scores in the working set."""
     for b in range(len(own)):
         if place[own[b]] >= 0:
             scores[b, place[own[b]]] = -np.inf
-        for j in barred[b]:
-            if j >= 0 and place[j] >= 0:
-                scores[b, place[j]] = -np.inf
+        if barred[b] >= 0 and place[barred[b]] >= 0:
+            scores[b, place[barred[b]]] = -np.inf
 
 
 @compiled()
