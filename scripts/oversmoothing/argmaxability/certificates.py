@@ -148,7 +148,7 @@ class Certificates:
     def _exact_shares(self, i: int, support: np.ndarray) -> dict[int, Fraction] | None:
         """Return the exact shares of the support's rows in row i, if they are positive and the effort is bearable."""
         rows = generators(self.weights, self.bias, support)
-        shares = np.linalg.lstsq(rows.T, generators(self.weights, self.bias, i))[0]
+        shares = np.linalg.lstsq(rows.T, generators(self.weights, self.bias, [i])[0])[0]
         for some in (support[shares > NOTICEABLE], support):  # first without those present only by rounding
             if len(some) ** 2 * self._equations <= EXACT:
                 exact = exact_combination(self.weights, self.bias, i, some.tolist())

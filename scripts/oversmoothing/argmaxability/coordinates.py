@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.linalg import qr
 
 RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
 BLOCK = 4096  # rows at a time, so that no copy of the head is made but the whitened one
@@ -29,7 +30,7 @@ class Coordinates:
         self._scale[idle | (self._scale == 0)] = np.inf  # the column becomes 0
         triangle = np.empty((0, d + 1))
         for part in _centred(weights, bias, mean):
-            triangle = np.linalg.qr(np.vstack((triangle, part / self._scale)), mode="r")
+            triangle = qr(np.vstack((triangle, part / self._scale)), mode="r", check_finite=False)[0][: d + 1]
         _, s, vt = np.linalg.svd(triangle, full_matrices=False)
         self._scale[np.isinf(self._scale)] = 1.0
         kept = s > RANK_TOLERANCE * s[0]

@@ -138,7 +138,7 @@ def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.n
         return sum((Fraction(w) * x for w, x in zip(weights[j].tolist(), state, strict=True)), start)
 
     rivals = np.flatnonzero(~(logits < logits.max() - 2 * _rounding(weights, bias, hidden[None])))
-    return exact(i) - max(exact(j) for j in rivals if j != i)
+    return exact(i) - max(exact(j) for j in rivals.tolist() if j != i)
 
 
 def exact_combination(

@@ -88,7 +88,7 @@ class WorkingSet:
         turn = np.full(width, -1)  # which of the classes each place works at; -1 if none
         queue = iter(range(c))
         while True:
-            for place in np.flatnonzero(turn < 0):
+            for place in np.flatnonzero(turn < 0).tolist():
                 turn[place] = next((q for q in queue if classes[q] not in leads), -1)
                 if turn[place] >= 0:
                     state.take(place, self._rows[classes[turn[place]]])
