@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from oversmoothing.argmaxability.classes import argmaxable, reachable
+from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
 from oversmoothing.jobs import UserError, run
 from oversmoothing.spectra import read_gain, read_head
-from oversmoothing.store.parquet import write_table
+from oversmoothing.store.parquet import read_groups, vectors, write_table
 from oversmoothing.store.provenance import provenance
 
 if TYPE_CHECKING:
@@ -17,28 +19,37 @@ CLASSES = pa.schema(
     [
         ("condition", pa.string()),  # "free": for any h; "reachable": for an h that the last LayerNorm can produce
         ("class", pa.int32()),
-        ("argmaxable", pa.bool_()),
+        ("argmaxable", pa.bool_()),  # null if undecided
         ("margin", pa.float64()),  # proven lead in logits at a witness of norm 1; null without a witness
     ]
 )
 
 
 def main(job: "Snakemake") -> None:
-    """Read a model's head and the LayerNorm before it; write the argmaxable classes, free and reachable."""
+    """Read a model's head, the LayerNorm before it and, if given, hidden states; write the argmaxable classes."""
     path = job.input.weights
     head, gain = read_head(path), read_gain(path)
-    parts = []
+    tried = read_states(job.input.hidden) if hasattr(job.input, "hidden") else None
     try:
+        parts = [classes("free", head, tried)]
         # With a Linear between LayerNorm and head, h is unconstrained and the two conditions coincide.
-        heads = {"free": head, "reachable": head if gain is None else reachable(head, gain)}
-        for condition, weights in heads.items():
-            result = argmaxable(weights)
-            found = result.argmaxable
-            columns = [[condition] * len(found), range(len(found)), found, pa.array(result.margin, mask=~found)]
-            parts.append(pa.table(columns, schema=CLASSES))
+        parts.append(classes("reachable", head, tried) if gain is None else classes("reachable", reachable(head, gain)))
     except ValueError as error:
         raise UserError(f"{path}: its head: {error}") from error
     write_table(job.output[0], pa.concat_tables(parts), provenance({}, model=job.wildcards.model, source=path))
+
+
+def classes(condition: str, weights: np.ndarray, hidden: np.ndarray | None = None) -> pa.Table:
+    """Decide a head's classes; return them as a table."""
+    result = argmaxable(weights, hidden=hidden)
+    found, v = result.status == ARGMAXABLE, len(weights)
+    decided = pa.array(found, mask=result.status == UNDECIDED)
+    return pa.table([[condition] * v, range(v), decided, pa.array(result.margin, mask=~found)], schema=CLASSES)
+
+
+def read_states(path: str) -> np.ndarray:
+    """Read what enters the head at every stored position, float32 (n, r)."""
+    return np.concatenate([vectors(group["post"]) for group in read_groups(path, ["post"])])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
@@ -18,7 +19,8 @@ from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
 from oversmoothing.page_formats import latex, markdown, markdown_text
 from oversmoothing.published import read_published_sets
-from oversmoothing.store.parquet import read_table
+from oversmoothing.store.parquet import read_table, write_table
+from oversmoothing.store.provenance import provenance
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published/table_b.csv"
 MODELS = [
@@ -91,6 +93,22 @@ def test_ours_beside_the_published(table, published):
     assert first["published_differs"] == "data"
 
 
+def test_undecided_bytes_are_a_bracket(published):
+    own = classes({("bn4-s1", "free"): {0xFF}, ("bn4-s1", "reachable"): {1, 2}})
+    own["argmaxable"] = own.argmaxable.astype(object)
+    own.loc[(own.condition == "free") & own["class"].isin([0, 0xFE]), "argmaxable"] = None
+    table = argmaxability_table(own, MODELS[:1], published)
+    assert table.unargmaxable.tolist() == [1, 2]
+    assert table.undecided.tolist() == [2, 0]
+    assert table.bytes[0] == "FF"
+    theirs = published.loc["4", "bytes"]
+    only = {int(value, 16) for value in table.only_published[0].split()}
+    assert only == theirs - {0, 0xFE, 0xFF}
+    page = markdown(argmaxability_page(table, "Title."))
+    assert "1 to 3" in page
+    assert "the second also those left undecided" in page
+
+
 def test_csv_is_tidy(table, tmp_path):
     write_csv(table, tmp_path / "t.csv")
     back = pd.read_csv(tmp_path / "t.csv")
@@ -153,9 +171,9 @@ def save_model(path, rank, norm, seed=0):
     save_file({k: v.astype(np.float32) for k, v in tensors.items()}, path, {"config": json.dumps(config)})
 
 
-def run_script(tmp_path):
+def run_script(tmp_path, **inputs):
     job = SimpleNamespace(
-        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors")),
+        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors"), **inputs),
         output=[str(tmp_path / "out.parquet")],
         wildcards=SimpleNamespace(model="bn4-s1"),
     )
@@ -183,12 +201,30 @@ def test_with_the_norm_before_the_bottleneck_every_h_is_reachable(tmp_path):
     assert free == reachable
 
 
-def test_a_head_that_cannot_be_decided_is_named(tmp_path):
+def test_hidden_states_are_tried_first(tmp_path):
+    save_model(tmp_path / "w.safetensors", 4, "after")
+    alone = run_script(tmp_path).to_pandas()
+    states = np.random.default_rng(1).normal(size=(2000, 4)).astype(np.float32)
+    column = pa.FixedSizeListArray.from_arrays(states.ravel(), 4)
+    write_table(tmp_path / "hidden.parquet", pa.table({"post": column}), provenance({}))
+    rows = run_script(tmp_path, hidden=str(tmp_path / "hidden.parquet")).to_pandas()
+    assert rows.argmaxable.tolist() == alone.argmaxable.tolist()
+    assert (rows.margin[:256].fillna(0) >= 0).all()
+    assert rows.margin[256:].equals(alone.margin[256:])  # those of the LayerNorm are not tried
+    assert not rows.margin[:256].equals(alone.margin[:256])
+
+
+def test_undecided_classes_are_null(tmp_path):
     draw, config = np.random.default_rng(0), {"config": json.dumps({"rank": 6, "bottleneck_norm": "before"})}
-    for head, message in (
-        (np.array([[1, 2], [np.nan, 1]]), "row 1 has NaN"),
-        (draw.normal(size=(40, 3)) @ draw.normal(size=(3, 6)), "undecided classes"),
-    ):
-        save_file({"head.weight": head}, tmp_path / "w.safetensors", config)
-        with pytest.raises(UserError, match=rf"w\.safetensors: its head: .*{message}"):
-            run_script(tmp_path)
+    head = draw.normal(size=(40, 3)) @ draw.normal(size=(3, 6))  # of lower rank only up to rounding
+    save_file({"head.weight": head}, tmp_path / "w.safetensors", config)
+    table = run_script(tmp_path)
+    assert 0 < table["argmaxable"].null_count < 80
+    assert table["margin"].null_count >= table["argmaxable"].null_count
+
+
+def test_a_head_with_nan_is_named(tmp_path):
+    config = {"config": json.dumps({"rank": 6, "bottleneck_norm": "before"})}
+    save_file({"head.weight": np.array([[1, 2], [np.nan, 1]])}, tmp_path / "w.safetensors", config)
+    with pytest.raises(UserError, match=r"w\.safetensors: its head: .*row 1 has NaN"):
+        run_script(tmp_path)

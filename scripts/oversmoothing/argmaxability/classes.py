@@ -13,24 +13,35 @@ ties: of two equal rows neither is ever strictly the largest. A floating-point s
 combination, and `oversmoothing.argmaxability.proofs` proves it; classes without a proof are undecided.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import helmert
 
-from oversmoothing.argmaxability.proofs import (
-    exact_combination,
-    exact_gap,
-    generators,
-    proven_combinations,
-    proven_gaps,
-)
-from oversmoothing.argmaxability.result import ARGMAXABLE, UNARGMAXABLE, UNDECIDED, Argmaxability
+from oversmoothing.argmaxability.certificates import Certificates
+from oversmoothing.argmaxability.coordinates import Coordinates
+from oversmoothing.argmaxability.result import Argmaxability
 from oversmoothing.argmaxability.separation import separate_or_combine
+from oversmoothing.argmaxability.working_set import WorkingSet
 
-RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
+ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
+EFFORT = 4  # above that, rounds of the search per class and dimension,
+MORE_ROUNDS = 50  # and besides
+SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
+NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
+NOTICEABLE = 1e-9  # weight in a combination that is not rounding
+NUMBERS = 2**20  # in an array of directions
+CLOSE = 1e-6  # length of a residual, in whitened coordinates, below which a class counts as combined
 
 
-def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.ndarray | None = None) -> Argmaxability:
+def argmaxable(
+    weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.ndarray | None = None, effort: int = EFFORT
+) -> Argmaxability:
     """Decide for each class of a head whether some h makes it strictly the argmax, with a proof for each.
+
+    Up to `ALL_PAIRS` classes the search keeps the product of all pairs of rows and goes on until floats can tell no
+    more. Above, it works with a part of the rows (`oversmoothing.argmaxability.working_set`) and has a limit, so some
+    classes may be undecided; besides the weights and a whitened copy it takes some hundred megabytes.
 
     Parameters
     ----------
@@ -38,7 +49,10 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
         Taken as exact, in float64.
     bias : array, shape (v,), optional
     hidden : array, shape (n, d), optional
-        Hidden states to try as witnesses before any search, for example those of a model.
+        Hidden states to try as witnesses before any search, for example those of a model; read in blocks, so they may
+        be on disk.
+    effort : int
+        Above `ALL_PAIRS` classes, the rounds per dimension after which a class is left undecided.
 
     Returns
     -------
@@ -54,26 +68,18 @@ def argmaxable(weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.n
     if bias is not None:
         bias = _checked("bias", bias, (v,))
         bias = bias if np.ptp(bias) else None  # a constant does not change the argmax
-    coordinates = _Coordinates(weights, np.zeros(v) if bias is None else bias)
-    result = Argmaxability(
-        np.full(v, UNDECIDED, dtype="<U12"),
-        np.full((v, d), np.nan),
-        np.full(v, np.nan),
-        np.zeros((v, v if bias is None else v + 1)),
-    )
+    certificates = Certificates(weights, bias)
+    certificates.accept_equal_rows()
     if hidden is not None:
-        _accept_witnesses(result, weights, bias, _checked("hidden", hidden, (None, d)))
-    for _ in range(2):  # again for those seen to lead, but not by enough for a proof
-        left = np.flatnonzero(result.status == UNDECIDED)
-        if len(left):
-            directions, supports = separate_or_combine(coordinates.rows, v, left)
-            _accept_witnesses(result, weights, bias, coordinates.hidden(directions))
-            looked_at = left[(supports[left] >= 0).any(axis=1)]
-            _accept_combinations(result, weights, bias, looked_at, supports[looked_at])
-            _settle_exactly(
-                result, weights, bias, looked_at, coordinates.hidden(directions[looked_at]), supports[looked_at]
-            )
-    return result
+        if np.ndim(hidden) != 2 or len(hidden) == 0:
+            _checked("hidden", hidden, (None, d))
+        for block in certificates.blocks(len(hidden)):
+            certificates.accept_witnesses(_checked("hidden", hidden[block], (None, d), block.start))
+    if v <= ALL_PAIRS:
+        _decide_by_all_pairs(certificates)
+    else:
+        _decide_by_working_set(certificates, effort)
+    return certificates.result
 
 
 def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
@@ -106,117 +112,72 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return (weights * gain) @ helmert(len(gain)).T
 
 
-class _Coordinates:
-    """The rows (w_j, b_j) in whitened coordinates: an equivalent, well-conditioned problem.
-
-    Attributes
-    ----------
-    rows : array, shape (v, m) or (v + 1, m)
-        One row per class, its first coordinate 1. If the bias is not affine in the rows of the head, there is a further
-        row, the ray that allows a combination to have a higher bias than the class.
-    """
-
-    def __init__(self, weights: np.ndarray, bias: np.ndarray) -> None:
-        v, d = weights.shape
-        self._d, self._range = d, np.ptp(bias)
-        lifted = np.column_stack((weights, bias))
-        centred = lifted - lifted.mean(axis=0)
-        centred[:, np.abs(centred).max(axis=0) <= 4 * np.finfo(float).eps * np.abs(lifted).max(axis=0)] = 0.0
-        self._scale = np.linalg.norm(centred, axis=0)
-        self._scale[self._scale == 0] = 1.0
-        u, s, vt = np.linalg.svd(centred / self._scale, full_matrices=False)
-        kept = s > RANK_TOLERANCE * s[0]
-        self._back = vt[kept] / s[kept, None] * np.sqrt(v)
-        rows = np.column_stack((np.ones(v), u[:, kept] * np.sqrt(v)))
-        # Along this direction no logit changes, so it can be used to bring the bias's coefficient to 1.
-        self._free = np.eye(d + 1)[d] - vt[kept].T @ vt[kept, d]
-        self._is_free = bool(np.linalg.norm(self._free) > 1e-6)
-        if not self._is_free:
-            ray = -self._back[:, d]
-            rows = np.vstack((rows, np.append(0.0, ray / np.linalg.norm(ray))))
-        self.rows = np.ascontiguousarray(rows)
-
-    def hidden(self, directions: np.ndarray) -> np.ndarray:
-        """Return hidden vectors (n, d) that order the logits as the directions (n, m) order the rows."""
-        d = self._d
-        lifted = directions[:, 1:] @ self._back
-        if self._is_free:
-            shift = self._free / self._free[d] * self._scale[d]
-            norms = np.linalg.norm(lifted, axis=1, keepdims=True)
-            lifted *= (1 + 10 * np.linalg.norm(shift)) / np.where(norms > 0, norms, 1.0)
-            lifted += (1 - lifted[:, d:] / self._scale[d]) * shift
-            return lifted[:, :d] / self._scale[:d]
-        scores = np.partition(directions @ self.rows[:-1].T, -2, axis=1)
-        # The bias's coefficient must be positive; where it is 0, this small one costs at most a quarter of the lead.
-        least = (scores[:, -1] - scores[:, -2]) / (4 * self._range)
-        coefficient = np.maximum(lifted[:, d] / self._scale[d], least)
-        coefficient[coefficient <= 0] = 1.0  # a tie: no witness either way
-        return lifted[:, :d] / self._scale[:d] / coefficient[:, None]
+def _decide_by_all_pairs(certificates: Certificates) -> None:
+    """Decide with the product of all pairs of rows."""
+    coordinates = Coordinates(certificates.weights, certificates.offset)
+    for _ in range(2):  # again for those seen to lead, but not by enough for a proof
+        left = certificates.result.undecided()
+        if len(left):
+            directions, supports = separate_or_combine(coordinates.rows, len(certificates.weights), left)
+            certificates.accept_witnesses(coordinates.hidden(directions))
+            looked_at = left[(supports[left] >= 0).any(axis=1)]
+            certificates.accept_combinations(looked_at, supports[looked_at])
+            certificates.settle_exactly(looked_at, coordinates.hidden(directions[looked_at]), supports[looked_at])
 
 
-def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray:
+def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
+    """Decide without it: by the directions of the rows themselves, then by a search."""
+    weights, result = certificates.weights, certificates.result
+    v, mean = len(weights), certificates.weights.mean(axis=0)
+    coordinates = Coordinates(weights, certificates.offset)
+    directions: list[Callable[[np.ndarray], np.ndarray]] = [
+        lambda some: coordinates.hidden(coordinates.rows[some]),
+        lambda some: weights[some] - mean,
+        lambda some: weights[some],
+    ]
+    for direction in directions:
+        left = result.undecided()
+        for block in certificates.blocks(len(left)):
+            certificates.accept_witnesses(direction(left[block]))
+    left = result.undecided()
+    working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
+    spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
+    for attempt in range(1 + SPARE):
+        for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
+            some = certificates.still_undecided(left[start : start + chunk])
+            banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
+            found = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
+            for block in certificates.blocks(len(found.directions)):
+                certificates.accept_witnesses(coordinates.hidden(found.directions[block]))
+            certificates.accept_combinations(some, found.supports)
+            combined = np.linalg.norm(found.residuals, axis=1) < CLOSE
+            for block in certificates.blocks(len(some)):
+                hidden = coordinates.hidden(found.residuals[block])
+                hidden[combined[block]] = np.nan
+                certificates.settle_exactly(some[block], hidden, found.supports[block])
+            if attempt == 0:
+                spare[some[combined]] = _lightest(found.supports[combined], found.weights[combined])
+                spare[some[found.supports[:, 0] < 0], 0] = UNEXAMINED
+        left = result.undecided()
+        left = left[spare[left, min(attempt, SPARE - 1)] != NONE]
+
+
+def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the rows of each combination that weigh least, but not by rounding only, (c, SPARE), padded with -1."""
+    weights = np.pad(np.where(weights > NOTICEABLE, weights, np.inf), ((0, 0), (0, SPARE)), constant_values=np.inf)
+    supports = np.pad(supports, ((0, 0), (0, SPARE)), constant_values=-1)
+    order = np.argsort(weights, axis=1)[:, :SPARE]
+    return np.where(np.isinf(np.take_along_axis(weights, order, 1)), -1, np.take_along_axis(supports, order, 1))
+
+
+def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0) -> np.ndarray:
     values = np.asarray(values, np.float64)
     if values.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, values.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise ValueError(f"{name}: shape {values.shape}, but ({wanted}) was expected")
     if len(values) == 0:
         raise ValueError(f"{name}: no rows")
-    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
-    if bad.any():
-        raise ValueError(f"{name}: row {int(bad.argmax())} has NaN or an infinite value")
+    if not np.isfinite(values).all():
+        bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        raise ValueError(f"{name}: row {first + int(bad.argmax())} has NaN or an infinite value")
     return values
-
-
-def _accept_witnesses(result: Argmaxability, weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> None:
-    """Record, for every class that provably leads at one of the hidden vectors, the one with the widest lead."""
-    if bias is None:
-        norms = np.linalg.norm(hidden, axis=1, keepdims=True)
-        hidden = hidden / np.where(norms > 0, norms, 1.0)
-    leader, margin = proven_gaps(weights, bias, hidden)
-    widest = np.full(len(weights), -1)
-    order = np.argsort(margin)
-    widest[leader[order]] = order  # for repeated indices the last value is kept
-    classes = np.flatnonzero(widest >= 0)
-    classes = classes[margin[widest[classes]] > np.fmax(result.margin[classes], 0)]
-    result.status[classes] = ARGMAXABLE
-    result.hidden[classes], result.margin[classes] = hidden[widest[classes]], margin[widest[classes]]
-
-
-def _accept_combinations(
-    result: Argmaxability, weights: np.ndarray, bias: np.ndarray | None, classes: np.ndarray, supports: np.ndarray
-) -> None:
-    """Record the combinations proven by interval arithmetic: supports with as many rows as equations."""
-    columns = generators(weights, bias)
-    square = (supports >= 0).sum(axis=1) == columns.shape[1]
-    square &= result.status[classes] == UNDECIDED
-    classes, supports = classes[square], supports[square, : columns.shape[1]]
-    proven, values = proven_combinations(columns, classes, supports)
-    classes = classes[proven]
-    result.status[classes] = UNARGMAXABLE
-    result.combination[classes[:, None], supports[proven]] = values[proven]
-
-
-def _settle_exactly(
-    result: Argmaxability,
-    weights: np.ndarray,
-    bias: np.ndarray | None,
-    classes: np.ndarray,
-    hidden: np.ndarray,
-    supports: np.ndarray,
-) -> None:
-    """Decide in rational arithmetic what interval arithmetic leaves open: ties, and rows on a face of the hull."""
-    rows = generators(weights, bias)
-    for i, h, padded in zip(classes, hidden, supports, strict=True):
-        if result.status[i] != UNDECIDED:
-            continue
-        support = padded[padded >= 0]
-        shares = np.linalg.lstsq(rows[support].T, rows[i])[0]
-        essential = support[shares > 1e-9]  # without those present only by rounding
-        exact = exact_combination(weights, bias, i, essential.tolist())
-        exact = exact or exact_combination(weights, bias, i, support.tolist())
-        if exact is not None:
-            result.status[i] = UNARGMAXABLE
-            result.combination[i, list(exact)] = [float(value) for value in exact.values()]
-        elif np.isfinite(h).all() and (gap := exact_gap(weights, bias, i, h)) > 0:
-            result.status[i], result.hidden[i] = ARGMAXABLE, h
-            result.margin[i] = np.nextafter(float(gap), 0)  # float() may have rounded up

@@ -21,22 +21,28 @@ from oversmoothing.exact import solve_exactly
 EPS = np.finfo(np.float64).eps  # twice the unit roundoff, so bounds that use it are twice as wide as necessary
 
 
-def generators(weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
-    """Return the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1) and, as the last row, (0, -1, 0).
+def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
+    r"""Return some of the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1), and for j = v (0, -1, 0).
 
     Returns
     -------
-    array, shape (v, d + 1), or (v + 1, d + 2) with a bias
+    array, shape (\*indices.shape, d + 1), or (\*indices.shape, d + 2) with a bias
     """
+    indices = np.asarray(indices, int)
     v, d = weights.shape
-    if bias is None:
-        return np.column_stack((weights, np.ones(v)))
-    slack = np.append(np.zeros(d), (-1.0, 0.0))
-    return np.vstack((np.column_stack((weights, bias, np.ones(v))), slack))
+    rows = np.ones((*indices.shape, d + 1 + (bias is not None)))
+    classes = np.minimum(indices, v - 1)
+    rows[..., :d] = weights[classes]
+    if bias is not None:
+        rows[..., d] = bias[classes]
+        rows[indices == v] = np.append(np.zeros(d), (-1.0, 0.0))
+    return rows
 
 
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading class at each hidden vector, and a lower bound of its lead that accounts for rounding.
+
+    It takes n v numbers of memory.
 
     Parameters
     ----------
@@ -49,42 +55,51 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
     gap : array, shape (n,)
         Proven if positive; infinite if v = 1.
     """
-    v, d = weights.shape
-    offset = np.zeros(v) if bias is None else bias
-    logits = hidden @ weights.T + offset
+    logits = hidden @ weights.T
+    if bias is not None:
+        logits += bias
     leader = logits.argmax(axis=1)
     each = np.arange(len(hidden))
     highest = logits[each, leader]
     logits[each, leader] = -np.inf
-    # |fl(w h) - w h| <= gamma_d |w| |h| for any order of summation; twice, for leader and runner-up.
-    size = np.linalg.norm(weights, axis=1).max() * np.linalg.norm(hidden, axis=1) + np.abs(offset).max()
-    gap = highest - logits.max(axis=1) - 2 * (d + 4) * EPS * size
-    return leader, np.where(np.isfinite(size), gap, -np.inf)
+    gap = highest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    return leader, np.where(np.isfinite(highest) & ~np.isnan(gap), gap, -np.inf)
 
 
-def proven_combinations(rows: np.ndarray, classes: np.ndarray, supports: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rounding(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
+    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation."""
+    size = np.sqrt(np.einsum("vd,vd->v", weights, weights).max()) * np.linalg.norm(hidden, axis=1)
+    if bias is not None:
+        size += np.abs(bias).max()
+    return (weights.shape[1] + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
+
+
+def proven_combinations(
+    weights: np.ndarray, bias: np.ndarray | None, classes: np.ndarray, supports: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Express each class's row as a combination of m others; return which ones have certainly positive exact weights.
 
     With R an approximate inverse of A and l an approximate solution of A l = t, and the norm of I - R A at most alpha <
-    1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha).
+    1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha). It takes
+    several times c m^2 numbers of memory.
 
     Parameters
     ----------
-    rows : array, shape (n, m)
-        From `generators`.
+    weights, bias : arrays, shape (v, d) and (v,)
     classes : int array, shape (c,)
     supports : int array, shape (c, m)
+        Indices of `generators`, which have m coordinates.
 
     Returns
     -------
     proven : bool array, shape (c,)
     combinations : array, shape (c, m)
     """
-    m = rows.shape[1]
+    m = supports.shape[1]
     if len(classes) == 0:
         return np.zeros(0, bool), np.zeros(supports.shape)
-    matrix = rows[supports].transpose(0, 2, 1)
-    target = rows[classes][:, :, None]
+    matrix = generators(weights, bias, supports).transpose(0, 2, 1)
+    target = generators(weights, bias, classes)[:, :, None]
     regular = np.ones(len(classes), bool)
     try:
         inverse = np.linalg.inv(matrix)
@@ -110,13 +125,20 @@ def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.n
 
     It is negative if another class leads, and 1 by convention for a single class.
     """
-    state = [Fraction(float(x)) for x in hidden]
-    logits = [
-        sum((Fraction(float(w)) * x for w, x in zip(row, state, strict=True)), Fraction(float(offset)))
-        for row, offset in zip(weights, np.zeros(len(weights)) if bias is None else bias, strict=True)
-    ]
-    own = logits.pop(i)
-    return min((own - other for other in logits), default=Fraction(1))
+    if len(weights) == 1:
+        return Fraction(1)
+    logits = weights @ hidden
+    if bias is not None:
+        logits += bias
+    logits[i] = -np.inf
+    state = [Fraction(x) for x in hidden.tolist()]
+
+    def exact(j: int) -> Fraction:
+        start = Fraction(0 if bias is None else float(bias[j]))
+        return sum((Fraction(w) * x for w, x in zip(weights[j].tolist(), state, strict=True)), start)
+
+    rivals = np.flatnonzero(~(logits < logits.max() - 2 * _rounding(weights, bias, hidden[None])))
+    return exact(i) - max(exact(j) for j in rivals.tolist() if j != i)
 
 
 def exact_combination(
@@ -129,7 +151,7 @@ def exact_combination(
     weights, bias : arrays, shape (v, d) and (v,)
     i : int
     support : sequence of int
-        Linearly independent rows of `generators`.
+        Indices of linearly independent `generators`.
 
     Returns
     -------
@@ -138,8 +160,7 @@ def exact_combination(
     """
     if i in support or not support:
         return None
-    rows = generators(weights, bias)
-    solution = solve_exactly(rows[list(support)].T.tolist(), rows[i].tolist())
+    solution = solve_exactly(generators(weights, bias, support).T.tolist(), generators(weights, bias, [i])[0].tolist())
     if solution is None or min(solution) < 0:
         return None
     return dict(zip(support, solution, strict=True))
@@ -161,17 +182,16 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
         If a certificate does not prove its class's status; the message names the class.
     """
     weights = np.asarray(weights, np.float64)
-    width = result.combination.shape[1] - len(weights)
     for i, status in enumerate(result.status):
         if status == "argmaxable":
             claimed = 0.0 if len(weights) == 1 else float(result.margin[i])
-            hidden = result.hidden[i]
+            hidden = result.hidden[i].astype(np.float64)
             if not np.isfinite([claimed, *hidden]).all():
                 raise ValueError(f"class {i}: no hidden vector or no margin")
             gap = exact_gap(weights, bias, i, hidden)
             if gap <= 0 or gap < Fraction(claimed):
                 raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
         elif status == "unargmaxable":
-            support = np.flatnonzero(result.combination[i]).tolist()
-            if exact_combination(weights, bias if width else None, i, support) is None:
+            support = result.combination[i].rows.tolist() if i in result.combination else []
+            if exact_combination(weights, bias, i, support) is None:
                 raise ValueError(f"class {i}: rows {support} do not combine to its row")

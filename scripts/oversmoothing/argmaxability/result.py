@@ -2,10 +2,27 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 ARGMAXABLE, UNARGMAXABLE, UNDECIDED = "argmaxable", "unargmaxable", "undecided"
+NAMED = 10  # undecided classes that an error message lists
+
+
+class Combination(NamedTuple):
+    """Rows that combine to a class's row.
+
+    Attributes
+    ----------
+    rows : int array, shape (k,)
+        Classes; v stands for the slack by which the class's bias is below the combination of theirs.
+    shares : array, shape (k,)
+        Up to rounding; the rows determine them exactly.
+    """
+
+    rows: np.ndarray
+    shares: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -16,21 +33,25 @@ class Argmaxability:
     ----------
     status : array of str, shape (v,)
         "argmaxable", "unargmaxable" or "undecided".
-    hidden : array, shape (v, d)
+    hidden : float64 or float32 array, shape (v, d)
         For an argmaxable class, an h at which it is strictly the largest (of norm 1 if there is no bias); NaN
-        otherwise.
+        otherwise. The proof is for the h stored, whatever its precision.
     margin : array, shape (v,)
         Proven lower bound of its lead over the runner-up at that h, in logits (not the widest possible lead); NaN
         otherwise.
-    combination : array, shape (v, v), or (v, v + 1) with a bias
-        For an unargmaxable class, the weights l_j of the other rows, up to rounding, and m last; 0 otherwise. Their
-        support determines the exact weights, which `oversmoothing.argmaxability.proofs.check` computes.
+    combination : dict of int to Combination
+        For each unargmaxable class, the other rows that combine to its own. `oversmoothing.argmaxability.proofs.check`
+        computes their exact shares.
     """
 
     status: np.ndarray
     hidden: np.ndarray
     margin: np.ndarray
-    combination: np.ndarray
+    combination: dict[int, Combination]
+
+    def undecided(self) -> np.ndarray:
+        """Return the classes that are neither proven argmaxable nor proven unargmaxable, int (u,)."""
+        return np.flatnonzero(self.status == UNDECIDED)
 
     @cached_property
     def argmaxable(self) -> np.ndarray:
@@ -41,9 +62,11 @@ class Argmaxability:
         ValueError
             If classes are undecided; the message names them.
         """
-        if len(open_classes := np.flatnonzero(self.status == UNDECIDED)):
+        if len(left := self.undecided()):
+            named = f"{left[:NAMED].tolist()}{f' and {len(left) - NAMED} more' if len(left) > NAMED else ''}"
             raise ValueError(
-                f"undecided classes {open_classes.tolist()}: too close to a tie for float64, or the weights are of "
-                "lower rank only up to rounding (then pass a factor of full column rank with the same column space)"
+                f"undecided classes {named}: too close to a tie for floats, or the search ended before, or the weights "
+                "are of lower rank only up to rounding (then pass a factor of full column rank with the same column "
+                "space)"
             )
         return self.status == ARGMAXABLE

@@ -24,7 +24,7 @@ def argmaxability_table(
     Parameters
     ----------
     classes : DataFrame
-        ``model``, ``condition``, ``class``, ``argmaxable``.
+        ``model``, ``condition``, ``class``, ``argmaxable`` (null if undecided).
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -33,20 +33,22 @@ def argmaxability_table(
     Returns
     -------
     DataFrame
-        One row per model and condition: ``unargmaxable`` is the number of such bytes and ``bytes`` lists them in
-        hexadecimal. Where the thesis has the rank, ``published_unargmaxable`` is its number, ``only_ours`` and
-        ``only_published`` list the bytes in only one of the two sets, and ``published_unlisted`` is the number of
-        bytes that the thesis counts but that are not legible.
+        One row per model and condition: ``unargmaxable`` is the number of such bytes, each proven, and ``bytes`` lists
+        them in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``published_unargmaxable``
+        is its number, ``only_ours`` and ``only_published`` list the bytes that are proven to be in only one of the two
+        sets, and ``published_unlisted`` is the number of bytes that the thesis counts but that are not legible.
     """
     rows = []
     for model in models:
         for condition in CONDITIONS:
             own = classes[(classes.model == model["model"]) & (classes.condition == condition)]
-            ours = set(own.loc[~own.argmaxable, "class"])
+            undecided = set(own.loc[own.argmaxable.isna(), "class"])
+            ours = set(own.loc[~own.argmaxable.astype("boolean").fillna(True), "class"])
             row = {
                 **{key: model[key] for key in ("model", "rank", "seed")},
                 "condition": condition,
                 "unargmaxable": len(ours),
+                "undecided": len(undecided),
                 "bytes": _to_hex(ours),
             }
             if condition == PUBLISHED_CONDITION and model["published_as"] in published.index:
@@ -56,7 +58,7 @@ def argmaxability_table(
                     "published_unargmaxable": theirs["count"],
                     "published_unlisted": theirs["count"] - len(theirs["bytes"]),
                     "only_ours": _to_hex(ours - theirs["bytes"]),
-                    "only_published": _to_hex(theirs["bytes"] - ours),
+                    "only_published": _to_hex(theirs["bytes"] - ours - undecided),
                     "published_differs": " ".join(that_matter(model["differs"])),
                 }
             rows.append(row)
@@ -64,7 +66,7 @@ def argmaxability_table(
     columns += ["only_ours", "only_published", "published_differs"]
     table = pd.DataFrame(rows)
     table = table.reindex(columns=[*table.columns, *(name for name in columns if name not in table)])
-    whole = ["rank", "seed", "unargmaxable", "published_unargmaxable", "published_unlisted"]
+    whole = ["rank", "seed", "unargmaxable", "undecided", "published_unargmaxable", "published_unlisted"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
@@ -75,7 +77,7 @@ def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
     for row in table.to_dict("records"):
         cells: dict[str, Cell] = model_cells(row, several_seeds) | {
             "h": CONDITIONS[row["condition"]],
-            "unargmaxable": str(row["unargmaxable"]),
+            "unargmaxable": _bracket(row["unargmaxable"], row["undecided"]),
             "published": None,
             "bytes": _names(row["bytes"]),
             "only ours": None,
@@ -86,6 +88,11 @@ def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
             cells |= {name: _names(row[name.replace(" ", "_")]) for name in ("only ours", "only published")}
         rows.append(cells)
     return Page(title, [Section("", rows, WIDTHS)], _legend(table))
+
+
+def _bracket(proven: int, undecided: int) -> str:
+    """Return a number that may be higher by those undecided."""
+    return f"{proven} to {proven + undecided}" if undecided else str(proven)
 
 
 def _names(hexadecimal: str) -> Cell:
@@ -119,6 +126,8 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "Bytes that no hidden state h makes strictly the most probable: for any h, and for those h that the LayerNorm "
         "in front of the head can give; each is proven. Names as in Figure A.1; two dots join the ends of a run",
     ]
+    if table.undecided.any():
+        parts.append("Of two numbers, the first counts the bytes proven, the second also those left undecided")
     printed = table[table.published_model.notna()]
     if len(printed):
         parts.append(

@@ -191,7 +191,10 @@ class Run(Evidence):
 
     def never_argmaxable(self, model: str) -> set[int]:
         table = read_table(self._path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
-        return set(table.loc[(table.condition == "free") & ~table.argmaxable, "class"])
+        free = table[table.condition == "free"]
+        if free.argmaxable.isna().any():
+            raise Missing(f"classes of {model} are undecided")
+        return set(free.loc[~free.argmaxable.astype(bool), "class"])
 
     def _path(self, what: str, whose: str) -> str | Path:
         if (what, whose) not in self._files:

@@ -1,0 +1,157 @@
+"""Turn what a search proposes into certificates of classes; only what `proofs` proves is recorded."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from oversmoothing.argmaxability.proofs import (
+    exact_combination,
+    exact_gap,
+    generators,
+    proven_combinations,
+    proven_gaps,
+)
+from oversmoothing.argmaxability.result import ARGMAXABLE, UNARGMAXABLE, UNDECIDED, Argmaxability, Combination
+
+DOUBLES = 2**25  # numbers in the witnesses of all classes up to which they are kept in float64
+NUMBERS = 2**23  # in an array of logits, and
+MATRICES = 2**20  # of square systems, so that blocks take some hundred megabytes at most
+EXACT = 100**3  # equations times squared rows of a combination, the most that is solved in rational arithmetic
+NOTICEABLE = 1e-9  # share in a combination that is not rounding
+
+
+class Certificates:
+    """The certificates found so far for a head's classes.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (v, d)
+    bias : float64 array, shape (v,), or None
+
+    Attributes
+    ----------
+    result : Argmaxability
+        What is proven so far.
+    offset : array, shape (v,)
+        The bias, or zeros.
+    """
+
+    def __init__(self, weights: np.ndarray, bias: np.ndarray | None) -> None:
+        v, d = weights.shape
+        self.weights, self.bias = weights, bias
+        self.offset = np.zeros(v) if bias is None else bias
+        self._precision = np.float64 if v * d <= DOUBLES else np.float32
+        self.result = Argmaxability(
+            np.full(v, UNDECIDED, dtype="<U12"), np.full((v, d), np.nan, self._precision), np.full(v, np.nan), {}
+        )
+
+    @property
+    def is_undecided(self) -> np.ndarray:
+        """Whether each class is undecided, bool (v,)."""
+        return self.result.status == UNDECIDED
+
+    def still_undecided(self, classes: np.ndarray) -> np.ndarray:
+        """Return those of the classes that are undecided."""
+        return classes[self.result.status[classes] == UNDECIDED]
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """Divide n hidden vectors so that the logits of a block fit in memory."""
+        size = max(1, NUMBERS // len(self.weights))
+        return (slice(start, start + size) for start in range(0, n, size))
+
+    def accept_witnesses(self, hidden: np.ndarray) -> None:
+        """Record, for every class that provably leads at one of the hidden vectors, the one with the widest lead."""
+        if self.bias is None:
+            norms = np.linalg.norm(hidden, axis=1, keepdims=True)
+            hidden = hidden / np.where(norms > 0, norms, 1.0)
+        with np.errstate(over="ignore"):
+            hidden = hidden.astype(self._precision).astype(np.float64)  # the proof is for what is kept
+        leader, margin = proven_gaps(self.weights, self.bias, hidden)
+        widest = np.full(len(self.weights), -1)
+        order = np.argsort(margin)
+        widest[leader[order]] = order  # for repeated indices the last value is kept
+        classes = np.flatnonzero(widest >= 0)
+        result = self.result
+        classes = classes[margin[widest[classes]] > np.fmax(result.margin[classes], 0)]
+        result.status[classes] = ARGMAXABLE
+        result.hidden[classes], result.margin[classes] = hidden[widest[classes]], margin[widest[classes]]
+
+    def accept_equal_rows(self) -> None:
+        """Record that, of classes with equal rows, only one can lead, and only if its bias is above all others'."""
+        groups = defaultdict(list)
+        for i, row in enumerate(self.weights):
+            groups[hashlib.blake2b((row + 0.0).tobytes(), digest_size=16).digest()].append(i)  # -0.0 equals 0.0
+        for group in groups.values():
+            first, *others = sorted(group, key=lambda i: -self.offset[i])
+            for i in others:
+                if (self.weights[i] == self.weights[first]).all():
+                    self._record(i, first)
+                    if self.offset[i] == self.offset[first]:
+                        self._record(first, i)
+
+    def _record(self, i: int, twin: int) -> None:
+        """Record that class i is unargmaxable because of one with an equal row and no lower bias."""
+        slack = float(self.offset[twin] - self.offset[i])
+        rows = [twin, len(self.weights)] if slack else [twin]
+        self.result.status[i] = UNARGMAXABLE
+        self.result.combination[i] = Combination(np.array(rows), np.array([1.0, slack][: len(rows)]))
+
+    def accept_combinations(self, classes: np.ndarray, supports: np.ndarray) -> None:
+        """Record the combinations proven by interval arithmetic: supports with as many rows as equations.
+
+        Parameters
+        ----------
+        classes : int array, shape (c,)
+        supports : int array, shape (c, m)
+            Rows of each combination, padded with -1.
+        """
+        equations = self._equations
+        square = (supports >= 0).sum(axis=1) == equations
+        square &= self.result.status[classes] == UNDECIDED
+        classes, supports = classes[square], supports[square, :equations]
+        size = max(1, MATRICES // equations**2)
+        for start in range(0, len(classes), size):
+            block = slice(start, start + size)
+            proven, shares = proven_combinations(self.weights, self.bias, classes[block], supports[block])
+            for i, rows, own in zip(classes[block][proven], supports[block][proven], shares[proven], strict=True):
+                self.result.status[i] = UNARGMAXABLE
+                self.result.combination[int(i)] = Combination(rows.astype(np.int32), own)
+
+    @property
+    def _equations(self) -> int:
+        return self.weights.shape[1] + 1 + (self.bias is not None)
+
+    def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
+        """Decide in rational arithmetic what interval arithmetic leaves open: ties, and rows on a face of the hull.
+
+        A combination of so many rows that this would take minutes is left undecided.
+        """
+        weights, bias, result = self.weights, self.bias, self.result
+        for i, h, padded in zip(classes.tolist(), hidden, supports, strict=True):
+            if result.status[i] != UNDECIDED or not (padded >= 0).any():
+                continue
+            support = padded[padded >= 0]
+            exact = self._exact_shares(i, support)
+            if exact is not None:
+                result.status[i] = UNARGMAXABLE
+                shares = np.array([float(value) for value in exact.values()])
+                result.combination[i] = Combination(np.array([*exact]), shares)
+                continue
+            h = h.astype(self._precision).astype(np.float64)
+            if np.isfinite(h).all() and (gap := exact_gap(weights, bias, i, h)) > 0:
+                result.status[i], result.hidden[i] = ARGMAXABLE, h
+                result.margin[i] = np.nextafter(float(gap), 0)  # float() may have rounded up
+
+    def _exact_shares(self, i: int, support: np.ndarray) -> dict[int, Fraction] | None:
+        """Return the exact shares of the support's rows in row i, if they are positive and the effort is bearable."""
+        rows = generators(self.weights, self.bias, support)
+        shares = np.linalg.lstsq(rows.T, generators(self.weights, self.bias, [i])[0])[0]
+        for some in (support[shares > NOTICEABLE], support):  # first without those present only by rounding
+            if len(some) ** 2 * self._equations <= EXACT:
+                exact = exact_combination(self.weights, self.bias, i, some.tolist())
+                if exact is not None:
+                    return exact
+        return None

@@ -1,0 +1,329 @@
+"""Separate points from the convex hull of many others, or express them in it, without products of all pairs.
+
+The non-negative least squares of `oversmoothing.argmaxability.separation`, for heads of tens of thousands of rows. Many
+classes advance together, one row each per round. A class looks for its next row in a working set of a few thousand,
+by one matrix product for all classes; only if its residual separates it from the working set, it is compared with all
+rows, and the row that leads in that direction joins the working set. So a class inside the hull is expressed by rows of
+the working set alone, and one outside ends with a direction in which it leads among all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oversmoothing.compiled import compiled
+
+FIRST = 2048  # rows of the working set at the start, and
+FIRST_PER_DIMENSION = 4  # at least so many per dimension
+NUMBERS = 2**23  # in one array: limits the number of classes that advance together,
+TOGETHER = 256  # which is at most this
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found for c classes, in floats, without proof.
+
+    Attributes
+    ----------
+    leaders : int array, shape (n,)
+        Classes seen to lead, among those searched for and others.
+    directions : array, shape (n, m)
+        Where each was seen to lead.
+    residuals : array, shape (c, m)
+        Of each class's best fit by other rows.
+    supports : int array, shape (c, m)
+        Rows of the best fit, padded with -1.
+    weights : array, shape (c, m)
+        Theirs in the fit; 0 for the padding.
+    """
+
+    leaders: np.ndarray
+    directions: np.ndarray
+    residuals: np.ndarray
+    supports: np.ndarray
+    weights: np.ndarray
+
+
+class WorkingSet:
+    """Some of the rows of a head, those that limited many classes so far.
+
+    Parameters
+    ----------
+    rows : array, shape (n, m)
+        One row for each of v classes, whose first coordinate is 1; then rays.
+    v : int
+    """
+
+    def __init__(self, rows: np.ndarray, v: int) -> None:
+        n, m = rows.shape
+        self._rows, self._v = rows, v
+        self._inverse_norms = 1 / np.sqrt(np.einsum("nm,nm->n", rows, rows))
+        self._tolerance = 1e-14 * np.sqrt(n)
+        count = min(v, max(FIRST, FIRST_PER_DIMENSION * m))
+        # Long rows are corners of the hull; evenly spaced ones represent the rest.
+        longest = np.argpartition(self._inverse_norms[:v], count // 2)[: count // 2] if count < v else np.arange(v)
+        spaced = np.linspace(0, v - 1, count - count // 2).astype(int)
+        self._place = np.full(n, -1)
+        self._columns, self._members, self._size = np.empty((0, m)), np.empty(0, int), 0
+        self._join(np.unique(np.concatenate((np.arange(v, n), longest, spaced))))
+
+    def search(self, classes: np.ndarray, banned: np.ndarray, wanted: np.ndarray, rounds: int) -> Found:
+        """Search for a separating direction or a combination for each of `classes`.
+
+        Parameters
+        ----------
+        classes : int array, shape (c,)
+        banned : int array, shape (c,)
+            The row that each class's combination must not use; -1 if none.
+        wanted : bool array, shape (v,)
+            Classes of which it is of interest where they lead.
+        rounds : int
+            A class that is still open after so many is given up; its last fit is returned.
+        """
+        m, c = self._rows.shape[1], len(classes)
+        width = max(1, min(TOGETHER, c, NUMBERS // m**2, NUMBERS // len(self._rows)))
+        state = _State.start(width, m)
+        residuals, supports, weights = np.zeros((c, m)), np.full((c, m), -1), np.zeros((c, m))
+        leads: dict[int, np.ndarray] = {}
+        turn = np.full(width, -1)  # which of the classes each place works at; -1 if none
+        queue = iter(range(c))
+        while True:
+            for place in np.flatnonzero(turn < 0).tolist():
+                turn[place] = next((q for q in queue if classes[q] not in leads), -1)
+                if turn[place] >= 0:
+                    state.take(place, self._rows[classes[turn[place]]])
+            busy = np.flatnonzero(turn >= 0)
+            if not len(busy):
+                break
+            own, barred = classes[turn[busy]], banned[turn[busy]]
+            chosen, ended = self._price(state.residual[busy], own, barred, wanted, leads)
+            advance = busy[~ended]
+            ended[~ended] = ~_advance(self._rows, advance, chosen[~ended], *state.arrays())
+            ended |= state.spent[busy] >= rounds
+            for place in busy[ended]:
+                residuals[turn[place]], supports[turn[place]] = state.residual[place], state.active[place]
+                weights[turn[place], : state.count[place]] = state.weight[place, : state.count[place]]
+            turn[busy[ended]] = -1
+        leaders, directions = np.array([*leads], int), np.array([*leads.values()]).reshape(-1, m)
+        return Found(leaders, directions, residuals, supports, weights)
+
+    def _price(
+        self,
+        residual: np.ndarray,
+        own: np.ndarray,
+        barred: np.ndarray,
+        wanted: np.ndarray,
+        leads: dict[int, np.ndarray],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Choose each class's next row; tell which classes have ended; record in `leads` which classes lead where."""
+        scores = residual @ self._columns[: self._size].T
+        rays = self._place[self._v :]
+        _bar(scores, self._place, own, barred)
+        reach = np.einsum("bm,bm->b", residual, self._rows[own])
+        inverse_norms = self._inverse_norms[self._members[: self._size]]
+        chosen, highest, allowed = _best(scores, inverse_norms, rays, self._tolerance)
+        chosen = np.where(chosen >= 0, self._members[chosen], -1)
+        apart = allowed & (highest < reach - self._tolerance)
+        ended = (chosen < 0) & ~apart
+        if not apart.any():
+            return chosen, ended
+        which = np.flatnonzero(apart)
+        scores = residual[which] @ self._rows[: self._v].T
+        each = np.arange(len(which))
+        scores[each, own[which]] = -np.inf
+        leader = scores.argmax(axis=1)
+        highest = scores[each, leader]
+        for b, j, others in zip(which, leader, highest, strict=True):
+            if others < reach[b] - self._tolerance:
+                leads[int(own[b])] = residual[b].copy()
+                chosen[b], ended[b] = -1, True
+            elif wanted[j] and others > reach[b] + self._tolerance:
+                leads.setdefault(int(j), residual[b].copy())
+        barred = barred[which]
+        real = (barred >= 0) & (barred < self._v)
+        scores[each[real], barred[real]] = -np.inf
+        leader = scores.argmax(axis=1)
+        highest = scores[each, leader]
+        going = ~ended[which]
+        improves = going & (highest > self._tolerance)
+        chosen[which[improves]] = leader[improves]
+        ended[which[going & ~improves]] = True
+        self._join(np.unique(leader[improves]))
+        return chosen, ended
+
+    def _join(self, rows: np.ndarray) -> None:
+        """Add rows to the working set."""
+        rows = rows[self._place[rows] < 0]
+        end = self._size + len(rows)
+        if end > len(self._members):
+            capacity = min(len(self._rows), max(2 * self._size, end))
+            columns, members = np.empty((capacity, self._columns.shape[1])), np.empty(capacity, int)
+            columns[: self._size], members[: self._size] = self._columns[: self._size], self._members[: self._size]
+            self._columns, self._members = columns, members
+        self._columns[self._size : end], self._members[self._size : end] = self._rows[rows], rows
+        self._place[rows] = np.arange(self._size, end)
+        self._size = end
+
+
+@dataclass(frozen=True)
+class _State:
+    """The fits of the classes that advance together: one place each."""
+
+    target: np.ndarray  # (b, m), the class's row
+    product: np.ndarray  # (b, m), of target and active rows
+    active: np.ndarray  # (b, m), rows of the fit, padded with -1
+    weight: np.ndarray  # (b, m), their weights
+    factor: np.ndarray  # (b, m, m), Cholesky factor of their Gram matrix
+    count: np.ndarray  # (b,), how many
+    residual: np.ndarray  # (b, m)
+    spent: np.ndarray  # (b,), rounds
+
+    @classmethod
+    def start(cls, width: int, m: int) -> "_State":
+        table = (width, m)
+        return cls(
+            np.empty(table),
+            np.empty(table),
+            np.full(table, -1),
+            np.empty(table),
+            np.empty((width, m, m)),
+            np.zeros(width, int),
+            np.empty(table),
+            np.zeros(width, int),
+        )
+
+    def take(self, place: int, row: np.ndarray) -> None:
+        """Begin with another class, whose residual is its row."""
+        self.target[place] = self.residual[place] = row
+        self.active[place] = -1
+        self.count[place] = self.spent[place] = 0
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return (
+            self.target,
+            self.product,
+            self.active,
+            self.weight,
+            self.factor,
+            self.count,
+            self.residual,
+            self.spent,
+        )
+
+
+@compiled()
+def _bar(scores: np.ndarray, place: np.ndarray, own: np.ndarray, barred: np.ndarray) -> None:
+    """Exclude each class's own row, and the one it must not use, from its scores in the working set."""
+    for b in range(len(own)):
+        if place[own[b]] >= 0:
+            scores[b, place[own[b]]] = -np.inf
+        if barred[b] >= 0 and place[barred[b]] >= 0:
+            scores[b, place[barred[b]]] = -np.inf
+
+
+@compiled()
+def _best(
+    scores: np.ndarray, inverse_norms: np.ndarray, rays: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each class where its best next row is, or -1; the highest score; whether rays allow the direction."""
+    count, size = scores.shape
+    chosen, highest, allowed = np.full(count, -1), np.empty(count), np.ones(count, np.bool_)
+    for b in range(count):
+        for ray in rays:
+            allowed[b] &= scores[b, ray] <= tolerance
+        top, best, at = -np.inf, tolerance, -1
+        for j in range(size):
+            score = scores[b, j]
+            if score * inverse_norms[j] > best:
+                best, at = score * inverse_norms[j], j
+            top = max(top, score)
+        chosen[b], highest[b] = at, top
+    return chosen, highest, allowed
+
+
+@compiled()
+def _advance(
+    rows: np.ndarray,
+    places: np.ndarray,
+    chosen: np.ndarray,
+    target: np.ndarray,
+    product: np.ndarray,
+    active: np.ndarray,
+    weight: np.ndarray,
+    factor: np.ndarray,
+    count: np.ndarray,
+    residual: np.ndarray,
+    spent: np.ndarray,
+) -> np.ndarray:
+    """Add its chosen row to the fit at each place; return where it can go on: neither complete nor at a standstill."""
+    m = rows.shape[1]
+    solution, goes_on = np.empty(m), np.ones(len(places), np.bool_)
+    for b in range(len(places)):
+        p, row = places[b], rows[chosen[b]]
+        k = count[p]
+        spent[p] += 1
+        rest = np.dot(row, row)
+        limit = 1e-13 * rest
+        for a in range(k):
+            total = np.dot(row, rows[active[p, a]])
+            for c in range(a):
+                total -= factor[p, a, c] * factor[p, k, c]
+            factor[p, k, a] = total / factor[p, a, a]
+            rest -= factor[p, k, a] ** 2
+        if rest <= limit:
+            goes_on[b] = False
+            continue
+        factor[p, k, k] = np.sqrt(rest)
+        active[p, k], weight[p, k], product[p, k] = chosen[b], 0.0, np.dot(row, target[p])
+        k = _fit(active[p], weight[p], product[p], solution, factor[p], k + 1)
+        count[p] = k
+        residual[p] = target[p]
+        for a in range(k):
+            residual[p] -= weight[p, a] * rows[active[p, a]]
+        kept = False
+        for a in range(k):
+            kept |= active[p, a] == chosen[b]
+        goes_on[b] = kept and k < m
+    return goes_on
+
+
+@compiled()
+def _fit(
+    active: np.ndarray, weight: np.ndarray, product: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
+) -> int:
+    """Fit by the k active rows, drop those whose weight would become negative, and return how many remain."""
+    while k:
+        for a in range(k):
+            solution[a] = (product[a] - np.dot(factor[a, :a], solution[:a])) / factor[a, a]
+        for a in range(k - 1, -1, -1):
+            solution[a] /= factor[a, a]
+            solution[:a] -= solution[a] * factor[a, :a]
+        step = 1.0
+        for a in range(k):
+            if solution[a] <= 0:
+                step = min(step, weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0)
+        for a in range(k):
+            weight[a] += step * (solution[a] - weight[a])
+        if step == 1.0:
+            break
+        for a in range(k - 1, -1, -1):
+            if solution[a] <= 0 and weight[a] <= 1e-15:
+                _drop(active, weight, product, factor, a, k)
+                k -= 1
+    return k
+
+
+@compiled()
+def _drop(active: np.ndarray, weight: np.ndarray, product: np.ndarray, factor: np.ndarray, a: int, k: int) -> None:
+    """Remove row a of k from the fit, and from the Cholesky factor by Givens rotations."""
+    active[a : k - 1], weight[a : k - 1], product[a : k - 1] = active[a + 1 : k], weight[a + 1 : k], product[a + 1 : k]
+    active[k - 1] = -1
+    for r in range(a, k - 1):
+        factor[r, : r + 2] = factor[r + 1, : r + 2]
+    for c in range(a, k - 1):
+        x, y = factor[c, c], factor[c, c + 1]
+        length = np.hypot(x, y)
+        cosine, sine = x / length, y / length
+        for r in range(c, k - 1):
+            x, y = factor[r, c], factor[r, c + 1]
+            factor[r, c], factor[r, c + 1] = cosine * x + sine * y, cosine * y - sine * x
