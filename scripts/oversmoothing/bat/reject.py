@@ -35,7 +35,7 @@ class RejectSet:
     p : float64 array, shape (n, v)
         The distributions, renormalised.
     rejected, undecided : bool arrays, shape (n, v)
-        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero (1e-7 above `LARGEST_DENSE` tokens), too
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero (1e-6 above `LARGEST_DENSE` tokens), too
         close to decide in floating point, if `mass_tolerance` allows it, or, above `LARGEST_DENSE` tokens only, if no
         proof was found.
     certificates : Certificates or None

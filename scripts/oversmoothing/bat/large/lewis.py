@@ -23,6 +23,7 @@ References
 M. B. Cohen and R. Peng, "Lp row sampling by Lewis weights", STOC 2015.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,9 @@ from scipy.linalg.blas import dsyrk, dtrmm
 
 STEPS = 5  # of the iteration, from the Euclidean norms
 DEPENDENT = 1e-12  # share of a column below which what others do not explain of it is rounding
-PRECISE = 1e-10  # error of a metric, relative to the weights' sum, above which the costlier factorisation is tried
+PRECISE = 1e-10  # skew above which a metric is factorised once more
+
+Factorise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,9 @@ def lewis_metric(columns: np.ndarray, steps: int = STEPS, start: np.ndarray | No
         lengths = np.linalg.norm(columns, axis=0)
         start = lengths * (len(columns) / lengths.sum())
     try:
-        found = _iterate(columns, start, steps, _by_cholesky)
-        if found.skew < PRECISE and found.error(1) < PRECISE * len(columns):
-            return found
+        return _polish(columns, *_iterate(columns, start, steps, _by_cholesky))
     except LinAlgError:
-        pass
-    return _iterate(columns, start, steps, _by_qr)
+        return _polish(columns, *_iterate(columns, start, steps, _by_qr))
 
 
 def gram(columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -144,20 +144,44 @@ def gram(columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return dsyrk(1.0, np.asfortranarray(columns * np.sqrt(scale)), lower=1)
 
 
-def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise) -> Metric:
+def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise: Factorise) -> tuple:
     for _ in range(steps):
         rows, factor = factorise(columns, weights)
-        used = columns if len(rows) == len(columns) and (np.diff(rows) == 1).all() else columns[rows]
-        whitened = solve_triangular(factor, used, lower=True, check_finite=False)
-        lengths = np.sqrt(np.einsum("ij,ij->j", whitened, whitened))
-        previous, weights = weights, lengths
-    missing = used - dtrmm(1.0, factor, whitened, lower=1)
+        whitened = solve_triangular(factor, _take(columns, rows), lower=True, check_finite=False)
+        previous, weights = weights, np.sqrt(np.einsum("ij,ij->j", whitened, whitened))
+    return rows, factor, whitened, previous
+
+
+def _polish(columns: np.ndarray, rows: np.ndarray, factor: np.ndarray, whitened: np.ndarray, weights: np.ndarray) -> Metric:
+    """Measure the errors of a metric; if its factor has lost many digits, factorise once more what it left.
+
+    Raises
+    ------
+    LinAlgError
+        If it has lost all.
+    """
+    skew = _skew(whitened, weights)
+    if skew > PRECISE:
+        second = cholesky(gram(whitened, 1 / weights), lower=True, overwrite_a=True, check_finite=False)
+        whitened = solve_triangular(second, whitened, lower=True, check_finite=False)
+        factor = np.tril(factor) @ second
+        skew = _skew(whitened, weights)
+    lengths = np.sqrt(np.einsum("ij,ij->j", whitened, whitened))
+    missing = _take(columns, rows) - dtrmm(1.0, factor, whitened, lower=1)
     missing = solve_triangular(factor, missing, lower=True, overwrite_b=True, check_finite=False)
     defect = float((np.sqrt(np.einsum("ij,ij->j", missing, missing)) / lengths).max())
-    unit = gram(whitened, 1 / previous)
+    return Metric(rows, factor, whitened, weights, lengths, skew, defect)
+
+
+def _skew(whitened: np.ndarray, weights: np.ndarray) -> float:
+    unit = gram(whitened, 1 / weights)
     unit[np.diag_indices_from(unit)] -= 1
-    skew = float(np.sqrt(2 * (np.tril(unit, -1) ** 2).sum() + (unit.diagonal() ** 2).sum()))
-    return Metric(rows, factor, whitened, previous, lengths, skew, defect)
+    return float(np.sqrt(2 * (np.tril(unit, -1) ** 2).sum() + (unit.diagonal() ** 2).sum()))
+
+
+def _take(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows in order, without a copy where they are all of them."""
+    return columns if np.array_equal(rows, np.arange(len(columns))) else columns[rows]
 
 
 def _by_cholesky(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

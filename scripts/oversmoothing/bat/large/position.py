@@ -19,7 +19,7 @@ import numpy as np
 from oversmoothing.bat.large.lewis import Metric, lewis_metric
 
 OPEN, REJECTED, ACCEPTED = 0, 1, 2
-MARGIN = 1e-7  # distance that every proof keeps, far above the rounding of float64
+MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of float64
 NOISE = 1e-14  # rounding of t_j, relative to the size of its terms, with room
 NOISE_32 = 2.0**-24  # of one operation in float32
 RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set

@@ -57,7 +57,7 @@ def solve(
     if position.mass(OPEN) <= mass_tolerance:
         return position
     working = WorkingSet(position, _first_tokens(position), STEPS)
-    stubborn = _zero_tail(working)
+    stubborn = _zero_tail(working, mass_tolerance / 4)
     if position.p[stubborn].sum() > mass_tolerance / 4:
         working = WorkingSet(position, np.concatenate([working.tokens, stubborn[: 2 * constraints.m]]), STEPS)
     working.reject_bulk()
@@ -85,14 +85,20 @@ def _first_tokens(position: Position) -> np.ndarray:
     return top[: max(min(LEAST * m, most), int(np.searchsorted(-beyond, -BEYOND)))]
 
 
-def _zero_tail(working: WorkingSet) -> np.ndarray:
-    """Reject the tail in slices, halving those that resist; return the tokens that resist alone, likeliest first."""
+def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
+    """Reject the tail in slices, halving those that resist while their mass is above `spare`.
+
+    Returns
+    -------
+    int array
+        The tokens that still resist, likeliest first.
+    """
     position = working.position
     tail = working.tail[position.status[working.tail] == OPEN]
     tail = tail[np.argsort(-position.p[tail], kind="stable")]
     cuts = np.flatnonzero(np.diff(np.cumsum(position.p[tail]) // SLICE)) + 1
     todo = [part for part in np.split(tail, cuts) if len(part)]
-    while todo:
+    while todo and position.p[np.concatenate(todo)].sum() > spare:
         resisting = []
         for start in range(0, len(todo), WIDTH):
             some = todo[start : start + WIDTH]
