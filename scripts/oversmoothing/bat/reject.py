@@ -7,7 +7,8 @@ is in it if there is q with
 
 A token without mass is in the set, since q = p is a solution. A token with p_i > 1 - e^-delta is not, since the others
 cannot hold all the mass. If [W, 1] has rank v, q = p is the only solution and the set contains no token with mass.
-Every other case is one linear program per token, which `simplex` solves on one tableau per position.
+Every other case is one linear program per token. `simplex` solves them on one tableau per position, up to
+`LARGEST_DENSE` tokens with mass; above, `large` decides most of them together and without a tableau.
 """
 
 import math
@@ -17,8 +18,11 @@ import numpy as np
 
 from oversmoothing.bat import simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
+from oversmoothing.bat.large.position import ACCEPTED, REJECTED, Constraints
+from oversmoothing.bat.large.solve import solve
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 
+LARGEST_DENSE = 1000  # tokens with mass up to which a tableau is the faster way
 SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
 
 
@@ -31,10 +35,11 @@ class RejectSet:
     p : float64 array, shape (n, v)
         The distributions, renormalised.
     rejected, undecided : bool arrays, shape (n, v)
-        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero, too close to decide in floating point, or
-        if `mass_tolerance` allows it.
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero (1e-6 above `LARGEST_DENSE` tokens), too
+        close to decide in floating point, if `mass_tolerance` allows it, or, above `LARGEST_DENSE` tokens only, if no
+        proof was found.
     certificates : Certificates or None
-        Proof of each decision, if requested.
+        Proof of each decision, if requested; up to `LARGEST_DENSE` tokens only.
     """
 
     p: np.ndarray
@@ -86,10 +91,12 @@ def reject_set(
         In nats, 0 to 20: q_j <= p_j e^delta.
     mass_tolerance : float
         Stop at a position once the remaining tokens have at most this mass and leave them undecided; 0 decides all.
+        Above `LARGEST_DENSE` tokens the time depends on it: 1e-3 costs a fraction of 0.
     post : array, shape (n, r) or (r,), optional
         Input of the head at each position; required for a `TangentBasis`, and only allowed for it.
     certificates : bool
-        Keep a proof of each decision (v m + v^2 small integers per distribution and token).
+        Keep a proof of each decision (v m + v^2 small integers per distribution and token). Not above `LARGEST_DENSE`
+        tokens, where `large.solve.solve` keeps the proofs of the tokens that it is asked for.
 
     Returns
     -------
@@ -98,7 +105,8 @@ def reject_set(
     Raises
     ------
     ValueError
-        If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range.
+        If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range, or if
+        certificates of more than `LARGEST_DENSE` tokens are requested.
     """
     p = _distributions(p, len(basis.columns))
     if not 0 <= delta <= LARGEST_DELTA:
@@ -108,16 +116,45 @@ def reject_set(
     normals = _normals(basis, post, len(p))
     n, v = p.shape
     m = basis.columns.shape[1]
+    if certificates and v > LARGEST_DENSE:
+        raise ValueError(
+            f"certificates of {v} tokens are too large to keep (at most {LARGEST_DENSE}); "
+            "`large.solve.solve` keeps those of the tokens named in `witnesses`"
+        )
     kept = Certificates(
         np.full((n, v, m) if certificates else (0, v, m), -1, np.int16),
         np.full((n, v, v) if certificates else (0, v, v), 3, np.int8),
     )
     if math.exp(delta) == 1 or (basis.full and not normals.any()):
         status = np.where(p > 0, simplex.ACCEPTED, simplex.REJECTED)
+    elif v > LARGEST_DENSE:
+        status = _solve_large(basis.columns, normals, p, math.exp(delta), mass_tolerance)
     else:
         status = np.zeros((n, v), np.int8)
         simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, status, kept.basis, kept.rest)
     return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None)
+
+
+def _solve_large(
+    columns: np.ndarray, normals: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float
+) -> np.ndarray:
+    """Status of each token: by `simplex` where few have mass, as after top-k, and else by `large`."""
+    status = np.full(p.shape, simplex.REJECTED, np.int8)
+    none = np.zeros((0, 0, 0), np.int16), np.zeros((0, 0, 0), np.int8)  # no certificates
+    norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
+    for own, normal, row in zip(status, normals, p, strict=True):
+        support = np.flatnonzero(row)
+        if len(support) <= LARGEST_DENSE:
+            few = np.zeros((1, len(support)), np.int8)
+            rows = np.ascontiguousarray(columns[support])
+            simplex.solve(rows, normal[None], row[None, support], bound, mass_tolerance, few, *none)
+            own[support] = few[0]
+        else:
+            found = solve(Constraints(columns, norms, normal), row, bound, mass_tolerance).status
+            own[:] = np.select(
+                [found == REJECTED, found == ACCEPTED], [simplex.REJECTED, simplex.ACCEPTED], simplex.UNDECIDED
+            )
+    return status
 
 
 def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:

@@ -1,0 +1,281 @@
+"""What is proved of one distribution, and the only functions that decide a token.
+
+With z_j = q_j / p_j - 1, token i is rejected if some z in the box [-1, E - 1] has z_i = -1 and sum_j a_j z_j = 0, where
+a_j = p_j u_j and u_j is token j's row of the basis. Any such z is a proof, and so, for the opposite, is any y with
+
+    sum over j != i of max((E - 1) t_j, -t_j) < t_i,      t_j = p_j u_j^T y :
+
+the constraints give t_i z_i = -sum_j t_j z_j, which then stays above -t_i, so z_i > -1. It does not matter how z and y
+were found: in float32, among few tokens, or by guessing. Here each is checked in float64. A z has to keep a distance of
+`MARGIN` from the ends of the box, and what it misses of the constraints has to be so small that a correction within
+that distance repairs it (`Metric.repair`). A y has to leave the same distance, and more if t_i is small beside what it
+is the difference of.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from oversmoothing.bat.large.lewis import Metric, lewis_metric
+
+OPEN, REJECTED, ACCEPTED = 0, 1, 2
+MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of float64
+NOISE = 1e-14  # rounding of t_j, relative to the size of its terms, with room
+NOISE_32 = 2.0**-24  # of one operation in float32
+RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set
+BLOCK = 4096  # rows of the basis that are handled at once, which bounds the memory
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The constraints of one position.
+
+    Attributes
+    ----------
+    columns : float64 array, shape (v, m)
+        Orthonormal basis.
+    norms : float64 array, shape (v,)
+        Norms of its rows.
+    normal : float64 array, shape (m,)
+        Unit vector: the direction of the basis that this position leaves free; or zeros.
+    """
+
+    columns: np.ndarray
+    norms: np.ndarray
+    normal: np.ndarray
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return self.columns.shape[1] - bool(self.normal.any())
+
+    def of(self, tokens: np.ndarray) -> np.ndarray:
+        """Rows u_j of some tokens, (k, m)."""
+        return self.reflect(self.columns[tokens])[:, : self.m]
+
+    def raise_(self, y: np.ndarray) -> np.ndarray:
+        """Combinations y (m, n) of the constraints as combinations of the basis's columns."""
+        return self.reflect(np.pad(y, ((0, self.columns.shape[1] - len(y)), (0, 0))).T).T
+
+    def reflect(self, rows: np.ndarray) -> np.ndarray:
+        """Householder reflection, its own inverse, that makes the normal a multiple of the last unit vector."""
+        if not self.normal.any():
+            return rows
+        mirror = self.normal.copy()
+        mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
+        return rows - np.outer(rows @ mirror, mirror * (2 / (mirror @ mirror)))
+
+
+@dataclass
+class Position:
+    """One distribution and what is proved of it so far.
+
+    Attributes
+    ----------
+    constraints : Constraints
+    p : float64 array, shape (v,)
+    rise : float
+        E - 1, the most that a z may be.
+    status : int8 array, shape (v,)
+        OPEN, REJECTED or ACCEPTED.
+    witnesses : dict
+        For the tokens whose proof is to be kept: z (v,), which is -1 at the token, or y, a combination of the basis's
+        columns; None until then, or if none is needed.
+    """
+
+    constraints: Constraints
+    p: np.ndarray
+    rise: float
+    status: np.ndarray
+    witnesses: dict[int, np.ndarray | None] = field(default_factory=dict)
+
+    @property
+    def most(self) -> float:
+        """Largest size of an entry of z."""
+        return max(1.0, self.rise)
+
+    @property
+    def room(self) -> float:
+        """Distance that z keeps from the nearer end of the box, at least."""
+        return MARGIN * min(1.0, self.rise)
+
+    def mass(self, status: int) -> float:
+        """Probability of the tokens in a state."""
+        return float(self.p[self.status == status].sum())
+
+    def inside(self, z: np.ndarray) -> np.ndarray:
+        """Whether columns z (k, n) keep their distance from the ends of the box (n,)."""
+        return (z.max(axis=0) <= self.rise * (1 - MARGIN)) & (z.min(axis=0) >= MARGIN - 1)
+
+    def decide(self, tokens: np.ndarray, status: int) -> None:
+        """Record a decision that is proved."""
+        self.status[tokens[self.status[tokens] == OPEN]] = status
+
+    def keep(self, token: int, witness: np.ndarray) -> None:
+        """Keep the proof of a decision just taken."""
+        if self.witnesses[token] is None:
+            self.witnesses[token] = witness
+
+
+class WorkingSet:
+    """Tokens that may move, and the metric of their columns. The others stay where they are: a restriction."""
+
+    def __init__(self, position: Position, tokens: np.ndarray, steps: int, start: np.ndarray | None = None) -> None:
+        self.position, self.tokens = position, tokens
+        columns = (position.p[tokens, None] * position.constraints.of(tokens)).T
+        self.metric: Metric = lewis_metric(columns, steps, start)
+        self.p = position.p[tokens]
+        others = np.ones(len(position.p), bool)
+        others[tokens] = False
+        self.tail = np.flatnonzero(others & (position.p > 0))
+        norms = position.constraints.norms
+        self.size = float(position.p @ norms)
+        self.tail_size = float(position.p[self.tail] @ norms[self.tail])
+
+    @property
+    def open(self) -> np.ndarray:
+        """Places of the open tokens."""
+        return np.flatnonzero(self.position.status[self.tokens] == OPEN)
+
+    def reject(self, places: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Try columns z (k, n) over this set as proofs that the tokens at `places` are rejected; z_i is taken as -1.
+
+        Returns
+        -------
+        bool array, shape (n,)
+        """
+        position, own = self.position, (places, np.arange(len(places)))
+        z[own] = 0.0
+        inside = position.inside(z)
+        z[own] = -1.0
+        residuals = np.linalg.norm(self.metric.whitened @ z, axis=0)
+        proved = inside & (self.metric.repair(residuals, self.metric.shares[places], position.most) <= position.room)
+        position.decide(self.tokens[places[proved]], REJECTED)
+        for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
+            position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n]))
+        return proved
+
+    def reject_with_tail(self, place: int, z: np.ndarray, tail: np.ndarray) -> bool:
+        """Try one z, (k,) on this set and `tail` on the tokens outside, as a proof that a token is rejected."""
+        position = self.position
+        z = z.copy()
+        z[place] = 0.0
+        inside = position.inside(np.concatenate([z, tail])[:, None])[0]
+        z[place] = -1.0
+        residual = np.linalg.norm(self.metric.whitened @ z + self.tail_pull(tail[:, None])[:, 0])
+        repair = self.metric.repair(residual[None], self.metric.shares[[place]], position.most)[0]
+        if not (inside and repair <= position.room):
+            return False
+        token = int(self.tokens[place])
+        position.decide(self.tokens[[place]], REJECTED)
+        if token in position.witnesses:
+            position.keep(token, self.everywhere(z, tail))
+        return True
+
+    def reject_slices(self, slices: list[np.ndarray]) -> np.ndarray:
+        """Try to zero whole slices of the tail, each with its own compensation by this set (n,)."""
+        position, metric = self.position, self.metric
+        sums = np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
+        pull = metric.whiten(sums)
+        z = (metric.whitened.T @ pull) / metric.weights[:, None]
+        residuals = np.linalg.norm(metric.whitened @ z - pull, axis=0)
+        proved = position.inside(z) & (metric.repair(residuals, 0, position.most) <= position.room)
+        for n in np.flatnonzero(proved):
+            position.decide(slices[n], REJECTED)
+            for token in set(slices[n].tolist()) & position.witnesses.keys():
+                position.keep(token, self.everywhere(z[:, n], np.where(np.isin(self.tail, slices[n]), -1.0, 0.0)))
+        return proved
+
+    def reject_bulk(self) -> None:
+        """Reject the tokens to which the theorem in `lewis` applies; its proof, with the errors of this metric.
+
+        z misses (b_i - F^-1 a_i + (B diag(1/w) B^T - I) b_i) / (1 - s_i), and what the metric's own error adds.
+        """
+        position, metric = self.position, self.metric
+        left = np.maximum(1 - metric.shares, 1e-300)
+        largest = metric.ratio * metric.lengths / left
+        missed = (metric.skew + metric.defect) * metric.lengths / left
+        repairs = metric.repair(missed, metric.shares, position.most)
+        proved = (largest <= min(1.0, position.rise) * (1 - MARGIN)) & (repairs <= position.room)
+        position.decide(self.tokens[proved], REJECTED)
+        for place in np.flatnonzero(proved & np.isin(self.tokens, list(position.witnesses))):
+            z = metric.whitened.T @ metric.whitened[:, place] / (metric.weights * left[place])
+            z[place] = -1.0
+            position.keep(int(self.tokens[place]), self.everywhere(z))
+
+    def accept(self, places: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Try whitened combinations y (r, n) as proofs that the tokens at `places` are accepted.
+
+        Returns
+        -------
+        float64 array, shape (n,)
+            Upper bounds of the fall of z_i; those below 1 by the margin are proofs.
+        """
+        position, metric = self.position, self.metric
+        y = y / np.maximum(np.linalg.norm(y, axis=0), 1e-300)
+        t = metric.whitened.T @ y
+        inside, own = self.fall(t, places)
+        fall = np.full(len(places), np.inf)
+        maybe = np.flatnonzero(inside < own)
+        if not len(maybe):
+            return fall
+        raw = metric.lift(y[:, maybe], position.constraints.m)
+        raw /= np.linalg.norm(raw, axis=0)
+        exact = metric.factor.T @ raw[metric.rows]  # what `raw` is in the whitened constraints, with its own rounding
+        inside, own = self.fall(metric.whitened.T @ exact, places[maybe])
+        raw = position.constraints.raise_(raw)
+        noise = NOISE * self.size * position.most
+        noise = noise + metric.error(position.most) * np.linalg.norm(exact, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fall[maybe] = np.where(own > 0, (inside + noise + self.tail_fall(raw, np.float32)) / own, np.inf)
+            close = (fall[maybe] >= 1 - MARGIN) & (fall[maybe] < 1.2) & (len(self.tail) > 0)
+            if close.any():
+                exactly = inside[close] + noise[close] + self.tail_fall(raw[:, close], np.float64)
+                fall[maybe[close]] = exactly / own[close]
+        proved = fall[maybe] < 1 - MARGIN
+        tokens = self.tokens[places[maybe[proved]]]
+        position.decide(tokens, ACCEPTED)
+        for n in np.flatnonzero(np.isin(tokens, list(position.witnesses))):
+            position.keep(int(tokens[n]), raw[:, np.flatnonzero(proved)[n]])
+        return fall
+
+    def fall(self, t: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sum over j != i of max((E - 1) t_j, -t_j) on this set, and t_i; t (k, n) is overwritten."""
+        n = np.arange(len(places))
+        own = t[places, n].copy()
+        t[places, n] = 0
+        return self.position.rise * np.maximum(t, 0).sum(axis=0) - np.minimum(t, 0).sum(axis=0), own
+
+    def tail_fall(self, y: np.ndarray, dtype: type) -> np.ndarray:
+        """The same sum over the tail, for unit combinations y of the basis's columns; in float32 an upper bound."""
+        total = np.zeros(y.shape[1])
+        lowered, p = y.astype(dtype), self.position.p.astype(dtype)
+        for start in range(0, len(self.tail), BLOCK):
+            tokens = self.tail[start : start + BLOCK]
+            t = self.position.constraints.columns[tokens].astype(dtype) @ lowered
+            t *= p[tokens, None]
+            total += self.position.rise * np.maximum(t, 0).sum(axis=0, dtype=np.float64)
+            total -= np.minimum(t, 0).sum(axis=0, dtype=np.float64)
+        if dtype is np.float32:
+            total += (len(y) + 8) * NOISE_32 * self.position.most * self.tail_size + 1e-30  # the last for underflow
+        return total
+
+    def tail_products(self, y: np.ndarray) -> np.ndarray:
+        """u_j^T y for the tail, float64 (len(tail), n), for combinations y of the basis's columns."""
+        columns, blocks = self.position.constraints.columns, range(0, len(self.tail), BLOCK)
+        return np.concatenate([columns[self.tail[start : start + BLOCK]] @ y for start in blocks])
+
+    def tail_pull(self, z: np.ndarray) -> np.ndarray:
+        """Whitened sum of a_j z_j over the tail, for columns z (len(tail), n)."""
+        total = np.zeros((self.position.constraints.m, z.shape[1]))
+        for start in range(0, len(self.tail), BLOCK):
+            tokens = self.tail[start : start + BLOCK]
+            moved = self.position.p[tokens, None] * z[start : start + BLOCK]
+            total += self.position.constraints.of(tokens).T @ moved
+        return self.metric.whiten(total)
+
+    def everywhere(self, z: np.ndarray, tail: np.ndarray | float = 0.0) -> np.ndarray:
+        """z of every token of the vocabulary, from its values on this set and on the tail."""
+        whole = np.zeros(len(self.position.p))
+        whole[self.tokens], whole[self.tail] = z, tail
+        return whole

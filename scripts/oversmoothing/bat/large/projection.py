@@ -1,0 +1,99 @@
+"""All open tokens of a working set at once: accelerated projection between the box and the constraints.
+
+For each open token i, the point of the box is sought that is nearest, in the metric of `lewis`, to the plane
+{A z = 0, z_i = -1}, by projected gradient steps with momentum and restarts (Beck and Teboulle 2009; O'Donoghue and
+Candes 2015). A step for all tokens is two products of matrices, in float32. If the projection onto the plane lies in
+the box, it proves that i is rejected; if the two do not meet, the vector between them separates them and proves that i
+is accepted. Both are only proposals, which `WorkingSet.reject` and `WorkingSet.accept` check.
+"""
+
+import numpy as np
+
+from oversmoothing.bat.large.position import OPEN, WorkingSet
+
+WIDTH = 512  # tokens at once
+EVERY = 5  # steps between the tests for acceptance, which cost a product with the whole basis
+SHRINK = 0.01  # the steps aim this share inside the box, so that they arrive in finitely many
+ALONE = 0.9999  # from this share on, the others cannot replace a token
+LIGHTEST = 1e-30  # weight below which float32 holds no direction
+
+Best = dict[int, tuple[float, np.ndarray]]
+
+
+def project(working: WorkingSet, places: np.ndarray, steps: int, tolerance: float) -> Best:
+    """Decide what a number of steps can decide of the tokens at `places`.
+
+    Stops once the open tokens of the position have at most the mass `tolerance`.
+
+    Returns
+    -------
+    dict
+        For tokens that are still open, by id: the lowest bound of their fall and the whitened y that gives it.
+    """
+    places = places[(working.metric.shares[places] < ALONE) & (working.metric.weights[places] > LIGHTEST)]
+    best: Best = {}
+    for start in range(0, len(places), WIDTH):
+        if working.position.mass(OPEN) <= tolerance:
+            break
+        best |= _project(working, places[start : start + WIDTH], steps, tolerance)
+    return {token: found for token, found in best.items() if working.position.status[token] == OPEN}
+
+
+def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float) -> Best:
+    metric, rise = working.metric, np.float32(working.position.rise)
+    whitened = metric.whitened.astype(np.float32)
+    pulls = (metric.whitened / metric.weights).astype(np.float32)
+    weights = metric.weights.astype(np.float32)[:, None]
+    left_over = (1 - metric.shares).astype(np.float32)
+    lowest, highest = np.float32(SHRINK - 1), np.float32(rise * (1 - SHRINK))
+    nearest = np.zeros((len(weights), len(left)), np.float32)
+    ahead, pace = nearest.copy(), np.ones(len(left), np.float32)
+    tried, best = np.full(len(left), np.inf), {}
+    for step in range(1, steps + 1):
+        own = left, np.arange(len(left))
+        ahead[own] = -1
+        missing = -(whitened @ ahead)
+        mine = pulls[:, left]
+        y = missing + whitened[:, left] * (np.einsum("ij,ij->j", mine, missing) / left_over[left])
+        z = pulls.T @ y
+        on_plane = ahead + z
+        on_plane[own] = -1
+        feasible = np.flatnonzero((on_plane.max(axis=0) < rise * np.float32(0.999)) & (on_plane.min(axis=0) >= -1))
+        if len(feasible):
+            working.reject(left[feasible], _exact(working, left[feasible], on_plane[:, feasible]))
+        if step % EVERY == 0 or step == steps:
+            inside, reach = working.fall(z * weights, left)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                falls = np.where(reach > 0, inside / reach, np.inf)
+            good = np.flatnonzero((falls < 1 - 1e-4) & (falls < tried - 0.02))
+            if len(good):
+                tried[good] = falls[good]
+                bounds = working.accept(left[good], y[:, good].astype(np.float64))
+                for n, bound in zip(good.tolist(), bounds.tolist(), strict=True):
+                    token = int(working.tokens[left[n]])
+                    if bound < best.get(token, (np.inf,))[0]:
+                        best[token] = bound, y[:, n].astype(np.float64)
+        new = np.clip(on_plane, lowest, highest)
+        restart = np.einsum("ij,ij->j", (ahead - new) * weights, new - nearest) > 0
+        faster = np.where(restart, 1, (1 + np.sqrt(1 + 4 * pace**2)) / 2).astype(np.float32)
+        ahead = new + np.where(restart, 0, (pace - 1) / faster).astype(np.float32) * (new - nearest)
+        nearest, pace = new, faster
+        keep = working.position.status[working.tokens[left]] == OPEN
+        if not keep.all():
+            nearest, ahead, pace, left, tried = nearest[:, keep], ahead[:, keep], pace[keep], left[keep], tried[keep]
+        if not len(left) or working.position.mass(OPEN) <= tolerance:
+            break
+    return best
+
+
+def _exact(working: WorkingSet, places: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Project again, in float64."""
+    metric, own = working.metric, (places, np.arange(len(places)))
+    z = z.astype(np.float64)
+    z[own] = -1.0
+    missing = -(metric.whitened @ z)
+    mine = metric.whitened[:, places]
+    spare = metric.weights[places] * (1 - metric.shares[places])
+    y = missing + mine * (np.einsum("ij,ij->j", mine, missing) / spare)
+    z += (metric.whitened.T @ y) / metric.weights[:, None]
+    return z

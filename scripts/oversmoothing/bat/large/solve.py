@@ -1,0 +1,160 @@
+"""BAT-reject set of one distribution over a large vocabulary, or a bracket of its mass.
+
+The stages, each on what the ones before left open:
+
+1. A working set of the tokens with the largest columns, in the metric of their Lewis weights (`lewis`).
+2. Slices of the tail outside it are zeroed at once, each compensated by the working set.
+3. The theorem of `lewis` rejects most of the working set.
+4. The metric itself gives a y for each token that the others can hardly replace.
+5. Accelerated projection, all open tokens together (`projection`); once more on a larger working set.
+6. One linear program for each token that is left, the most probable first (`programs`).
+
+It stops once the open tokens have no more mass than asked. No stage decides without a proof (`position`).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from oversmoothing.bat.large.lewis import STEPS
+from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Constraints, Position, WorkingSet
+from oversmoothing.bat.large.programs import decide_one
+from oversmoothing.bat.large.projection import Best, project
+
+LEAST, MOST = 4, 12  # size of the working set in units of m
+BEYOND = 0.03  # mass beyond it that is worth enlarging it for, up to the most
+WIDER = 4  # times the working set of the second projection
+LARGEST = 12_000_000  # numbers in a working set's matrix: 96 MB, of which a few are held
+SLICE = 0.02  # mass of the first slices of the tail
+FIRST_STEPS, MORE_STEPS = 60, 300  # of the projections
+REPLACED = 0.6  # length from which the metric's own y may accept a token
+SHIFTS = (0.0, 0.3, 0.6, 0.9, 1.2)  # of that y towards a quantile, in standard deviations of t_j / p_j
+WIDTH = 256  # tokens at once
+MOST_PROGRAMS = 200  # for one position
+PROGRAM_SIZE = 1.5e9  # products in one step, k m^2, from which programs run on the first working set
+
+
+def solve(
+    constraints: Constraints, p: np.ndarray, bound: float, mass_tolerance: float, witnesses: Sequence[int] = ()
+) -> Position:
+    """Decide the tokens of one distribution until the open ones have at most a given mass.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    p : float64 array, shape (v,)
+        A distribution; zeros are allowed.
+    bound : float
+        E, above 1.
+    mass_tolerance : float
+        More mass stays open only if the methods end.
+    witnesses : sequence of int
+        Tokens whose proofs are to be kept.
+    """
+    rise = bound - 1
+    status = np.where(p * bound > rise, ACCEPTED, np.where(p > 0, OPEN, REJECTED)).astype(np.int8)
+    position = Position(constraints, p, rise, status, dict.fromkeys(map(int, witnesses)))
+    if position.mass(OPEN) <= mass_tolerance:
+        return position
+    working = WorkingSet(position, _first_tokens(position), STEPS)
+    stubborn = _zero_tail(working, mass_tolerance / 4)
+    if position.p[stubborn].sum() > mass_tolerance / 4:
+        working = WorkingSet(position, np.concatenate([working.tokens, stubborn[: 2 * constraints.m]]), STEPS)
+    working.reject_bulk()
+    _accept_directly(working)
+    best = project(working, _worth(working, mass_tolerance / 10), FIRST_STEPS, mass_tolerance)
+    first = working
+    if position.mass(OPEN) > mass_tolerance and len(working.tail):
+        working = _widen(working)
+        working.reject_bulk()
+        best = project(working, _worth(working, mass_tolerance / 10), MORE_STEPS, mass_tolerance)
+        if len(working.tokens) * constraints.m**2 > PROGRAM_SIZE:
+            working, best = first, {}
+    _decide_one_by_one(working, best, mass_tolerance)
+    return position
+
+
+def _first_tokens(position: Position) -> np.ndarray:
+    """Tokens with the largest columns: at least LEAST m, and at most MOST m if there is mass beyond."""
+    score = np.where(position.p > RAREST, position.p * position.constraints.norms, 0.0)
+    m = position.constraints.m
+    most = min(max(MOST * m, 1), int(np.count_nonzero(score)), max(LARGEST // m, LEAST * m))
+    top = np.argpartition(-score, most - 1)[:most]
+    top = top[np.argsort(-score[top], kind="stable")]
+    beyond = 1 - np.cumsum(position.p[top])
+    return top[: max(min(LEAST * m, most), int(np.searchsorted(-beyond, -BEYOND)))]
+
+
+def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
+    """Reject the tail in slices, halving those that resist while their mass is above `spare`.
+
+    Returns
+    -------
+    int array
+        The tokens that still resist, likeliest first.
+    """
+    position = working.position
+    tail = working.tail[position.status[working.tail] == OPEN]
+    tail = tail[np.argsort(-position.p[tail], kind="stable")]
+    cuts = np.flatnonzero(np.diff(np.cumsum(position.p[tail]) // SLICE)) + 1
+    todo = [part for part in np.split(tail, cuts) if len(part)]
+    while todo and position.p[np.concatenate(todo)].sum() > spare:
+        resisting = []
+        for start in range(0, len(todo), WIDTH):
+            some = todo[start : start + WIDTH]
+            proved = working.reject_slices(some)
+            resisting += [part for part, done in zip(some, proved.tolist(), strict=True) if not done]
+        todo = [half for part in resisting if len(part) > 1 for half in np.array_split(part, 2)]
+    return tail[(position.status[tail] == OPEN) & (position.p[tail] > RAREST)]
+
+
+def _accept_directly(working: WorkingSet) -> None:
+    """Try y = M^-1 a_i, moved along the combination that is 1 on every token, so that fewer t_j count in full."""
+    metric, p = working.metric, working.p
+    one = metric.whitened @ (p / metric.weights)
+    places = working.open
+    places = places[metric.lengths[places] > REPLACED]
+    for start in range(0, len(places), WIDTH):
+        some = places[start : start + WIDTH]
+        t = metric.whitened.T @ metric.whitened[:, some]
+        mean = t.sum(axis=0)
+        spread = np.sqrt(np.maximum((t**2 / p[:, None]).sum(axis=0) - mean**2, 0))
+        best, chosen = np.full(len(some), np.inf), np.zeros(len(some))
+        for moved in (0 * mean, *(mean - shift * spread for shift in SHIFTS)):
+            inside, own = working.fall(t - moved * p[:, None], some)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                falls = np.where(own > 0, inside / own, np.inf)
+            chosen = np.where(falls < best, moved, chosen)
+            best = np.minimum(falls, best)
+        good = best < 1
+        if good.any():
+            working.accept(some[good], metric.whitened[:, some[good]] - one[:, None] * chosen[good])
+
+
+def _worth(working: WorkingSet, spare: float) -> np.ndarray:
+    """Places of the open tokens, rarest first, without the rarest that together have at most the mass `spare`."""
+    places = working.open
+    rising = places[np.argsort(working.p[places], kind="stable")]
+    return rising[np.cumsum(working.p[rising]) > spare]
+
+
+def _widen(working: WorkingSet) -> WorkingSet:
+    """Enlarge the working set."""
+    position, tail = working.position, working.tail
+    tail = tail[position.p[tail] > RAREST]
+    score = position.p[tail] * position.constraints.norms[tail]
+    most = min(WIDER * len(working.tokens), max(LARGEST // position.constraints.m, len(working.tokens)))
+    new = tail[np.argsort(-score, kind="stable")[: most - len(working.tokens)]]
+    columns = working.metric.whiten((position.p[new, None] * position.constraints.of(new)).T)
+    start = np.concatenate([working.metric.lengths, np.linalg.norm(columns, axis=0)])
+    return WorkingSet(position, np.concatenate([working.tokens, new]), 2, start)
+
+
+def _decide_one_by_one(working: WorkingSet, best: Best, mass_tolerance: float) -> None:
+    position = working.position
+    places = working.open
+    for place in places[np.argsort(-working.p[places], kind="stable")][:MOST_PROGRAMS].tolist():
+        if position.mass(OPEN) <= mass_tolerance:
+            break
+        known = best.get(int(working.tokens[place]))
+        decide_one(working, place, None if known is None else known[1])
