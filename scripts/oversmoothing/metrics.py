@@ -4,7 +4,8 @@
 with one distribution per row; a metric returns one value per row in the same dtype. The formulas are declared in
 `catalogue.metrics.METRICS`, to which you can add a metric of your own. The workflow calls `score`, which computes
 several metrics at once: the truth's nucleus and entropy once, each decoding's logarithms once, in chunks of rows whose
-temporaries fit in the processor's cache. Everything is written against the array API.
+temporaries fit in the processor's cache, whatever the vocabulary and the number of rows. Everything is written against
+the array API.
 """
 
 import math
@@ -14,6 +15,7 @@ from typing import Any
 
 import array_api_compat as api
 
+from oversmoothing.candidates import LARGE
 from oversmoothing.catalogue.metrics import METRICS, OF_DISTRIBUTIONS, TAU
 from oversmoothing.decoding import Array, Decoder, nucleus
 
@@ -29,7 +31,9 @@ __all__ = [
     "tv",
 ]
 
-_CHUNK = 512  # rows: a temporary takes 512 KiB at v = 256 in float32; with fewer rows Python's overhead shows
+# A chunk. In NumPy a temporary takes 512 KiB in float32 at v = 256 and at any large v; with less, Python's overhead
+# shows. On a GPU a block of few tokens is fastest whole, and at a large v a temporary takes 16 MiB.
+_ROWS, _VALUES, _VALUES_ON_GPU = 512, 1 << 17, 1 << 22
 
 
 def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
@@ -110,7 +114,7 @@ def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
 def entropy(p: Array) -> Array:
     """Shannon entropy in bits, shape (n,), of distributions (n, v); errors are those of `tto`."""
     _check("p", p)
-    return _Truth(p).negative_entropy / -math.log(2)
+    return api.array_namespace(p).astype(_Truth(p).negative_entropy / -math.log(2), p.dtype)
 
 
 def score(
@@ -150,7 +154,7 @@ def score(
     xp = api.array_namespace(p_bn, p_gt)
     n = p_bn.shape[0]
     out = xp.empty((len(decodings), len(metrics), n), dtype=p_bn.dtype, device=api.device(p_bn))
-    rows = _CHUNK if api.is_numpy_array(p_bn) else max(n, 1)  # on a GPU the whole block at once is faster
+    rows = _rows(p_bn)
     for start in range(0, n, rows):
         chunk = slice(start, min(start + rows, n))
         truth, model = _Truth(p_gt[chunk, :], tau), p_bn[chunk, :]
@@ -203,11 +207,16 @@ class _Truth:
         return self.dot(self.p, self.log(self.p))  # nats
 
     def log(self, p: Array) -> Array:
-        """Logarithm that is finite at 0, so that 0 log 0 is 0."""
+        """Logarithm that is finite at 0, so that 0 log 0 is 0; of many tokens in float64, as `dot` needs it."""
+        if p.shape[1] > LARGE:
+            p = self.xp.astype(p, self.xp.float64)
         # Adding the smallest normal number changes no term p log p and is faster than maximum().
         return self.xp.log(p + float(self.xp.finfo(p.dtype).smallest_normal))
 
     def dot(self, a: Array, b: Array) -> Array:
+        """Sum the products in each row; of many tokens in float64, because float32 is off by up to 3e-3 bits there."""
+        if a.shape[1] > LARGE:
+            return self.xp.sum(a * b, axis=1, dtype=self.xp.float64)
         return self.xp.vecdot(a, b)
 
 
@@ -233,8 +242,18 @@ class _Pair:
         return self.truth.log(self.p)
 
     def sum(self, x: Array) -> Array:
-        """Sum each row; in NumPy a product with ones is faster than sum()."""
+        """Sum each row, as `dot` does; in NumPy a product with ones is faster than sum()."""
+        if x.shape[1] > LARGE:
+            return self.xp.sum(x, axis=1, dtype=self.xp.float64)
         return self.xp.matmul(x, self.xp.ones(x.shape[1], dtype=x.dtype, device=api.device(x)))
+
+
+def _rows(p: Array) -> int:
+    """Return the number of rows of a chunk of `p` (n, v), at least 1."""
+    n, v = p.shape
+    if v <= LARGE:
+        return _ROWS if api.is_numpy_array(p) else max(n, 1)
+    return max((_VALUES if api.is_numpy_array(p) else _VALUES_ON_GPU) // v, 1)
 
 
 def _single(name: str, p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:

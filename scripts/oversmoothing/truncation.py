@@ -10,6 +10,8 @@ from typing import Any
 
 import array_api_compat as api
 
+from oversmoothing import candidates
+
 Array = Any  # any array of the array API: NumPy's, torch's, ...
 
 
@@ -83,7 +85,10 @@ def typical(p: Array, mass: float = 0.95) -> Array:
     wide = xp.astype(p, xp.float64)
     logs = xp.log(xp.maximum(wide, smallest(wide)))
     distance = xp.abs(logs - xp.sum(wide * logs, axis=1, keepdims=True))
-    order = xp.argsort(xp.round(distance * 1e9), axis=1, stable=True)  # rounded: 1/2 and 1/4 may tie
+    distance = xp.round(distance * 1e9)  # 1/2 and 1/4 may tie
+    if api.is_numpy_array(p) and p.shape[1] > candidates.LARGE:
+        return renormalised(p, candidates.nearest(wide, distance, mass))
+    order = xp.argsort(distance, axis=1, stable=True)
     row = xp.arange(p.shape[0], device=api.device(p))[:, None]
     before = xp.cumulative_sum(wide[row, order], axis=1) - wide[row, order]
     keep = xp.zeros(p.shape, dtype=xp.bool, device=api.device(p))
