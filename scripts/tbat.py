@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, tbat
+from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, positions_of, read_states, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import run
@@ -32,10 +32,11 @@ def main(job: "Snakemake") -> None:
         rows = ScoreRows(writer, TBAT_SCORES)
         states = read_states(job.input.logits, job.input.get("hidden"))
         for window, p, post in tqdm(states, desc=model, total=count, unit="window", disable=None):
-            where = f"{model}, window {window}"
+            where, at = f"{model}, window {window}", positions_of(len(p), settings["per_window"])
             for decoding, decode in decoders.items():
-                score = tbat(basis, decode(p), settings["delta"], settings["mass_tolerance"], where, post)
-                rows.add(window, None, decoding, score.value, score.low, score.high, score.undecided)
+                entered = None if post is None else post[at]
+                score = tbat(basis, decode(p[at]), settings["delta"], settings["mass_tolerance"], where, entered)
+                rows.add(window, None, decoding, score.value, score.low, score.high, score.undecided, positions=at)
                 undecided += int(score.undecided.sum())
         rows.flush()
     logger.info("%d tokens undecided", undecided)

@@ -118,12 +118,20 @@ class ScoreRows:
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
 
-    def add(self, window: int, truth: str | None, decoding: str, values: np.ndarray, *more: np.ndarray) -> None:
-        """Add the values of one window's bytes, in order, and those of any further columns of the schema."""
+    def add(
+        self,
+        window: int,
+        truth: str | None,
+        decoding: str,
+        values: np.ndarray,
+        *more: np.ndarray,
+        positions: np.ndarray | None = None,
+    ) -> None:
+        """Add the values at all positions of a window, or at some, and those of any further columns of the schema."""
         rows = len(values)
         columns = [
             pa.array(np.full(rows, window, np.int32)),
-            pa.array(np.arange(rows, dtype=np.int32)),
+            pa.array(np.arange(rows, dtype=np.int32) if positions is None else positions.astype(np.int32)),
             pa.array([truth] * rows, pa.string()).dictionary_encode().cast(NAME),
             pa.array([decoding] * rows, pa.string()).dictionary_encode().cast(NAME),
             pa.array(values.astype(np.float32)),

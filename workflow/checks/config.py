@@ -122,7 +122,12 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
             elif key == "byte_offset" and key in entry and entry.get("layout") == "evabyte":
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's is known"
-        if over_bytes(config) and "bos" in entry and "hub" in entry and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
+        if (
+            over_bytes(config)
+            and "bos" in entry
+            and "hub" in entry
+            and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte")
+        ):
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):

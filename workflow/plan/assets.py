@@ -26,7 +26,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         for source, revision in wanted
     }
     if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
-        source = {"folder": str(folder)} if (folder := as_folder(own[0])) else {"repository": own[0], "revision": own[1]}
+        source = (
+            {"folder": str(folder)} if (folder := as_folder(own[0])) else {"repository": own[0], "revision": own[1]}
+        )
         found[name] = settings(**source, part="tokenizer")
     return found | {one.asset: one.source for one in revisions(config).values()}
 

@@ -39,7 +39,9 @@ def files(results: str) -> dict[str, str]:
 def read_by_models(results: str, over_bytes: bool) -> dict[str, str]:
     """Files of the training and the validation split as models read them, and their manifest."""
     folder = f"{results}/{'corpus' if over_bytes else 'tokens'}"
-    return {split: f"{folder}/{split}.bin" for split in ("train", "validation")} | {"manifest": f"{folder}/manifest.json"}
+    return {split: f"{folder}/{split}.bin" for split in ("train", "validation")} | {
+        "manifest": f"{folder}/manifest.json"
+    }
 
 
 def states(config: Mapping[str, Any]) -> str | None:

@@ -7,6 +7,7 @@ Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Ta
 
 rule argmaxability:
     input:
+        **({"hidden": HIDDEN} if STATES else {}),
         weights=head_of,
     output:
         f"{RESULTS}/argmaxability/{{model}}.parquet",

@@ -45,6 +45,7 @@ rule tbat:
             delta=TBAT["delta"],
             condition=TBAT["condition"],
             mass_tolerance=TBAT["mass_tolerance"],
+            per_window=TBAT["per_window"],
             decodings=config["decodings"],
         ),
     script:

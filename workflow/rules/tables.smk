@@ -146,19 +146,21 @@ if config["svd_ranks"]:
             ),
 
 
-rule tbat_approximation_table:
-    input:
-        scores=scores(["tbat_approximation"], FAMILY),
-    output:
-        **table(
-            "tbat_approximation",
-            category="4 Oversmoothing",
-            label="Beyond the thesis: TBAT with approximated heads",
-        ),
-    params:
-        settings=settings(
-            **config["statistics"],
-            models=plan.thesis.rows(config, "family", ["tbat"]),
-        ),
-    script:
-        "../../scripts/tbat_approximation_table.py"
+if TBAT["approximations"]:
+
+    rule tbat_approximation_table:
+        input:
+            scores=scores(["tbat_approximation"], FAMILY),
+        output:
+            **table(
+                "tbat_approximation",
+                category="4 Oversmoothing",
+                label="Beyond the thesis: TBAT with approximated heads",
+            ),
+        params:
+            settings=settings(
+                **config["statistics"],
+                models=plan.thesis.rows(config, "family", ["tbat"]),
+            ),
+        script:
+            "../../scripts/tbat_approximation_table.py"
