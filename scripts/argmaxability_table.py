@@ -9,12 +9,13 @@ from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published_sets
+from oversmoothing.samples.page import namer
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
-TITLE = "Unargmaxable bytes by rank of what enters the LM head (Tables B.1 and B.2)."
+TITLE = "Unargmaxable {} by rank of what enters the LM head (Tables B.1 and B.2)."
 
 
 def main(job: "Snakemake") -> None:
@@ -23,7 +24,9 @@ def main(job: "Snakemake") -> None:
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
     published = read_published_sets(job.input.published)
     table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
-    write_table(job.output, table, argmaxability_page(table, TITLE))
+    vocabulary = job.input.get("vocabulary")
+    name_of, unit = (namer(vocabulary), "tokens") if vocabulary else (None, "bytes")
+    write_table(job.output, table, argmaxability_page(table, TITLE.format(unit), name_of))
 
 
 if __name__ == "__main__":

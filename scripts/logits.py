@@ -36,8 +36,8 @@ def main(job: "Snakemake") -> None:
     longest = max(len(prompt) + len(scored) for prompt, scored in zip(*window_tokens(windows), strict=True))
     if longest - 1 > config.block:  # the last one is scored but not read
         raise UserError(
-            f"{job.input.windows}: a window has {longest} {'tokens' if states else 'bytes'}, and the block of {name} is "
-            f"{config.block}; shorten `windows`, or the prompt in `showcase`"
+            f"{job.input.windows}: a window has {longest} {'tokens' if states else 'bytes'}, and the block of {name} "
+            f"is {config.block}; shorten `windows`, or the prompt in `showcase`"
         )
     made_by = provenance(settings, model=name, **compute.facts)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)

@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from oversmoothing.byte_names import byte_name
+from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.style import RIGHT, WRONG, legend, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
-from oversmoothing.samples.page import label, visible
+from oversmoothing.samples.page import label, namer, visible
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -28,9 +28,10 @@ NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first
 COLUMNS = 3
 TRUTH: dict[str, Any] = {"color": "black", "linewidth": 1.6}
+LONGEST = 4  # characters of a name that stands upright
 OTHERS = "all\nothers"
 EXPLAINED = (
-    "Lower is better. TTO: probability beyond the truth's on bytes outside its nucleus (its likeliest bytes); "
+    "Lower is better. TTO: probability beyond the truth's on {unit}s outside its nucleus (its likeliest {unit}s); "
     "NSMD: what the nucleus lacks;"
 )
 AGAINST = "a truth: what models are held against"
@@ -43,11 +44,21 @@ def main(job: "Snakemake") -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
     table = read_csv(job.input.table)
     scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
-    write_figure(draw(p, settings["models"], scores, prompt, target, settings["title"]), job.output)
+    vocabulary = job.input.get("vocabulary")
+    unit = "token" if vocabulary else "byte"
+    title = settings["title"].format(unit=unit)
+    write_figure(draw(p, settings["models"], scores, prompt, target, title, namer(vocabulary), unit), job.output)
 
 
 def draw(
-    p: pd.DataFrame, models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, prompt: bytes, target: int, title: str
+    p: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    scores: pd.DataFrame,
+    prompt: bytes,
+    target: int,
+    title: str,
+    name_of: Namer = byte_name,
+    unit: str = "byte",
 ) -> Figure:
     """Draw one panel per model, with the same bytes in the same order on the same scale.
 
@@ -62,8 +73,11 @@ def draw(
         heads, which have none (as in the thesis).
     prompt : bytes
     target : int
-        The byte that follows.
+        The byte or token that follows.
     title : str
+    name_of : callable
+        From a byte or a token to its name.
+    unit : {"byte", "token"}
     """
     truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
     p = p[[model["model"] for model in models]]
@@ -76,21 +90,21 @@ def draw(
         panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).ravel()
         for axes, model in zip(panels, models, strict=False):
             own = model["kind"] == "truth"
-            _panel(axes, p[model["model"]], None if own else truth, named, target)
+            _panel(axes, p[model["model"]], None if own else truth, named, target, name_of)
             name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
             _heading(axes, name, AGAINST if own else _printed(scores.loc[model["model"]]))
         for axes in panels[len(models) :]:
             axes.remove()
         for axes in panels[::COLUMNS]:
             axes.set_ylabel("probability")
-        heading = _title(title, prompt, target)
+        heading = _title(title, prompt, name_of(target))
         figure.suptitle(heading, x=0.01, ha="left", fontsize=11, linespacing=1.35, parse_math=False)
         entries = [
-            Patch(label=f"{byte_name(target)}, which follows", **RIGHT),
-            Patch(label="other bytes", **WRONG),
+            Patch(label=f"{name_of(target)}, which follows", **RIGHT),
+            Patch(label=f"other {unit}s", **WRONG),
             Line2D([], [], label="the truth" if _one(models) else "mean of the truths", **TRUTH),
         ]
-        legend(figure, entries, title=_legend(models, scores), loc="outside lower left", alignment="left")
+        legend(figure, entries, title=_legend(models, scores, unit), loc="outside lower left", alignment="left")
     return figure
 
 
@@ -114,7 +128,7 @@ def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
     return [int(byte) for byte in truth[chosen].sort_values(ascending=False, kind="stable").index]
 
 
-def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int) -> None:
+def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int, name_of: Namer) -> None:
     heights = [*p[named], p.drop(named).sum()]
     place = np.arange(len(heights))
     looks = [RIGHT if byte == target else WRONG for byte in named] + [WRONG]
@@ -123,8 +137,9 @@ def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], 
     if truth is not None:
         axes.hlines([*truth[named], truth.drop(named).sum()], place - 0.46, place + 0.46, **TRUTH)
     at = named.index(target)
-    names = [byte_name(byte) for byte in named] + [OTHERS]
-    axes.set_xticks(place, names, fontsize=8, parse_math=False)
+    names = [name_of(own) for own in named] + [OTHERS]
+    turned = any(len(name) > LONGEST for name in names[:-1])
+    axes.set_xticks(place, names, fontsize=8, parse_math=False, rotation=90 if turned else 0)
     red: dict[str, Any] = {"color": RIGHT["facecolor"], "weight": "bold"}
     axes.get_xticklabels()[at].set(**red)
     known = f"{names[at]}: {heights[at]:.3f}"
@@ -144,18 +159,18 @@ def _printed(scores: pd.Series) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _title(title: str, prompt: bytes, target: int) -> str:
-    text = f"“{visible(prompt)}”, and {byte_name(target)} follows."
+def _title(title: str, prompt: bytes, target: str) -> str:
+    text = f"“{visible(prompt)}”, and {target} follows."
     return "\n".join([title, *textwrap.wrap(text, 130, break_on_hyphens=False)])
 
 
-def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> str:
+def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, unit: str) -> str:
     second = "TV and KL (in nats): distance from the truth."
     if "tbat" in scores.columns:
-        second += " TBAT: probability on bytes of which the head cannot rule out that the truth gives them none."
+        second += f" TBAT: probability on {unit}s of which the head cannot rule out that the truth gives them none."
     averaged = [METRICS[metric].name for metric in scores if METRICS[metric].formula]
     third = [] if _one(models) else [f"{', '.join(averaged[:-1])} and {averaged[-1]} are means over the truths."]
-    return "\n".join([EXPLAINED, second, *third])
+    return "\n".join([EXPLAINED.format(unit=unit), second, *third])
 
 
 def _one(models: Sequence[Mapping[str, Any]]) -> bool:

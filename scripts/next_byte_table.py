@@ -7,11 +7,12 @@ from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.jobs import run
 from oversmoothing.next_byte import next_byte_page, next_byte_table, read_distributions, read_scores
 from oversmoothing.page_formats import write_table
+from oversmoothing.samples.page import namer
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
-TITLE = "The byte after a prompt, by model (beside Figures 4.1 and 7.1)."
+TITLE = "The {unit} after a prompt, by model (beside Figures 4.1 and 7.1)."
 
 
 def main(job: "Snakemake") -> None:
@@ -21,8 +22,10 @@ def main(job: "Snakemake") -> None:
     logits = {Path(path).stem: path for path in job.input.logits}
     scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
     targets = [target for _, target in prompts]
-    table = next_byte_table(settings["names"], targets, read_distributions(logits), scores, settings["models"])
-    write_table(job.output, table, next_byte_page(table, TITLE, [prompt for prompt, _ in prompts]))
+    vocabulary = job.input.get("vocabulary")
+    p, texts, unit = read_distributions(logits), [prompt for prompt, _ in prompts], "token" if vocabulary else "byte"
+    table = next_byte_table(settings["names"], targets, p, scores, settings["models"], namer(vocabulary))
+    write_table(job.output, table, next_byte_page(table, TITLE.format(unit=unit), texts, unit))
 
 
 if __name__ == "__main__":

@@ -16,15 +16,17 @@ from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import completion, read_distributions
 from oversmoothing.samples.page import label, visible
+from oversmoothing.tokens.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
+BYTES = [bytes([byte]) for byte in range(256)]
 SHOWN = 8  # completions with a bar of their own; the others share one
 LONGEST = 60  # bytes of the prompt in the title
 OTHERS = "all others"
 EXPLAINED = (
-    "Oversmoothing is probability on bytes that should have none.\n"
+    "Oversmoothing is probability on {unit}s that should have none.\n"
     "Of the family, model A does most of it and model B least, by mean TTO over all windows."
 )
 
@@ -35,7 +37,9 @@ def main(job: "Snakemake") -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
     chosen = [models[name] for name in extremes(read_csv(job.input.table), list(models))]
-    write_figure(draw(p, chosen, prompt, target), job.output)
+    vocabulary = job.input.get("vocabulary")
+    texts, unit = (read_vocabulary(vocabulary).texts, "token") if vocabulary else (BYTES, "byte")
+    write_figure(draw(p, chosen, prompt, target, texts, unit), job.output)
 
 
 def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
@@ -53,7 +57,14 @@ def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([means.idxmax(), means.idxmin()]))
 
 
-def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, target: int) -> Figure:
+def draw(
+    p: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    prompt: bytes,
+    target: int,
+    texts: Sequence[bytes] = BYTES,
+    unit: str = "byte",
+) -> Figure:
     """Draw how two models complete a word.
 
     Parameters
@@ -64,13 +75,16 @@ def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, ta
         ``model``, ``kind``, ``rank`` of the one or two to draw, the one that oversmooths most first.
     prompt : bytes
     target : int
-        The byte that follows.
+        The byte or token that follows.
+    texts : sequence of bytes, of length v
+        The text of each byte or token.
+    unit : {"byte", "token"}
     """
     p = p[[model["model"] for model in models]]
     falling = p.mean(axis=1).sort_values(ascending=False, kind="stable").index
     shown = [target, *(int(byte) for byte in falling if byte != target)][:SHOWN]
     shares = pd.concat([p.loc[shown], p.drop(shown).sum().to_frame(OTHERS).T])
-    names = [completion(prompt, byte) for byte in shown] + [OTHERS]
+    names = [completion(prompt, texts[own]) for own in shown] + [OTHERS]
     with style():
         figure = Figure(figsize=(9, 4.8), layout=ConstrainedLayoutEngine(h_pad=0.1))
         panels = figure.subplots(1, len(models), sharex=True, squeeze=False).ravel()
@@ -78,14 +92,14 @@ def draw(p: pd.DataFrame, models: Sequence[Mapping[str, Any]], prompt: bytes, ta
             own = shares[model["model"]].to_numpy()
             _bars(axes, own, names)
             axes.set_title(f"Model {letter}: {label(model)}", weight="bold", pad=22, parse_math=False)
-            wrong = f"{100 * own[1:].sum():.0f} % of its probability lies on other bytes"
+            wrong = f"{100 * own[1:].sum():.0f} % of its probability lies on other {unit}s"
             axes.text(0, 1.03, wrong, transform=axes.transAxes, fontsize=9, parse_math=False)
         panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
         text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"
-        title = f"“{text}” continues with {completion(b'', target)}. What do two models predict?"
+        title = f"“{text}” continues with {completion(b'', texts[target])}. What do two models predict?"
         figure.suptitle(title, x=0.01, ha="left", parse_math=False)
         if len(models) > 1:
-            figure.supxlabel(EXPLAINED, x=0.01, ha="left", fontsize=9, linespacing=1.4)
+            figure.supxlabel(EXPLAINED.format(unit=unit), x=0.01, ha="left", fontsize=9, linespacing=1.4)
     return figure
 
 

@@ -1,5 +1,9 @@
 """Names of byte values, as in the thesis's chart of UTF-8 bytes (Figure A.1)."""
 
+from collections.abc import Callable
+
+Namer = Callable[[int], str]  # from a byte or a token to its name
+
 _CONTROLS = """
     NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI
     DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US

@@ -99,7 +99,8 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
                 raise UserError(f"{own}: a head of {d} columns, but states of {states.shape[1]}; run again")
             logits = np.empty((len(states), v), np.float32)
             for start in range(0, v, ROWS):
-                logits[:, start : start + ROWS] = states @ head[start : start + ROWS].astype(np.float32).T
+                end = min(start + ROWS, v)
+                np.matmul(states, head[start:end].astype(np.float32).T, out=logits[:, start:end])
             if BIAS in file.keys():  # noqa: SIM118 (not a dict)
                 logits += file.get_tensor(BIAS)
     except (SafetensorError, OSError) as error:

@@ -12,18 +12,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oversmoothing.byte_names import SPACE, byte_name
+from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logits_of, stored_column
 from oversmoothing.metrics import softmax
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal
 from oversmoothing.published import listed
-from oversmoothing.samples.page import label, last_word, visible
+from oversmoothing.samples.page import OPEN_BOX, label, last_word, visible
 from oversmoothing.store.parquet import read_table
 
 DECODING = "pure"
-OPEN_BOX = "\N{OPEN BOX}"  # a visible space
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
@@ -73,8 +72,9 @@ def next_byte_table(
     distributions: Sequence[pd.DataFrame],
     scores: Mapping[tuple[str, str], pd.Series],
     models: Sequence[Mapping[str, Any]],
+    name_of: Namer = byte_name,
 ) -> pd.DataFrame:
-    """Correct byte after each prompt, its probability and place, and the scores, by model.
+    """Correct byte or token after each prompt, its probability and place, and the scores, by model.
 
     Parameters
     ----------
@@ -88,6 +88,8 @@ def next_byte_table(
         As `read_scores` returns them; a model without a score in a metric is absent.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
+    name_of : callable
+        From a byte or a token to its name.
 
     Returns
     -------
@@ -108,10 +110,10 @@ def next_byte_table(
                     "prompt": name,
                     **{key: model[key] for key in ("model", "kind", "rank", "seed")},
                     "decoding": DECODING,
-                    "next": byte_name(target),
+                    "next": name_of(target),
                     "p_next": own[target],
                     "place": 1 + int((own > own[target]).sum()),
-                    "top": byte_name(top),
+                    "top": name_of(top),
                     "p_top": own[top],
                     **{metric: np.nan if values is None else values[window] for metric, values in found.items()},
                 }
@@ -119,37 +121,37 @@ def next_byte_table(
     return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
 
 
-def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes]) -> Page:
+def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], unit: str = "byte") -> Page:
     """Page with a section per prompt and a row per model."""
     sections = [
-        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part))
+        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part, unit))
         for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True)
     ]
     metrics = [metric for metric in METRICS if metric in table]
     averaged = [METRICS[metric].label for metric in metrics if metric in AGAINST_TRUTHS]
     legend = [
-        "p(right byte) is the probability that a model gives to the byte that really follows; its place is 1 where no "
-        "byte is more probable",
+        f"p(right {unit}) is the probability that a model gives to the {unit} that really follows; its place is 1 "
+        f"where no {unit} is more probable",
         f"{listed(averaged)}: means over the truths" if averaged else "",
         directions(METRICS[metric].better for metric in metrics),
-        "Scores are of a single byte: to compare models, take the tables over all windows",
+        f"Scores are of a single {unit}: to compare models, take the tables over all windows",
     ]
     return Page(title, sections, [sentence for sentence in legend if sentence])
 
 
-def completion(prompt: bytes, byte: int) -> str:
-    """Last word of a prompt followed by a byte, in visible characters: water, wate␣, wate⟨C3⟩."""
-    return visible(last_word(prompt)) + (OPEN_BOX if byte == SPACE else visible(bytes([byte])))
+def completion(prompt: bytes, following: bytes) -> str:
+    """Last word of a prompt followed by a byte or a token, in visible characters: water, wate␣, wate⟨C3⟩."""
+    return visible(last_word(prompt)) + visible(following).replace(" ", OPEN_BOX)
 
 
-def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, unit: str) -> list[dict[str, Cell]]:
     rows = []
     for row in part.to_dict("records"):
         cells: dict[str, Cell] = {
             "model": label({**row, "rank": None if pd.isna(row["rank"]) else row["rank"]}),
-            "p(right byte)": Value(row["p_next"]),
+            f"p(right {unit})": Value(row["p_next"]),
             "place": Value(row["place"], decimals=0),
-            "most probable": Bytes(row["top"]),
+            "most probable": Bytes(row["top"]) if unit == "byte" else literal(row["top"]),
             "its probability": Value(row["p_top"]),
         }
         for name, metric in METRICS.items():

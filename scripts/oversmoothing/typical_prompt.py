@@ -1,20 +1,25 @@
 """A prompt from the evaluation text on which the truth is sure, chosen by rule rather than by eye."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import softmax
-from oversmoothing.store.parquet import read_table
+
+Decode = Callable[[Sequence[int]], bytes]
 
 SURE = 0.9  # probability that the truth gives the byte that follows
 REACH = 40  # scored bytes of each window that are considered, so that prompts fit into a figure's title
 
 
-def typical_prompt(windows: str | Path, truth: str | Path, family: Sequence[str | Path]) -> tuple[bytes, bytes]:
+def typical_prompt(
+    windows: str | Path, truth: str | Path, family: Sequence[str | Path], decode: Decode = bytes
+) -> tuple[bytes, bytes]:
     """Choose a prompt on which the truth is sure and each model of the family does as it does on average.
 
     Candidates are the bytes, inside words, of which the truth is sure (`SURE`); if it is sure of none, the one of which
@@ -27,6 +32,8 @@ def typical_prompt(windows: str | Path, truth: str | Path, family: Sequence[str 
         The windows; of each, the first `REACH` scored bytes are considered.
     truth, family : paths
         Logits of the windows, by the truth and by each model.
+    decode : callable
+        From tokens to their text; the tokens of a byte-level model are its bytes.
 
     Returns
     -------
@@ -38,12 +45,13 @@ def typical_prompt(windows: str | Path, truth: str | Path, family: Sequence[str 
     UserError
         If there is no byte inside a word, or a file is missing or damaged.
     """
-    texts = read_table(windows, ["prompt", "scored"]).to_pylist()
+    table = read_windows(windows)
+    texts = [_parts(table, window, decode) for window in range(len(table))]
     inside = [
         (window, position)
-        for window, text in enumerate(texts)
-        for position in range(min(REACH, len(text["scored"])))
-        if _in_word(text["prompt"] + text["scored"], len(text["prompt"]) + position)
+        for window, (prompt, scored) in enumerate(texts)
+        for position in range(min(REACH, len(scored)))
+        if _in_word(b"".join([prompt, *scored[:position]]), scored[position])
     ]
     if not inside:
         raise UserError(f"{windows}: no byte inside a word to show; write prompts of your own into `showcase`")
@@ -53,13 +61,19 @@ def typical_prompt(windows: str | Path, truth: str | Path, family: Sequence[str 
     of_models = np.array([_of_following(path, len(texts))[places][candidates] for path in family])
     distance = ((of_models - of_models.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
     window, position = np.array(inside)[candidates][distance.argmin()]
-    prompt, scored = texts[window]["prompt"], texts[window]["scored"]
-    return prompt + scored[:position], scored[position : position + 1]
+    prompt, scored = texts[window]
+    return b"".join([prompt, *scored[:position]]), scored[position]
 
 
-def _in_word(text: bytes, place: int) -> bool:
-    """Whether the byte and the one before it are ASCII letters."""
-    return text[place - 1 : place + 1].isalpha()
+def _parts(windows: pa.Table, window: int, decode: Decode) -> tuple[bytes, list[bytes]]:
+    """Text of a window's prompt, and of each of its scored bytes or tokens."""
+    (prompt,), (scored,) = window_tokens(windows.slice(window, 1))
+    return decode(prompt.tolist()), [decode([own]) for own in scored.tolist()]
+
+
+def _in_word(before: bytes, text: bytes) -> bool:
+    """Whether a byte or a token, and the byte before it, are ASCII letters."""
+    return before[-1:].isalpha() and text.isalpha()
 
 
 def _of_following(logits: str | Path, windows: int) -> np.ndarray:

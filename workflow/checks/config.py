@@ -101,7 +101,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         if from_hub and over_bytes(config):
             yield f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}"
         if "vocabulary" in entry and not over_bytes(config):
-            yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; tokens have unused ones of their own"
+            yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; remove the entry"
     if all({"head", "backward_rank", "head_gradient", "vocabulary"} & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
@@ -122,12 +122,8 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
             elif key == "byte_offset" and key in entry and entry.get("layout") == "evabyte":
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's is known"
-        if (
-            over_bytes(config)
-            and "bos" in entry
-            and "hub" in entry
-            and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte")
-        ):
+        given = over_bytes(config) and "bos" in entry and "hub" in entry
+        if given and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):

@@ -87,6 +87,8 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
         if "hub" in member:
             found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
     found += [_truth(config, entry) for entry in config["truths"]]
+    if not over_bytes(config):  # the thesis's models read bytes
+        found = [replace(model, published_as=None) for model in found]
     names = [model.name for model in found]
     for name in names:
         if names.count(name) > 1:
@@ -109,7 +111,7 @@ def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
             for rank in config["retrained"]["ranks"]
             if full and rank <= (full.rank or 0)
         ]
-    return {head.name: head for head in heads}
+    return {head.name: head if over_bytes(config) else replace(head, published_as=None) for head in heads}
 
 
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:

@@ -8,6 +8,7 @@ from typing import Any
 from oversmoothing.catalogue.decoders import DELTA
 from oversmoothing.catalogue.metrics import METRICS, TAU
 from plan.models import by_name
+from plan.tokens import over_bytes
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
@@ -78,7 +79,8 @@ def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[s
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
     if published != {"EvaByte", "NanoGPT 300M"}:
         differs["truth"] = None
-    return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
+    name = "mean" if over_bytes(config) else None
+    return {"model": "all truths", "rank": None, "seed": None, "published_as": name, "differs": list(differs)}
 
 
 def _is_thesis_recipe(training: Mapping[str, Any]) -> bool:

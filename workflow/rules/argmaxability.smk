@@ -1,4 +1,4 @@
-"""Bytes that a model can never predict, whatever its input.
+"""Bytes or tokens that a model can never predict, whatever its input.
 
 Needs: the weights of the family; the thesis's sets under resources/published/.
 Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Tables B.1 and B.2).
@@ -21,13 +21,14 @@ rule argmaxability:
 
 rule argmaxability_table:
     input:
+        **VOCABULARY,
         classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY),
         published=published("b")[0],
     output:
         **table(
             "argmaxability",
             category="4 Oversmoothing",
-            label="Tables B.1, B.2: unargmaxable bytes",
+            label=f"Tables B.1, B.2: unargmaxable {UNIT}s",
         ),
     params:
         settings=settings(models=plan.thesis.rows(config, "family")),

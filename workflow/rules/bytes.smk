@@ -1,7 +1,7 @@
-"""For each byte: how often it is a model's argmax, and how much the model oversmooths where it is the correct one.
+"""For each byte or token: how often it is a model's argmax, and its oversmoothing where it is the correct one.
 
 Needs: logits of the truths and the family, the family's NSMD; the training text for the chart.
-Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}; figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
+Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}, over tokens tables/tokens; over bytes figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
 figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
 """
 
@@ -33,15 +33,16 @@ use rule bytes as bytes_truth with:
 
 rule bytes_table:
     input:
-        expand(
+        **VOCABULARY,
+        sums=expand(
             f"{RESULTS}/bytes/{{model}}.parquet",
             model=[row["model"] for row in BY_BYTE],
         ),
     output:
         **table(
-            "bytes",
+            "bytes" if OVER_BYTES else "tokens",
             category="4 Oversmoothing",
-            label="Beside Figures 4.2, 4.3: byte by byte",
+            label=f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}",
         ),
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
@@ -49,41 +50,43 @@ rule bytes_table:
         "../../scripts/bytes_table.py"
 
 
-rule byte_oversmoothing_figure:
-    input:
-        f"{RESULTS}/tables/bytes.csv",
-    output:
-        **figure(
-            "byte_oversmoothing",
-            category="4 Oversmoothing",
-            label="Figure 4.2: oversmoothing by byte",
-        ),
-    params:
-        settings=settings(models=BY_BYTE, truth=TRUTHS[0]),
-    script:
-        "../../scripts/byte_oversmoothing_figure.py"
+if OVER_BYTES:
 
+    rule byte_oversmoothing_figure:
+        input:
+            f"{RESULTS}/tables/bytes.csv",
+        output:
+            **figure(
+                "byte_oversmoothing",
+                category="4 Oversmoothing",
+                label="Figure 4.2: oversmoothing by byte",
+            ),
+        params:
+            settings=settings(models=BY_BYTE, truth=TRUTHS[0]),
+        script:
+            "../../scripts/byte_oversmoothing_figure.py"
 
-rule argmax_frequency_figure:
-    input:
-        f"{RESULTS}/tables/bytes.csv",
-    output:
-        **figure(
-            "argmax_frequency",
-            category="4 Oversmoothing",
-            label="Figure 4.3: argmaxes by byte",
-        ),
-    params:
-        settings=settings(models=BY_BYTE, truths=TRUTHS),
-    script:
-        "../../scripts/argmax_frequency_figure.py"
+    rule argmax_frequency_figure:
+        input:
+            f"{RESULTS}/tables/bytes.csv",
+        output:
+            **figure(
+                "argmax_frequency",
+                category="4 Oversmoothing",
+                label="Figure 4.3: argmaxes by byte",
+            ),
+        params:
+            settings=settings(models=BY_BYTE, truths=TRUTHS),
+        script:
+            "../../scripts/argmax_frequency_figure.py"
 
-
-rule utf8_bytes_figure:
-    input:
-        training=ancient(CORPUS["train"]),
-        manifest=MANIFEST,
-    output:
-        **figure("utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"),
-    script:
-        "../../scripts/utf8_bytes_figure.py"
+    rule utf8_bytes_figure:
+        input:
+            training=ancient(CORPUS["train"]),
+            manifest=MANIFEST,
+        output:
+            **figure(
+                "utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"
+            ),
+        script:
+            "../../scripts/utf8_bytes_figure.py"

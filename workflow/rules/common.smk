@@ -47,6 +47,7 @@ CORPUS = {
 }
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 OVER_BYTES = plan.tokens.over_bytes(config)
+UNIT = "byte" if OVER_BYTES else "token"
 TOKENS = {} if OVER_BYTES else plan.tokens.files(RESULTS)
 VOCABULARY = {key: path for key, path in TOKENS.items() if key == "vocabulary"}
 READ = plan.tokens.read_by_models(RESULTS, OVER_BYTES)  # splits, as models read them

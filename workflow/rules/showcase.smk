@@ -20,6 +20,7 @@ wildcard_constraints:
 
 rule draw_showcase:
     input:
+        **TOKENS,
         **(
             {
                 "windows": WINDOWS,
@@ -63,7 +64,9 @@ use rule hub_logits as showcase_hub_logits with:
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
         settings=lambda wildcards: settings(
-            **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
+            **plan.tokens.inference(config)
+            | MODELS[wildcards.model].hub
+            | {"batch": 1}
         ),
         device=DEVICE,
         adapters=fingerprint("oversmoothing/truths/load.py"),
@@ -107,6 +110,7 @@ use rule tbat as showcase_tbat with:
 
 rule next_byte_table:
     input:
+        **VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
@@ -137,6 +141,7 @@ rule next_byte_table:
 
 rule next_byte_figure:
     input:
+        **VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
@@ -152,7 +157,7 @@ rule next_byte_figure:
         ),
     params:
         settings=settings(
-            title="The byte after a prompt: what each model expects, by rank of what enters its LM head",
+            title="The {unit} after a prompt: what each model expects, by rank of what enters its LM head",
             models=rows(SHOWN, "truth", "family"),
         ),
         window=lambda wildcards: PROMPTS.index(wildcards.prompt),
@@ -164,6 +169,7 @@ if config["svd_ranks"]:
 
     use rule next_byte_figure as next_byte_svd_figure with:
         input:
+            **VOCABULARY,
             windows=f"{SHOWCASE}/windows.parquet",
             logits=expand(
                 f"{SHOWCASE}/logits/{{model}}.parquet",
@@ -181,7 +187,7 @@ if config["svd_ranks"]:
             ),
         params:
             settings=settings(
-                title="The byte after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
+                title="The {unit} after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
                 models=rows(
                     plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
                 ),
@@ -191,6 +197,7 @@ if config["svd_ranks"]:
 
 rule oversmoothing_illustrated:
     input:
+        **VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",

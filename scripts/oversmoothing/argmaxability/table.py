@@ -6,14 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.byte_names import byte_name
-from oversmoothing.page import Bytes, Cell, Page, Section, model_cells
+from oversmoothing.byte_names import Namer, byte_name
+from oversmoothing.page import Bytes, Cell, Page, Section, literal, model_cells
 from oversmoothing.published import caveats, that_matter
 
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3
+LISTED = 12  # tokens that a row names
 
 
 def argmaxability_table(
@@ -70,24 +71,24 @@ def argmaxability_table(
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
-def argmaxability_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with one row per model and condition; bytes are listed by name."""
+def argmaxability_page(table: pd.DataFrame, title: str, name_of: Namer | None = None) -> Page:
+    """Page with one row per model and condition; bytes are listed by name, and with `name_of` the first tokens."""
     several_seeds = table.seed.nunique() > 1
     rows = []
     for row in table.to_dict("records"):
         cells: dict[str, Cell] = model_cells(row, several_seeds) | {
             "h": CONDITIONS[row["condition"]],
             "unargmaxable": _bracket(row["unargmaxable"], row["undecided"]),
-            "published": None,
-            "bytes": _names(row["bytes"]),
-            "only ours": None,
-            "only published": None,
         }
+        if name_of:
+            rows.append(cells | {"tokens": _first(row["bytes"], name_of)})
+            continue
+        cells |= {"published": None, "bytes": _names(row["bytes"]), "only ours": None, "only published": None}
         if pd.notna(row["published_unargmaxable"]):
             cells["published"] = str(row["published_unargmaxable"])
             cells |= {name: _names(row[name.replace(" ", "_")]) for name in ("only ours", "only published")}
         rows.append(cells)
-    return Page(title, [Section("", rows, WIDTHS)], _legend(table))
+    return Page(title, [Section("", rows, WIDTHS)], _legend(table, "tokens" if name_of else "bytes"))
 
 
 def _bracket(proven: int, undecided: int) -> str:
@@ -110,6 +111,13 @@ def _names(hexadecimal: str) -> Cell:
     return Bytes(" ".join(parts)) if parts else "none"
 
 
+def _first(hexadecimal: str, name_of: Namer) -> str:
+    """The first of some tokens, by their text."""
+    tokens = sorted(_from_hex(hexadecimal))
+    named = ", ".join(f"“{literal(name_of(token))}”" for token in tokens[:LISTED])
+    return f"{named}{' ...' * (len(tokens) > LISTED)}" if tokens else "none"
+
+
 def _kind(b: int) -> str:
     """Kind of a byte for runs; punctuation is always listed in full."""
     character = chr(b)
@@ -121,13 +129,14 @@ def _kind(b: int) -> str:
     return "high" if b > ord("\x7f") else character
 
 
-def _legend(table: pd.DataFrame) -> list[str]:
+def _legend(table: pd.DataFrame, unit: str) -> list[str]:
     parts = [
-        "Bytes that no hidden state h makes strictly the most probable: for any h, and for those h that the LayerNorm "
-        "in front of the head can give; each is proven. Names as in Figure A.1; two dots join the ends of a run",
+        f"{unit.capitalize()} that no hidden state h makes strictly the most probable: for any h, and for those h that the LayerNorm "
+        "in front of the head can give; each is proven"
+        + ("" if unit == "tokens" else ". Names as in Figure A.1; two dots join the ends of a run"),
     ]
     if table.undecided.any():
-        parts.append("Of two numbers, the first counts the bytes proven, the second also those left undecided")
+        parts.append(f"Of two numbers, the first counts the {unit} proven, the second also those left undecided")
     printed = table[table.published_model.notna()]
     if len(printed):
         parts.append(

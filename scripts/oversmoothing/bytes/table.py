@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.byte_names import byte_name
+from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.page import IN_BRACKETS, Bytes, Cell, Page, Section, Value
+from oversmoothing.page import IN_BRACKETS, Bytes, Cell, Page, Section, Value, literal
 from oversmoothing.samples.page import label
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
@@ -43,7 +43,14 @@ def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> pd.DataFrame:
+def byte_table(
+    sums: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    resamples: int,
+    seed: int,
+    name_of: Namer = byte_name,
+    extremes_alone: bool = False,
+) -> pd.DataFrame:
     """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it.
 
     Parameters
@@ -54,6 +61,10 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
         ``model``, ``rank`` and ``seed`` of each, in row order.
     resamples, seed : int
         Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that contain it.
+    name_of : callable
+        From a byte or a token to its name.
+    extremes_alone : bool
+        Whether only the most and least frequent ones, of those that occur, have rows: of tokens there are too many.
 
     Returns
     -------
@@ -68,6 +79,9 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
     positions = text.groupby("window").value.sum()
     argmaxes = sums[sums.measure == "argmaxes"]
     known = sorted({*occurrences.index, *argmaxes.byte}, key=lambda byte: (-occurrences.get(byte, 0), byte))
+    if extremes_alone:
+        known = [byte for byte in known if byte in occurrences.index]
+        known = [*known[:EXTREMES], *known[EXTREMES:][-EXTREMES:]]
     rows = []
     for model in models:
         own = sums[sums.model == model["model"]]
@@ -79,13 +93,13 @@ def byte_table(sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resample
         for truth in own.truth.dropna().unique():
             against = own[own.truth == truth]
             totals, squares = _by_window(against, "nsmd"), _by_window(against, "nsmd_squares")
-            for byte in occurrences.index:
+            for byte in (byte for byte in occurrences.index if byte in known):
                 has = counts.index[counts[byte] > 0]
                 mean = _summary(counts[byte][has], totals[byte][has], squares[byte][has], resamples, seed)
                 rows.append({"byte": byte, "measure": NSMD, "model": model["model"], "truth": truth, **mean})
     table = pd.DataFrame(rows)
     facts = pd.DataFrame(models).set_index("model")
-    table.insert(1, "name", table.byte.map(byte_name))
+    table.insert(1, "name", table.byte.map(name_of))
     table.insert(2, "occurrences", table.byte.map(occurrences).fillna(0).astype(int))
     table.insert(3, "share", table.occurrences / positions.sum())
     table.insert(table.columns.get_loc("model") + 1, "rank", table.model.map(facts["rank"]).astype("Int64"))
@@ -100,7 +114,7 @@ def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
     return {str(model): own.byte[own["mean"] == 0].tolist() for model, own in argmax.groupby("model", sort=False)}
 
 
-def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]]) -> Page:
+def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], unit: str = "byte") -> Page:
     """Page with the most and the least frequent bytes, and the bytes that are never an argmax.
 
     Parameters
@@ -110,19 +124,23 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
     title : str
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the columns.
+    unit : {"byte", "token"}
+        Of tokens, the page has no list of those that are never an argmax.
     """
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
     names = {str(model["model"]): label(model, several_seeds) for model in models}
-    sections = [Section(heading, _rows(part, names)) for heading, part in _parts(table)]
+    sections = [Section(heading, _rows(part, names, unit)) for heading, part in _parts(table, unit)]
+    if unit == "byte":
+        sections.append(Section(NEVER, _never(table, names), latex=False))
     legend = [
         f"Over {int(table.n[table.measure == ARGMAX].max()):,} positions; occurrences and share are the text's own. "
-        "Bytes are named as in Figure A.1",
-        "A byte that is the most probable as often as it occurs has one share in all columns; being so does not say "
+        + ("Bytes are named as in Figure A.1" if unit == "byte" else "Tokens are named by their text"),
+        f"A {unit} that is the most probable as often as it occurs has one share in all columns; being so does not say "
         "that it is at the right positions",
-        "NSMD ± standard deviation is over the positions whose byte it is, so at the least frequent bytes over few",
+        f"NSMD ± standard deviation is over the positions whose {unit} it is, so at the least frequent over few",
     ]
-    intervals = f"{IN_BRACKETS}; none where a byte is in one window alone or nowhere the most probable"
-    return Page(title, [*sections, Section(NEVER, _never(table, names), latex=False)], legend, intervals)
+    intervals = f"{IN_BRACKETS}; none where a {unit} is in one window alone or nowhere the most probable"
+    return Page(title, sections, legend, intervals)
 
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -141,26 +159,26 @@ def _summary(
     return vars(summarise(WindowSums(counts, totals, of_squares, origin=0.0), resamples, seed))
 
 
-def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _parts(table: pd.DataFrame, unit: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """Headings and rows for each measure, truth and extreme of the frequencies."""
     occurring = table[table.occurrences > 0]
     known = occurring.byte.unique()
     ends = {"most": known[:EXTREMES], "least": known[EXTREMES:][-EXTREMES:]}
     for (measure, truth), part in occurring.groupby(["measure", "truth"], sort=False, dropna=False):
-        what = "How often each byte is the most probable"
+        what = f"How often each {unit} is the most probable"
         if measure == NSMD:
-            what = f"NSMD against `{truth}` where the byte is the right one"
+            what = f"NSMD against `{truth}` where the {unit} is the right one"
         for end, chosen in ends.items():
             if len(chosen):
-                yield f"{what}: the {len(chosen)} {end} frequent bytes", part[part.byte.isin(chosen)]
+                yield f"{what}: the {len(chosen)} {end} frequent {unit}s", part[part.byte.isin(chosen)]
 
 
-def _rows(part: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, names: Mapping[str, str], unit: str) -> list[dict[str, Cell]]:
     rows = []
     for _, own in part.groupby("byte", sort=False):
         first, records = own.iloc[0], own.set_index("model").to_dict("index")
         row: dict[str, Cell] = {
-            "byte": Bytes(first["name"]),
+            unit: Bytes(first["name"]) if unit == "byte" else literal(first["name"]),
             "occurrences": Value(first.occurrences, decimals=0),
             "share": Value(first.share),
         }

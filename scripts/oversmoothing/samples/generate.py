@@ -1,4 +1,4 @@
-"""Continuations of prompts: token by token (byte by byte, in a byte-level model) under a decoding, many prompts at a time."""
+"""Continuations of prompts: token by token (a byte, in a byte-level model) under a decoding, many at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -33,6 +33,7 @@ Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
 Progress = Callable[[int], object]
 # Text of a model's tokens, as bytes; the tokens of a byte-level model are its bytes.
 Decode = Callable[[Sequence[int]], bytes]
+Tokens = bytes | np.ndarray | Sequence[int]
 
 # On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at
 # two layers of width 288. Smaller batches are faster, until the weights are read for too few texts.
@@ -43,7 +44,7 @@ FEWEST = 25
 def generate(
     model: Predictor,
     windows: Sequence[int],
-    prompts: Sequence[Sequence[int]],
+    prompts: Sequence[Tokens],
     length: int,
     decoding: Mapping[str, Any],
     seed: int,
@@ -54,10 +55,11 @@ def generate(
 ) -> Iterator[pa.RecordBatch]:
     """Yield continuations of prompts by `length` tokens each, with schema `SAMPLES`, in the order of the prompts.
 
-    Prompts are tokens, for a byte-level model bytes, and `decode` turns tokens into text. `windows` identifies each prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths;
-    only neighbours of the same length share a batch, of at most `batch` texts; beam search uses `width` of them per
-    prompt. `decoding` is an entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the
-    blocks; the head is always float32. `progress` is called repeatedly with the number of new tokens.
+    Prompts are tokens, for a byte-level model bytes, and `decode` turns tokens into text. `windows` identifies each
+    prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths; only neighbours of the
+    same length share a batch, of at most `batch` texts; beam search uses `width` of them per prompt. `decoding` is an
+    entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the blocks; the head is always
+    float32. `progress` is called repeatedly with the number of new tokens.
 
     A `UserError` is raised if a prompt is empty or exceeds the model's block together with `length` bytes, the decoding
     is unknown or out of range, or the logits are not finite.
@@ -128,7 +130,7 @@ def drawn_from(decode: Decoder) -> Step:
     return step
 
 
-def _check(prompts: Sequence[Sequence[int]], length: int, block: int) -> None:
+def _check(prompts: Sequence[Tokens], length: int, block: int) -> None:
     if length < 1:
         raise UserError(f"samples: {length} bytes or tokens to sample; ask for at least 1")
     for i, prompt in enumerate(prompts):
@@ -136,12 +138,12 @@ def _check(prompts: Sequence[Sequence[int]], length: int, block: int) -> None:
             raise UserError(f"samples: prompt {i} is empty; a prompt needs at least one byte or token")
         if len(prompt) + length > block:
             raise UserError(
-                f"samples: prompt {i} of {len(prompt)} bytes or tokens and {length} sampled ones do not fit into the model's "
-                f"block of {block}; shorten the prompt (windows.prompt) or the sample (windows.scored)"
+                f"samples: prompt {i} of {len(prompt)} bytes or tokens and {length} sampled ones do not fit into the "
+                f"model's block of {block}; shorten the prompt (windows.prompt) or the sample (windows.scored)"
             )
 
 
-def _batches(prompts: Sequence[Sequence[int]], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+def _batches(prompts: Sequence[Tokens], at_a_time: Callable[[int], int]) -> Iterator[tuple[int, int]]:
     """Yield ranges of prompts of equal length, each run split into as few, equal ranges as `at_a_time` allows."""
     start = 0
     for time, group in groupby(map(len, prompts)):

@@ -15,11 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.byte_names import byte_name
+from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tokens.vocabulary import read_vocabulary
 from oversmoothing.web_page import write_web_page
 
 HUMAN = "human"
@@ -28,6 +29,7 @@ UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # Unicode categories withou
 SURROGATE = 0xDC00  # offset of Python's surrogateescape for a byte that is not UTF-8
 LONGEST_WORD = 24  # characters of a prompt's last word repeated before a continuation
 MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$:@]|(?<=www)\.)")  # escaped: possible markup or links
+OPEN_BOX = "\N{OPEN BOX}"  # a visible space
 JOINED_SPACES = re.compile("(?:(?<= )|(?<=<br>)|^) | $")  # which Markdown drops
 
 
@@ -131,6 +133,14 @@ def segments(data: bytes) -> Iterator[tuple[str, bool]]:
 def visible(data: bytes) -> str:
     """Bytes as plain text on one line."""
     return "".join(_bracketed(part) if badge else part for part, badge in segments(data))
+
+
+def namer(vocabulary: str | Path | None) -> Namer:
+    """Return the function that names bytes or, with a file of a vocabulary, its tokens by their text."""
+    if vocabulary is None:
+        return byte_name
+    texts = read_vocabulary(vocabulary).texts
+    return lambda token: visible(texts[token]).replace(" ", OPEN_BOX)
 
 
 def markdown(data: bytes) -> str:

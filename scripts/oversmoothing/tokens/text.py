@@ -23,6 +23,11 @@ def encode(tokenizer: Tokenizer, vocabulary: Vocabulary, text: str) -> np.ndarra
     return vocabulary.tokens(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
+def encode_bytes(tokenizer: Tokenizer, vocabulary: Vocabulary, text: bytes) -> np.ndarray:
+    """As `encode`, of UTF-8; a character that is cut at an end is left out."""
+    return encode(tokenizer, vocabulary, text.decode("utf-8", errors="ignore"))
+
+
 def write_tokens(path: str | Path, data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary) -> dict[str, Any]:
     """Write the tokens of a split, and return what a manifest says of the file.
 
@@ -74,7 +79,7 @@ def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, pro
         tokens = vocabulary.tokens(encoded.ids[:length])
         end = start + len(text[: encoded.offsets[length - 1][1]].encode())
         parts = tokens[:prompt], tokens[prompt:]
-        return Passage(end, (*map(vocabulary.decode, parts), *parts))
+        return Passage(end, (*(vocabulary.decode(part.tolist()) for part in parts), *parts))
 
     return cut
 
