@@ -5,6 +5,10 @@ classes advance together, one row each per round. A class looks for its next row
 by one matrix product for all classes; only if its residual separates it from the working set, it is compared with all
 rows, and the row that leads in that direction joins the working set. So a class inside the hull is expressed by rows of
 the working set alone, and one outside ends with a direction in which it leads among all.
+
+In hundreds of dimensions the steepest descent leaves the last rows of a combination with weights too small for a proof,
+as the residual vanishes before all rows are there. So a class that is nearly expressed takes rows whose angle with the
+residual is that of a random direction.
 """
 
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ FIRST = 2048  # rows of the working set at the start, and
 FIRST_PER_DIMENSION = 4  # at least so many per dimension
 NUMBERS = 2**23  # in one array: limits the number of classes that advance together,
 TOGETHER = 256  # which is at most this
+NEARLY = 0.03  # residual, relative to the class's row, below which it is probably inside the hull
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,10 @@ class WorkingSet:
         _bar(scores, self._place, own, barred)
         reach = np.einsum("bm,bm->b", residual, self._rows[own])
         inverse_norms = self._inverse_norms[self._members[: self._size]]
-        chosen, highest, allowed = _best(scores, inverse_norms, rays, self._tolerance)
+        length = np.linalg.norm(residual, axis=1)
+        nearly = length * self._inverse_norms[own] < NEARLY
+        enough = np.where(nearly, length / np.sqrt(self._rows.shape[1]), np.inf)
+        chosen, highest, allowed = _best(scores, inverse_norms, rays, enough, self._tolerance)
         chosen = np.where(chosen >= 0, self._members[chosen], -1)
         apart = allowed & (highest < reach - self._tolerance)
         ended = (chosen < 0) & ~apart
@@ -223,9 +231,12 @@ def _bar(scores: np.ndarray, place: np.ndarray, own: np.ndarray, barred: np.ndar
 
 @compiled()
 def _best(
-    scores: np.ndarray, inverse_norms: np.ndarray, rays: np.ndarray, tolerance: float
+    scores: np.ndarray, inverse_norms: np.ndarray, rays: np.ndarray, enough: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each class where its best next row is, or -1; the highest score; whether rays allow the direction."""
+    """Return for each class where its next row is, or -1; the highest score; and whether rays allow the direction.
+
+    The next row is the one that improves the fit least among those that improve it enough, or else most.
+    """
     count, size = scores.shape
     chosen, highest, allowed = np.full(count, -1), np.empty(count), np.ones(count, np.bool_)
     for b in range(count):
@@ -234,8 +245,9 @@ def _best(
         top, best, at = -np.inf, tolerance, -1
         for j in range(size):
             score = scores[b, j]
-            if score * inverse_norms[j] > best:
-                best, at = score * inverse_norms[j], j
+            gain = score * inverse_norms[j]
+            if (gain > best and best < enough[b]) or enough[b] <= gain < best:
+                best, at = gain, j
             top = max(top, score)
         chosen[b], highest[b] = at, top
     return chosen, highest, allowed
