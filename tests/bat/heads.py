@@ -29,14 +29,14 @@ def ppmi(v: int, d: int, generator: np.random.Generator) -> np.ndarray:
     """
     unigrams = 1 / (np.arange(1, v + 1) + 2.7)
     unigrams /= unigrams.sum()
-    topics, contexts = 4 * d, 2 * d
-    preferred = unigrams[:, None] * np.exp(1.5 * generator.standard_normal((v, topics), np.float32))
-    preferred /= preferred.sum(axis=0)
-    mixed = preferred.astype(np.float32) @ generator.dirichlet(np.full(topics, 0.05), contexts).T.astype(np.float32)
-    information = np.maximum(np.log(mixed / unigrams[:, None].astype(np.float32)), 0)
+    topics, contexts = min(4 * d, 256), 2 * d
+    preferred = np.exp(1.5 * generator.standard_normal((v, topics), np.float32))  # relative to the unigrams
+    preferred /= unigrams.astype(np.float32) @ preferred
+    information = preferred @ generator.dirichlet(np.full(topics, 0.05), contexts).T.astype(np.float32)
+    np.maximum(np.log(information, out=information), 0, out=information)
     values, vectors = np.linalg.eigh((information.T @ information).astype(np.float64))
-    vectors = vectors[:, : -d if d > 1 else None : -1][:, : d - 1] if d > 1 else vectors[:, :0]
-    factors = information @ (vectors * np.maximum(values[::-1][: d - 1], 1e-9) ** -0.25).astype(np.float32)
+    values, vectors = values[: contexts - d : -1], vectors[:, : contexts - d : -1]
+    factors = information @ (vectors * values**-0.25).astype(np.float32)
     return np.concatenate([factors, np.log(unigrams)[:, None]], axis=1).astype(np.float64)
 
 

@@ -4,7 +4,7 @@ The witness is what `large.solve` keeps: z for a rejected token, y for an accept
 where the platform has it, and each comes with its bound n u |a|^T |b| (Higham 2002, section 3.1), so nothing that is
 proved here is owed to rounding.
 
-* Rejected: z satisfies the constraints up to a small vector c. Some m tokens with much room, S, can repair it: if R is an
+* Rejected: z satisfies the constraints up to a small vector c, which m tokens with much room, S, repair: if R is an
   approximate inverse of their columns K and |I - R K| <= a < 1, then K x = -c has a solution with
   |x| <= max |R c| / (1 - a). The proof holds if z keeps that distance from the ends of the box on S.
 * Accepted: y, as any combination of [W, 1]; the proof holds if the sum of max((E - 1) t_j, -t_j) over the others is

@@ -1,5 +1,7 @@
 """Lewis weights and the theorem about them, against one linear program per token."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from heads import KINDS, distributions, head
@@ -29,7 +31,9 @@ def test_weights_are_the_lengths_in_their_own_metric_and_sum_to_the_rank(kind):
     np.testing.assert_allclose(metric.lengths, metric.weights, rtol=1e-7)
     assert metric.weights.sum() == pytest.approx(len(metric.rows), rel=1e-7)
     assert len(metric.rows) == prepare(weights).columns.shape[1]
-    np.testing.assert_allclose((metric.whitened / metric.weights) @ metric.whitened.T, np.eye(len(metric.rows)), atol=1e-9)
+    np.testing.assert_allclose(
+        (metric.whitened / metric.weights) @ metric.whitened.T, np.eye(len(metric.rows)), atol=1e-9
+    )
     np.testing.assert_allclose(metric.factor @ metric.whitened, columns(weights, p[0])[metric.rows], atol=1e-12)
 
 
@@ -38,7 +42,7 @@ def test_each_step_halves_the_error_of_the_logarithm():
     a = columns(weights, p[0])
     exact = lewis_metric(a, 80).weights
     errors = [abs(np.log(lewis_metric(a, steps, np.ones(80)).lengths / exact)).max() for steps in (1, 2, 3, 4, 5)]
-    assert all(after <= before / 2 * (1 + 1e-9) for before, after in zip(errors, errors[1:], strict=False))
+    assert all(after <= before / 2 * (1 + 1e-9) for before, after in pairwise(errors))
 
 
 @pytest.mark.parametrize("bound", [1.05, 1.25, 2.0, 3.0])

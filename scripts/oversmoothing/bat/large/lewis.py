@@ -67,7 +67,7 @@ class Metric:
 
     @property
     def shares(self) -> np.ndarray:
-        """s = l^2 / w, at most 1: the share of M that is a token's own in its own direction (k,)."""
+        """S = l^2 / w, at most 1: the share of M that is a token's own in its own direction (k,)."""
         return np.minimum(self.lengths**2 / self.weights, 1.0)
 
     @property
@@ -152,7 +152,9 @@ def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise: Fa
     return rows, factor, whitened, previous
 
 
-def _polish(columns: np.ndarray, rows: np.ndarray, factor: np.ndarray, whitened: np.ndarray, weights: np.ndarray) -> Metric:
+def _polish(
+    columns: np.ndarray, rows: np.ndarray, factor: np.ndarray, whitened: np.ndarray, weights: np.ndarray
+) -> Metric:
     """Measure the errors of a metric; if its factor has lost many digits, factorise once more what it left.
 
     Raises

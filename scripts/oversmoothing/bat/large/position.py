@@ -275,7 +275,7 @@ class WorkingSet:
         return self.metric.whiten(total)
 
     def everywhere(self, z: np.ndarray, tail: np.ndarray | float = 0.0) -> np.ndarray:
-        """z of every token of the vocabulary, from its values on this set and on the tail."""
+        """Z of every token of the vocabulary, from its values on this set and on the tail."""
         whole = np.zeros(len(self.position.p))
         whole[self.tokens], whole[self.tail] = z, tail
         return whole
