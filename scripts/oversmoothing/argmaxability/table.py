@@ -131,8 +131,8 @@ def _kind(b: int) -> str:
 
 def _legend(table: pd.DataFrame, unit: str) -> list[str]:
     parts = [
-        f"{unit.capitalize()} that no hidden state h makes strictly the most probable: for any h, and for those h that the LayerNorm "
-        "in front of the head can give; each is proven"
+        f"{unit.capitalize()} that no hidden state h makes strictly the most probable: for any h, and for those h that "
+        "the LayerNorm in front of the head can give; each is proven"
         + ("" if unit == "tokens" else ". Names as in Figure A.1; two dots join the ends of a run"),
     ]
     if table.undecided.any():

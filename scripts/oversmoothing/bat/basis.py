@@ -14,6 +14,7 @@ full rank needs two more dimensions.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import svd
 
 from oversmoothing.spectra import behind_norm
 
@@ -131,8 +132,12 @@ def _checked(weights: np.ndarray) -> np.ndarray:
 
 def _orthonormal(weights: np.ndarray) -> np.ndarray:
     """Orthonormal basis (v, m) of the column space of [W, 1]."""
-    centred = weights - weights.mean(axis=0)
-    columns = np.concatenate([centred, np.ones((len(weights), 1))], axis=1)
-    lengths = np.linalg.norm(columns, axis=0)
-    u, s, _ = np.linalg.svd(columns[:, lengths > 0] / lengths[lengths > 0], full_matrices=False)
+    columns = np.ones((len(weights), weights.shape[1] + 1), order="F")  # LAPACK's order, which saves a copy
+    np.subtract(weights, weights.mean(axis=0), out=columns[:, :-1])
+    lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    if not lengths.all():
+        columns, lengths = columns[:, lengths > 0], lengths[lengths > 0]
+    columns /= lengths
+    u, s, _ = svd(columns, full_matrices=False, overwrite_a=True, check_finite=False)
+    del columns
     return np.ascontiguousarray(u[:, s > RANK_TOLERANCE * s[0]])

@@ -56,14 +56,14 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     if not delta >= 0:
         raise ValueError(f"delta {delta} is negative")
     p = p / p.sum()
-    constraints = _constraints(weights)
+    constraints = constraint_matrix(weights)
     rejected = p == 0
     for token in np.flatnonzero((p > 0) & (p < -np.expm1(-delta))).tolist():
-        rejected[token] = _feasible(constraints, p, delta, token)
+        rejected[token] = feasible(constraints, p, delta, token)
     return rejected
 
 
-def _constraints(weights: np.ndarray) -> np.ndarray:
+def constraint_matrix(weights: np.ndarray) -> np.ndarray:
     """Return [W, 1]^T with entries of order 1, without the constant columns of W, which add no constraint."""
     centred = weights - weights.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
@@ -72,7 +72,8 @@ def _constraints(weights: np.ndarray) -> np.ndarray:
     return np.concatenate([centred, np.ones((len(weights), 1))], axis=1).T
 
 
-def _feasible(constraints: np.ndarray, p: np.ndarray, delta: float, token: int) -> bool:
+def feasible(constraints: np.ndarray, p: np.ndarray, delta: float, token: int) -> bool:
+    """Whether the linear program of one token, given `constraint_matrix`, has a solution, so that BAT rejects it."""
     with np.errstate(over="ignore"):
         most = p / p[token]
     least = -np.minimum(np.expm1(delta) * most, REACH)

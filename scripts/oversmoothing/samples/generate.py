@@ -58,8 +58,8 @@ def generate(
     Prompts are tokens, for a byte-level model bytes, and `decode` turns tokens into text. `windows` identifies each
     prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths; only neighbours of the
     same length share a batch, of at most `batch` texts; beam search uses `width` of them per prompt. `decoding` is an
-    entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the blocks; the head is always
-    float32. `progress` is called repeatedly with the number of new tokens.
+    entry of the config's lists, such as ``{name: top-p, p: 0.9}``. `precision` is that of the blocks; the head is
+    always float32. `progress` is called repeatedly with the number of new tokens.
 
     A `UserError` is raised if a prompt is empty or exceeds the model's block together with `length` bytes, the decoding
     is unknown or out of range, or the logits are not finite.

@@ -33,6 +33,7 @@ from scipy.linalg.blas import dsyrk, dtrmm
 STEPS = 5  # of the iteration, from the Euclidean norms
 DEPENDENT = 1e-12  # share of a column below which what others do not explain of it is rounding
 PRECISE = 1e-10  # skew above which a metric is factorised once more
+ROUNDING = 2.0**-51  # of a product and of its sum with others, with room
 
 Factorise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -55,6 +56,10 @@ class Metric:
         Frobenius norm of B diag(1/w) B^T - I, from rounding.
     defect : float
         Largest norm of a column of B - F^-1 A, relative to the column's length, from rounding.
+    size : float
+        Sum of the norms of A's columns.
+    spread : float
+        Frobenius norm of F^-1, by which whitening enlarges rounding errors of A itself.
     """
 
     rows: np.ndarray
@@ -64,6 +69,8 @@ class Metric:
     lengths: np.ndarray
     skew: float
     defect: float
+    size: float
+    spread: float
 
     @property
     def shares(self) -> np.ndarray:
@@ -76,7 +83,7 @@ class Metric:
         return float((self.lengths / self.weights).max())
 
     def error(self, most: float) -> float:
-        """Bound of what B z misses of F^-1 A z, for z with entries of size at most `most`."""
+        """What B z may miss of F^-1 A z, for z with entries of size at most `most`."""
         return self.defect * float(self.lengths.sum()) * most
 
     def repair(self, residuals: np.ndarray, shares: np.ndarray | float, most: float) -> np.ndarray:
@@ -84,7 +91,8 @@ class Metric:
 
         If F^-1 A z = c, then z_j - b_j^T y / w_j with G y = c does, where G = B diag(1/w) B^T, less b_i b_i^T / w_i if
         z_i has to stay. The smallest eigenvalue of G is at least 1 - s_i - skew, so no entry moves by more than
-        max(l / w) |c| / (1 - s_i - skew). The 2 covers the lengths' own rounding.
+        max(l / w) |c| / (1 - s_i - skew). With F^-1 A in place of B, G changes by 2 sum_j s_j times the defect at most;
+        the factor 2 of the whole covers the lengths' own rounding.
 
         Parameters
         ----------
@@ -99,9 +107,10 @@ class Metric:
         float64 array, shape (n,)
             Infinite where nothing is proved.
         """
-        room = np.maximum(1 - shares - 2 * self.skew - 2 * self.defect, 0)
+        room = np.maximum(1 - shares - self.skew - 2 * self.defect * float(self.shares.sum()), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = 2 * self.ratio * (residuals + self.error(most)) / room
+            rounding = ROUNDING * self.size * self.spread * most
+            found = 2 * self.ratio * (residuals + self.error(most) + rounding) / room
         return np.where(np.isfinite(found), found, np.inf)
 
     def whiten(self, vectors: np.ndarray) -> np.ndarray:
@@ -172,7 +181,9 @@ def _polish(
     missing = _take(columns, rows) - dtrmm(1.0, factor, whitened, lower=1)
     missing = solve_triangular(factor, missing, lower=True, overwrite_b=True, check_finite=False)
     defect = float((np.sqrt(np.einsum("ij,ij->j", missing, missing)) / lengths).max())
-    return Metric(rows, factor, whitened, weights, lengths, skew, defect)
+    size = float(np.linalg.norm(columns, axis=0).sum())
+    spread = float(np.linalg.norm(solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)))
+    return Metric(rows, factor, whitened, weights, lengths, skew, defect, size, spread)
 
 
 def _skew(whitened: np.ndarray, weights: np.ndarray) -> float:

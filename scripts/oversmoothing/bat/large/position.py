@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from oversmoothing.bat.large.lewis import Metric, lewis_metric
+from oversmoothing.bat.large.lewis import ROUNDING, Metric, lewis_metric
 
 OPEN, REJECTED, ACCEPTED = 0, 1, 2
 MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of float64
-NOISE = 1e-14  # rounding of t_j, relative to the size of its terms, with room
 NOISE_32 = 2.0**-24  # of one operation in float32
 RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set
 BLOCK = 4096  # rows of the basis that are handled at once, which bounds the memory
@@ -163,6 +162,7 @@ class WorkingSet:
         inside = position.inside(np.concatenate([z, tail])[:, None])[0]
         z[place] = -1.0
         residual = np.linalg.norm(self.metric.whitened @ z + self.tail_pull(tail[:, None])[:, 0])
+        residual += ROUNDING * self.tail_size * self.metric.spread * position.most
         repair = self.metric.repair(residual[None], self.metric.shares[[place]], position.most)[0]
         if not (inside and repair <= position.room):
             return False
@@ -178,7 +178,7 @@ class WorkingSet:
         sums = np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
         pull = metric.whiten(sums)
         z = (metric.whitened.T @ pull) / metric.weights[:, None]
-        residuals = np.linalg.norm(metric.whitened @ z - pull, axis=0)
+        residuals = np.linalg.norm(metric.whitened @ z - pull, axis=0) + ROUNDING * self.tail_size * metric.spread
         proved = position.inside(z) & (metric.repair(residuals, 0, position.most) <= position.room)
         for n in np.flatnonzero(proved):
             position.decide(slices[n], REJECTED)
@@ -224,7 +224,8 @@ class WorkingSet:
         exact = metric.factor.T @ raw[metric.rows]  # what `raw` is in the whitened constraints, with its own rounding
         inside, own = self.fall(metric.whitened.T @ exact, places[maybe])
         raw = position.constraints.raise_(raw)
-        noise = NOISE * self.size * position.most
+        drift = float(metric.lengths.sum() * np.linalg.norm(metric.factor))  # t of this set goes through F
+        noise = ROUNDING * (drift + self.size) * position.most
         noise = noise + metric.error(position.most) * np.linalg.norm(exact, axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             fall[maybe] = np.where(own > 0, (inside + noise + self.tail_fall(raw, np.float32)) / own, np.inf)

@@ -34,7 +34,8 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None) -> None:
     mine, token = columns[:, place], working.tokens[place]
     y = mine.copy() if y is None else y
     z, tail = np.zeros(k), np.zeros(len(working.tail))
-    for turn in range(ROUNDS if k * len(mine) ** 2 < COSTLY else FEWER_ROUNDS):
+    rounds = ROUNDS if k * len(mine) ** 2 < COSTLY else FEWER_ROUNDS
+    for turn in range(rounds if len(working.tail) else 1):
         slices, ways = _slices(working, y, tail)
         moves = [np.where(slices == s, ways, 0.0) for s in range(slices.max(initial=-1) + 1)]
         pulls = [working.tail_pull(np.stack(moves, axis=1))] if moves else []

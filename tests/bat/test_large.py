@@ -1,0 +1,206 @@
+"""BAT-reject sets of large vocabularies: against the dense solver, against linear programs, and proved."""
+
+import numpy as np
+import pytest
+from heads import KINDS, distributions, head
+from intervals import proves
+
+from oversmoothing.bat.basis import prepare, prepare_tangent
+from oversmoothing.bat.decoding import bat_decoder
+from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED, Constraints
+from oversmoothing.bat.large.solve import solve
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
+from oversmoothing.bat.tbat import tbat
+from oversmoothing.metrics import softmax
+
+BOUNDS = (1.05, 1.25, 1.6, 2.5, 4.0)
+SIZES = ((60, 4), (90, 12), (150, 20), (260, 8))
+FLOAT = 1e-12  # rounding of a sum of probabilities
+
+
+def draw(kind, v, d, seed, n=1, least=1.0):
+    """Draw a head and distributions of it; every third loses a part of its support."""
+    generator = np.random.default_rng([KINDS.index(kind), v, d, seed])
+    weights = head(kind, v, d, generator)
+    p = distributions(weights, generator.uniform(least, 0.9 * np.log(v), n), generator)
+    if seed % 3 == 2:
+        p[:, generator.random(v) < 0.4] = 0
+        p /= p.sum(axis=1, keepdims=True)
+    return weights, p
+
+
+def constraints(basis, normal=None):
+    columns = basis.columns
+    return Constraints(
+        columns, np.linalg.norm(columns, axis=1), np.zeros(columns.shape[1]) if normal is None else normal
+    )
+
+
+def agrees(position, sets, tolerance):
+    """Check one position against the dense solver's; return whether its bracket is as narrow as asked."""
+    rejected, open_ = position.status == REJECTED, position.status == OPEN
+    certain = ~sets.undecided[0] & ~open_
+    np.testing.assert_array_equal(rejected[certain], sets.rejected[0][certain])
+    low, width = position.mass(REJECTED), position.mass(OPEN)
+    exact = sets.mass
+    assert low <= exact[1][0] + FLOAT
+    assert exact[0][0] <= low + width + FLOAT
+    return width <= tolerance
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_bracket_holds_the_dense_solvers_mass_and_no_decision_differs(kind, bound):
+    """600 instances: 25 cells of 24, over sizes, supports and tolerances."""
+    narrow = 0
+    for seed in range(6):
+        for v, d in SIZES:
+            weights, p = draw(kind, v, d, seed)
+            basis, tolerance = prepare(weights), (1e-6, 1e-3)[seed % 2]
+            position = solve(constraints(basis), p[0], bound, tolerance)
+            narrow += agrees(position, reject_set(basis, p[0], np.log(bound)), tolerance)
+    assert narrow >= 20
+
+
+@pytest.mark.parametrize("bound", [1.05, 1.25, 3.0])
+@pytest.mark.parametrize(("kind", "d"), [("zipf", 60), ("ppmi", 32), ("gauss", 16)])
+def test_a_thousand_tokens_equal_the_dense_solver(kind, d, bound):
+    weights, p = draw(kind, 1000, d, 0, least=3.0)
+    basis = prepare(weights)
+    position = solve(constraints(basis), p[0], bound, 1e-6)
+    assert agrees(position, reject_set(basis, p[0], np.log(bound)), 1e-6)
+
+
+@pytest.mark.parametrize("bound", [1.05, 1.25, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_sets_equal_one_linear_program_per_token(kind, bound):
+    weights, p = draw(kind, 70, 6, 1)
+    position = solve(constraints(prepare(weights)), p[0], bound, 0.0)
+    theirs = reject_set_by_linear_programs(weights, p[0], np.log(bound))
+    decided = position.status != OPEN
+    assert decided.mean() > 0.9
+    np.testing.assert_array_equal((position.status == REJECTED)[decided], theirs[decided])
+
+
+def test_after_a_norm_each_position_has_its_own_constraints():
+    generator = np.random.default_rng(0)
+    weights, gain = generator.normal(size=(120, 9)), generator.uniform(0.5, 2, 9)
+    basis = prepare_tangent(weights, gain)
+    n = generator.normal(size=(4, 9))
+    n = (n - n.mean(axis=1, keepdims=True)) / n.std(axis=1, keepdims=True)
+    p, post = softmax(n * gain @ weights.T / 3), n * gain
+    for row, normal, state in zip(p, basis.normals(post), post, strict=True):
+        position = solve(constraints(basis, normal), row, 1.25, 0.0)
+        assert agrees(position, reject_set(basis, row, DELTA, post=state), 0.0)
+
+
+@pytest.mark.parametrize("nats", [0.001, 0.05, 0.5])
+def test_a_peaked_distribution_gets_a_bracket_that_holds(nats):
+    generator = np.random.default_rng(1)
+    weights = head("zipf", 400, 20, generator)
+    p = distributions(weights, np.array([nats]), generator)[0]
+    basis = prepare(weights)
+    agrees(solve(constraints(basis), p, 1.25, 1e-9), reject_set(basis, p), 1e-9)
+
+
+def test_independent_columns_and_one_token_leave_nothing_to_reject():
+    weights, p = draw("gauss", 60, 12, 0)
+    few = np.where(np.arange(60) < 8, p[0], 0) / p[0, :8].sum()
+    position = solve(constraints(prepare(weights)), few, 1.25, 0.0)
+    assert (position.status[:8] == ACCEPTED).all()
+    one = solve(constraints(prepare(weights)), np.eye(60)[3], 1.25, 0.0)
+    assert one.status.tolist() == [REJECTED] * 3 + [ACCEPTED] + [REJECTED] * 56
+
+
+def test_a_vocabulary_above_the_limit_takes_the_large_method_and_a_short_support_the_dense_one(monkeypatch):
+    weights, p = draw("ppmi", 1200, 12, 0, n=3)
+    p[1, 900:] = 0
+    p[1] /= p[1].sum()
+    p[2, 5:] = 0
+    p[2] /= p[2].sum()
+    asked = []
+    import oversmoothing.bat.reject as module
+
+    monkeypatch.setattr(module, "solve", lambda own, row, *rest: asked.append(len(row)) or solve(own, row, *rest))
+    basis = prepare(weights)
+    sets = reject_set(basis, p, mass_tolerance=1e-6)
+    assert asked == [1200]
+    low, high = sets.mass
+    assert (high - low <= 1e-6).all()
+    assert low[0] > 0.01
+    assert high[2] == 0
+    monkeypatch.setattr(module, "LARGEST_DENSE", 1200)
+    exact = reject_set(basis, p)
+    assert not ((sets.rejected != exact.rejected) & ~sets.undecided).any()
+    assert asked == [1200]
+
+
+def test_certificates_of_a_large_vocabulary_are_refused_with_what_to_do_instead():
+    with pytest.raises(ValueError, match=r"`large\.solve\.solve` keeps those of the tokens named in `witnesses`"):
+        reject_set(prepare(np.eye(LARGEST_DENSE + 1)[:, :2]), np.full(LARGEST_DENSE + 1, 1 / 1001), certificates=True)
+
+
+def proved_share(weights, p, bound, tolerance, tokens):
+    """Share of the sampled decisions that are proved; none may be decided without a witness or p_i > 1 - 1/E."""
+    basis = prepare(weights)
+    position = solve(constraints(basis), p, bound, tolerance, witnesses=tokens)
+    coordinates = basis.columns.T @ np.concatenate([weights, np.ones((len(p), 1))], axis=1)
+    proved = []
+    for token in tokens:
+        if position.status[token] != OPEN:
+            rejected, witness = bool(position.status[token] == REJECTED), position.witnesses[token]
+            if witness is not None and not rejected:
+                witness = np.linalg.solve(coordinates, witness)
+            proved.append(proves(weights, p, int(token), rejected, bound, witness))
+            assert not proves(weights, p, int(token), not rejected, bound, witness)
+    return position, np.array(proved)
+
+
+@pytest.mark.parametrize(
+    ("v", "d", "nats", "bound"),
+    [
+        (8192, 16, 3.0, 1.25),
+        (8192, 32, 5.0, 3.0),
+        pytest.param(8192, 128, 4.0, 1.25, marks=pytest.mark.slow),
+        (50_304, 16, 4.0, 1.25),
+        pytest.param(50_304, 64, 5.0, 1.25, marks=pytest.mark.slow),
+    ],
+)
+def test_sampled_decisions_are_proved_with_every_rounding_bounded(v, d, nats, bound):
+    generator = np.random.default_rng([v, d])
+    weights = head("ppmi", v, d, generator)
+    p = distributions(weights, np.array([nats]), generator)[0]
+    likely = np.argsort(-p)[:40]
+    tokens = np.concatenate([likely[::2], generator.choice(likely[20:], 5), generator.choice(v, 15)])
+    position, proved = proved_share(weights, p, bound, 1e-3, np.unique(tokens))
+    assert position.mass(OPEN) <= 1e-3
+    assert position.mass(REJECTED) > 0.01
+    assert {REJECTED, ACCEPTED} <= set(position.status[tokens].tolist())
+    assert len(proved) > 20
+    assert proved.all()
+
+
+def test_decoder_and_tbat_take_a_large_vocabulary_through_the_same_interface():
+    weights, p = draw("ppmi", 8192, 16, 0, n=2, least=3.0)
+    basis = prepare(weights)
+    score = tbat(basis, p, DELTA, 1e-3, "here")
+    assert (score.high - score.low <= 1e-3).all()
+    q = bat_decoder(weights, mass_tolerance=1e-3)(p)
+    np.testing.assert_allclose(np.where(q > 0, p, 0).sum(axis=1), 1 - score.high, atol=1e-12)
+    np.testing.assert_allclose(q.sum(axis=1), 1)
+
+
+def test_a_wide_bracket_of_a_large_vocabulary_is_counted_instead_of_refused(monkeypatch):
+    monkeypatch.setattr("oversmoothing.bat.reject.solve", _decides_nothing)
+    weights, p = draw("gauss", 40_000, 2, 0)
+    score = tbat(prepare(weights), p, DELTA, 1e-9, "here")
+    assert score.undecided.dtype == np.int32
+    assert score.undecided.tolist() == [40_000]
+    assert (score.low[0], score.high[0]) == (0, pytest.approx(1))
+
+
+def _decides_nothing(own, p, bound, tolerance):
+    from oversmoothing.bat.large.position import Position
+
+    return Position(own, p, bound - 1, np.zeros(len(p), np.int8))

@@ -1,0 +1,105 @@
+"""Lewis weights and the theorem about them, against one linear program per token."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from heads import KINDS, distributions, head
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.large.lewis import lewis_metric
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import reject_set
+
+
+def draw(kind, v, d, seed, n=1):
+    generator = np.random.default_rng([KINDS.index(kind), v, d, seed])
+    weights = head(kind, v, d, generator)
+    return weights, distributions(weights, generator.uniform(1, 0.9 * np.log(v), n), generator)
+
+
+def columns(weights, p):
+    return (p[:, None] * prepare(weights).columns).T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_the_lengths_in_their_own_metric_and_sum_to_the_rank(kind):
+    weights, p = draw(kind, 150, 10, 0)
+    metric = lewis_metric(columns(weights, p[0]), steps=60)
+    np.testing.assert_allclose(metric.lengths, metric.weights, rtol=1e-7)
+    assert metric.weights.sum() == pytest.approx(len(metric.rows), rel=1e-7)
+    assert len(metric.rows) == prepare(weights).columns.shape[1]
+    np.testing.assert_allclose(
+        (metric.whitened / metric.weights) @ metric.whitened.T, np.eye(len(metric.rows)), atol=1e-9
+    )
+    np.testing.assert_allclose(metric.factor @ metric.whitened, columns(weights, p[0])[metric.rows], atol=1e-12)
+
+
+def test_each_step_halves_the_error_of_the_logarithm():
+    weights, p = draw("gauss", 80, 6, 1)
+    a = columns(weights, p[0])
+    exact = lewis_metric(a, 80).weights
+    errors = [abs(np.log(lewis_metric(a, steps, np.ones(80)).lengths / exact)).max() for steps in (1, 2, 3, 4, 5)]
+    assert all(after <= before / 2 * (1 + 1e-9) for before, after in pairwise(errors))
+
+
+@pytest.mark.parametrize("bound", [1.05, 1.25, 2.0, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_light_token_is_rejected_as_linear_programs_say(kind, bound):
+    """The theorem: w_i <= min(1/2, 1 - 1/E) implies that BAT rejects token i."""
+    light = 0
+    for seed in range(3):
+        weights, p = draw(kind, 60, 5, seed)
+        theirs = reject_set_by_linear_programs(weights, p[0], np.log(bound))
+        found = lewis_metric(columns(weights, p[0]), 60).weights <= min(0.5, 1 - 1 / bound) * (1 - 1e-9)
+        assert theirs[found].all()
+        light += found.sum()
+    assert light or bound < 1.1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(KINDS), st.sampled_from([1.05, 1.25, 2.0, 4.0]))
+def test_few_tokens_survive_whatever_the_vocabulary(seed, kind, bound):
+    generator = np.random.default_rng(seed)
+    v, d = int(generator.integers(20, 200)), int(generator.integers(1, 10))
+    weights, p = draw(kind, v, d, seed)
+    basis = prepare(weights)
+    survive = ~reject_set(basis, p, np.log(bound)).rejected
+    assert survive.sum() <= basis.columns.shape[1] / min(0.5, 1 - 1 / bound)
+
+
+def test_the_bound_of_one_half_is_needed():
+    """Beyond E = 2 the lower end of the box counts: without it, a token with w = 0.6 would be rejected at E = 3."""
+    weights = np.zeros((2, 1))
+    p = np.array([0.6, 0.4])
+    metric = lewis_metric(columns(weights, p), 60)
+    np.testing.assert_allclose(metric.weights, p)  # one constraint: w is the share of the sum
+    assert reject_set(prepare(weights), p, np.log(2.4)).rejected.tolist() == [[False, True]]
+    assert reject_set(prepare(weights), p, np.log(2.6)).rejected.tolist() == [[True, True]]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-12, 1e-30])
+def test_masses_of_many_orders_of_magnitude_keep_a_metric_or_admit_its_errors(scale):
+    """The errors that a metric states are those it has."""
+    generator = np.random.default_rng(3)
+    a = generator.normal(size=(8, 120)) * np.r_[np.ones(4), np.full(116, scale)]
+    metric = lewis_metric(a, 10)
+    unit = (metric.whitened / metric.weights) @ metric.whitened.T
+    assert np.linalg.norm(unit - np.eye(len(unit))) <= metric.skew + 1e-12
+    assert np.linalg.norm(a[metric.rows] - metric.factor @ metric.whitened) <= 1e-12 * np.linalg.norm(a)
+    if scale > 1e-15:
+        assert metric.weights.sum() == pytest.approx(8, rel=0.05)
+        assert metric.repair(np.zeros(1), 0.5, 1.0)[0] < 1e-2
+
+
+def test_constraints_that_others_imply_are_dropped():
+    generator = np.random.default_rng(4)
+    a = generator.normal(size=(3, 50))
+    metric = lewis_metric(np.concatenate([a, a[:1] + a[1:2]]))
+    assert len(metric.rows) == 3
+    assert metric.weights.sum() == pytest.approx(3, rel=0.05)
+    y = generator.normal(size=(3, 2))
+    lifted = metric.lift(y, 4)
+    np.testing.assert_allclose(np.concatenate([a, a[:1] + a[1:2]]).T @ lifted, metric.whitened.T @ y, atol=1e-9)
