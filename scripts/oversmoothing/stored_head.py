@@ -1,8 +1,8 @@
-"""Logits from hidden states and an output head in a safetensors file, which is read in blocks and never held whole.
+"""Logits from hidden states and an output head that stays in its safetensors file.
 
-At a vocabulary of 50,304 tokens the logits of a window take as much space as its hidden states take at a width of
-50,304, and a head of width 2,560 takes 515 MB in float32. So hidden states are stored, and a window's logits are
-rebuilt when they are scored. The file is mapped into memory; a block of its rows at a time is converted to float32.
+A position has 50,304 logits but only 2,560 hidden values, so a study of many tokens stores hidden states and rebuilds a
+window's logits when it scores them. The file is mapped into memory and read a block of rows at a time, which is
+converted to float32; in float32 the whole head would take 515 MB.
 """
 
 import math
