@@ -24,7 +24,7 @@ def main(job: "Snakemake") -> None:
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
     published = read_published_sets(job.input.published)
     table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
-    vocabulary = job.input.get("vocabulary")
+    vocabulary = getattr(job.input, "vocabulary", None)
     name_of, unit = (namer(vocabulary), "tokens") if vocabulary else (None, "bytes")
     write_table(job.output, table, argmaxability_page(table, TITLE.format(unit), name_of))
 

@@ -16,7 +16,7 @@ TITLE = "{}: how often each is the most probable, and oversmoothing where it is 
 def main(job: "Snakemake") -> None:
     """Read the sums of the truths and the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    models, vocabulary = settings["models"], job.input.get("vocabulary")
+    models, vocabulary = settings["models"], getattr(job.input, "vocabulary", None)
     sums, unit = read_sums(job.input.sums), "token" if vocabulary else "byte"
     name_of = namer(vocabulary)
     table = byte_table(sums, models, settings["resamples"], settings["seed"], name_of, extremes_alone=bool(vocabulary))

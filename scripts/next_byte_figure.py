@@ -44,7 +44,7 @@ def main(job: "Snakemake") -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
     table = read_csv(job.input.table)
     scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
-    vocabulary = job.input.get("vocabulary")
+    vocabulary = getattr(job.input, "vocabulary", None)
     unit = "token" if vocabulary else "byte"
     title = settings["title"].format(unit=unit)
     write_figure(draw(p, settings["models"], scores, prompt, target, title, namer(vocabulary), unit), job.output)

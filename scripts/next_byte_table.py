@@ -22,7 +22,7 @@ def main(job: "Snakemake") -> None:
     logits = {Path(path).stem: path for path in job.input.logits}
     scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
     targets = [target for _, target in prompts]
-    vocabulary = job.input.get("vocabulary")
+    vocabulary = getattr(job.input, "vocabulary", None)
     p, texts, unit = read_distributions(logits), [prompt for prompt, _ in prompts], "token" if vocabulary else "byte"
     table = next_byte_table(settings["names"], targets, p, scores, settings["models"], namer(vocabulary))
     write_table(job.output, table, next_byte_page(table, TITLE.format(unit=unit), texts, unit))

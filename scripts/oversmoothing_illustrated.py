@@ -37,7 +37,7 @@ def main(job: "Snakemake") -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
     chosen = [models[name] for name in extremes(read_csv(job.input.table), list(models))]
-    vocabulary = job.input.get("vocabulary")
+    vocabulary = getattr(job.input, "vocabulary", None)
     texts, unit = (read_vocabulary(vocabulary).texts, "token") if vocabulary else (BYTES, "byte")
     write_figure(draw(p, chosen, prompt, target, texts, unit), job.output)
 

@@ -26,7 +26,7 @@ def main(job: "Snakemake") -> None:
         if job.params.rank is not None:
             with torch.no_grad():
                 model.head.weight.copy_(torch.from_numpy(truncate(read_head(job.input.weights), job.params.rank)))
-    vocabulary = job.input.get("vocabulary")
+    vocabulary = getattr(job.input, "vocabulary", None)
     decode = read_vocabulary(vocabulary).decode if vocabulary else bytes
     write_samples(model, job.input.windows, job.output, settings, facts | compute.facts, decode)
 

@@ -9,7 +9,7 @@ the array API.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -31,8 +31,8 @@ __all__ = [
     "tv",
 ]
 
-# A chunk. In NumPy a temporary takes 512 KiB in float32 at v = 256 and at any large v; with less, Python's overhead
-# shows. On a GPU a block of few tokens is fastest whole, and at a large v a temporary takes 16 MiB.
+# A chunk's size. In NumPy a temporary takes 512 KiB in float32, at v = 256 and at any large v; with less, Python's
+# overhead shows. A GPU takes few tokens whole, which is faster, and of a large v so many rows that it is busy.
 _ROWS, _VALUES, _VALUES_ON_GPU = 512, 1 << 17, 1 << 22
 
 
@@ -114,7 +114,10 @@ def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
 def entropy(p: Array) -> Array:
     """Shannon entropy in bits, shape (n,), of distributions (n, v); errors are those of `tto`."""
     _check("p", p)
-    return api.array_namespace(p).astype(_Truth(p).negative_entropy / -math.log(2), p.dtype)
+    out = api.array_namespace(p).empty(p.shape[0], dtype=p.dtype, device=api.device(p))
+    for chunk in _chunks(p):
+        out[chunk] = _Truth(p[chunk, :]).negative_entropy / -math.log(2)
+    return out
 
 
 def score(
@@ -154,12 +157,10 @@ def score(
     xp = api.array_namespace(p_bn, p_gt)
     n = p_bn.shape[0]
     out = xp.empty((len(decodings), len(metrics), n), dtype=p_bn.dtype, device=api.device(p_bn))
-    rows = _rows(p_bn)
-    for start in range(0, n, rows):
-        chunk = slice(start, min(start + rows, n))
+    for chunk in _chunks(p_bn):
         truth, model = _Truth(p_gt[chunk, :], tau), p_bn[chunk, :]
-        _check("p_gt", truth.p, start)
-        _check("p_bn", model, start)
+        _check("p_gt", truth.p, chunk.start)
+        _check("p_bn", model, chunk.start)
         for i, decoding in enumerate(decodings):
             pair = _Pair(decoding(model), truth)
             for j, formula in enumerate(formulas):
@@ -248,12 +249,15 @@ class _Pair:
         return self.xp.matmul(x, self.xp.ones(x.shape[1], dtype=x.dtype, device=api.device(x)))
 
 
-def _rows(p: Array) -> int:
-    """Return the number of rows of a chunk of `p` (n, v), at least 1."""
+def _chunks(p: Array) -> Iterator[slice]:
+    """Yield slices of the rows of `p` (n, v)."""
     n, v = p.shape
     if v <= LARGE:
-        return _ROWS if api.is_numpy_array(p) else max(n, 1)
-    return max((_VALUES if api.is_numpy_array(p) else _VALUES_ON_GPU) // v, 1)
+        rows = _ROWS if api.is_numpy_array(p) else max(n, 1)
+    else:
+        rows = max((_VALUES if api.is_numpy_array(p) else _VALUES_ON_GPU) // v, 1)
+    for start in range(0, n, rows):
+        yield slice(start, min(start + rows, n))
 
 
 def _single(name: str, p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
