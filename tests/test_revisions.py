@@ -72,14 +72,15 @@ def test_main_in_the_place_of_the_last_step(hub):
         check(steps, step9="main")
 
 
-def test_what_the_hub_does_not_show_is_left_to_fetching(hub, caplog):
+def test_a_hub_that_cannot_be_asked_is_left_to_fetching(hub, caplog):
+    hub.repos["owner/own"].branches["step0"] = Repo(files(4))
     hub.repos["owner/own"].gated = True
     check()
-    hub.repos["owner/own"].gated = False
-    hub.repos["owner/own"].branches["step0"] = Repo(files(4), gated=True)
-    hub.down = True
-    check({"step4": 4})
+    assert "gated: accept its terms" in caplog.text
+    hub.repos["owner/own"].gated, hub.down = False, True
+    check()
     assert "the hub cannot be reached" in caplog.text
+    assert len(caplog.records) == 2 + listing.ATTEMPTS - 1  # one revision is tried, and no further one
 
 
 def test_equal_weights_without_different_steps_are_no_fault():

@@ -21,7 +21,8 @@ KNOWN = (
 def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mapping[str, str]) -> None:
     """Check that revisions of different training steps have no weight file in common, from the hub's listings.
 
-    Revisions that the hub cannot list are left out; fetching them names the reason.
+    A revision that the hub does not have is left out, and nothing is compared if the hub cannot be asked: fetching
+    names the reason.
 
     Parameters
     ----------
@@ -38,11 +39,15 @@ def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mappi
         If two revisions of different steps share a file; the message names both.
     """
     files = {}
-    for revision in steps:
-        held = _weight_files(name, revision)
-        if held is None and revision in otherwise:
-            held = _weight_files(name, otherwise[revision])
-        files[revision] = held or {}
+    try:
+        for revision in steps:
+            held = _weight_files(name, revision)
+            if held is None and revision in otherwise:
+                held = _weight_files(name, otherwise[revision])
+            files[revision] = held or {}
+    except UserError as error:
+        logger.warning("%s; the weights of its revisions are not compared", error)
+        return
     for path, revisions in shared(files, steps):
         raise UserError(
             f"model {name}: {' and '.join(revisions)} have the same {path} on the hub, so not all of them hold the "
@@ -76,13 +81,10 @@ def shared(files: Mapping[str, Mapping[str, str]], steps: Mapping[str, int | Non
 
 
 def _weight_files(name: str, revision: str) -> dict[str, str] | None:
-    """Return path and checksum of a revision's weight files; None if the hub does not have or show it."""
+    """Return path and checksum of a revision's weight files; None if the hub has no such revision."""
     repository = Repository(name, revision)
     try:
         listed = list_files(repository, resolve(repository), WEIGHTS)
     except MissingRevisionError:
-        return None
-    except UserError as error:
-        logger.warning("%s; its weights are not compared with those of other revisions", error)
         return None
     return {file.path: file.sha256 or file.blob_id for file in listed}
