@@ -1,7 +1,7 @@
 """Scoring at a vocabulary of 50,304: against matrix products, against a plain loop over rows, and its memory.
 
 Run from anywhere: ``python benchmarks/scoring_large.py [--windows 3] [--vocabulary 50304]``. A model of width 1,024 is
-scored against a truth of width 2,560 in windows of 100 positions. Both heads are random, in float16, with a bias by which
+scored against a truth of width 2,560 in windows of 100 positions. Both heads are random, in float16; by their bias
 tokens are as rare as in a text. Times are processor seconds of one thread:
 
 - products: hidden states times heads that are held in float32, which no scoring can do without;

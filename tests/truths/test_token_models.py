@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 from hub_models import TOKEN_LAYOUTS, write_bpe, write_token_model
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM
 
 from oversmoothing.hub import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
-from oversmoothing.tokens.vocabulary import Vocabulary, load_tokenizer, vocabulary_of
+from oversmoothing.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer, vocabulary_of
 from oversmoothing.truths.load import load_token_lm, load_truth
 
 CPU = torch.device("cpu")
@@ -140,6 +141,18 @@ def test_the_id_before_texts_is_the_tokenizers_own(tmp_path):
     model = load(tmp_path, "auto")
     assert model.bos == BEGIN
     assert model.config.block == 63
+
+
+def test_several_ids_before_texts_and_those_behind(tmp_path):
+    write_bpe(tmp_path)
+    tokenizer = load_tokenizer(tmp_path / "tokenizer.json")
+    special = [("<s>", BEGIN), ("</s>", END)]
+    for template, expected in (("$A </s>", None), ("</s> $A <s>", END)):
+        tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=special)
+        assert id_before_texts(tokenizer, "own") == expected
+    tokenizer.post_processor = TemplateProcessing(single="<s> </s> $A", special_tokens=special)
+    with pytest.raises(UserError, match=r"own: it puts 2 ids before a text, \[0, 1\]; write one of them as `bos`"):
+        id_before_texts(tokenizer, "own")
 
 
 def test_a_context_longer_than_the_models(gpt2):

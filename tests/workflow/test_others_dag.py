@@ -35,6 +35,7 @@ def repos(tmp_path_factory):
         "owner/neox": Repo(files, branches=branches),
         "owner/pickled": Repo(pickled),
         "owner/gated": Repo(files, gated=True),
+        "owner/mixed": Repo(files, branches={"step1": branches["step1"], "step4": branches["step1"]}),
     }
 
 
@@ -140,6 +141,13 @@ def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_pat
     ):
         assert message in output
     assert "Traceback" not in output
+
+
+def test_steps_with_the_same_weights_are_refused_before_anything_is_fetched(project, tmp_path):
+    config = write(tmp_path, [{"name": "mixed", "hub": "owner/mixed", "revisions": ["step1", "step4"]}])
+    output = project.snakemake("assets", config=config, check=False)
+    assert "model owner/mixed: step1 and step4 have the same model.safetensors on the hub" in output
+    assert not list((project.folder / "assets").glob("*owner--mixed*"))
 
 
 @pytest.mark.slow  # `test_everything` has such a folder

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plan.hub import as_folder, asset_name
-from plan.others import revisions
+from plan.others import revisions, step
 from plan.settings import settings
 from plan.tokens import tokenizer
 
@@ -31,6 +31,17 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         )
         found[name] = settings(**source, part="tokenizer")
     return found | {one.asset: one.source for one in revisions(config).values()}
+
+
+def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
+    steps = {one.asset: one.step for one in revisions(config).values()}
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, source in by_name(config).items():
+        if "repository" in source:
+            own = {**source, "step": steps.get(name, step(source["revision"]))}
+            found.setdefault(source["repository"], {})[name] = own
+    return found
 
 
 def language_model(config: Mapping[str, Any]) -> tuple[str, str]:

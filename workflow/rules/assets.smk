@@ -4,6 +4,9 @@ Needs: the network, or the folder that the config names in place of a hub name.
 Makes: {assets}/{asset}.json for a model, fetched/corpus.json for the shards of a corpus: a manifest of commit, files
 and checksums.
 
+Before anything is fetched, the hub's checksums of a repository's revisions are compared (`checks/revisions.py`, called
+in the Snakefile): branches of different training steps are known to hold the same weights.
+
 The files themselves are not outputs, so that completed downloads survive a failed job and a further shard is fetched
 alone.
 """

@@ -19,6 +19,7 @@ import plan
 from checks.config import check, check_device
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
+from checks.revisions import check_fetched
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.models import SCORED, names, rows

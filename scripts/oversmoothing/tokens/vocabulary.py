@@ -173,9 +173,7 @@ def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
     encoded = tokenizer.encode("a", add_special_tokens=True)
     first = [id for id, _ in takewhile(lambda own: own[1], zip(encoded.ids, encoded.special_tokens_mask, strict=True))]
     if len(first) > 1:
-        raise UserError(
-            f"{path}: it puts {len(first)} ids before a text, {first}; only one is possible: write it as `bos`"
-        )
+        raise UserError(f"{path}: it puts {len(first)} ids before a text, {first}; write one of them as `bos`")
     return first[0] if first else None
 
 

@@ -1,0 +1,101 @@
+"""Revisions of a repository that hold each other's weights, found before any is downloaded."""
+
+import pytest
+from local_hub import Repo, local_hub
+from test_hub import point_to
+from test_plan import PYTHIA, default
+
+import plan
+from oversmoothing import listing
+from oversmoothing.jobs import UserError
+from oversmoothing.revisions import check_revisions, shared
+
+STEPS = {"step0": 0, "step4": 4, "step8": 8, "main": None}
+
+
+def files(first, second=None):
+    """Weights of a checkpoint in two shards, of which only the first is large."""
+    second = first if second is None else second
+    shards = {
+        "model-00001-of-00002.safetensors": bytes([first]) * 5000,
+        "model-00002-of-00002.safetensors": b"%d" % second,
+    }
+    return {"config.json": b"{}", "tokenizer.json": b"{}", **shards}
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    branches = {"step0": Repo(files(0)), "step4": Repo(files(4)), "step8": Repo(files(8) | {"README.md": b"the end"})}
+    with local_hub({"owner/own": Repo(files(8), branches=branches)}) as hub:
+        point_to(hub.address, monkeypatch)
+        monkeypatch.setattr(listing, "WAIT", 0)
+        yield hub
+
+
+def check(steps=STEPS, **otherwise):
+    check_revisions("owner/own", steps, otherwise)
+
+
+def test_main_may_be_the_last_step_and_nothing_is_downloaded(hub):
+    check()
+    assert not [request for request in hub.requests if "resolve" in request]
+
+
+@pytest.mark.parametrize(("second", "path"), [(4, "model-00001-of-00002"), (5, "model-00001-of-00002")])
+def test_two_steps_with_a_file_in_common(hub, second, path):
+    hub.repos["owner/own"].branches["step0"] = Repo(files(4, second))
+    message = (
+        rf"model owner/own: step0 and step4 have the same {path}\.safetensors on the hub, .*issues/205 .*issues/915"
+    )
+    with pytest.raises(UserError, match=message):
+        check()
+
+
+def test_a_small_file_in_common(hub):
+    hub.repos["owner/own"].branches["step0"] = Repo(files(3, 4))
+    with pytest.raises(UserError, match=r"step0 and step4 have the same model-00002-of-00002\.safetensors"):
+        check()
+
+
+def test_main_that_is_an_earlier_step(hub):
+    hub.repos["owner/own"].branches["step4"] = Repo(files(8) | {"README.md": b"not the end"})
+    with pytest.raises(UserError, match="step4 and step8 and main have the same"):
+        check()
+    with pytest.raises(UserError, match="step4 and main have the same"):
+        check({"step4": 4, "main": 8})  # as `main_is: step8` says
+
+
+def test_main_in_the_place_of_the_last_step(hub):
+    steps = {"step4": 4, "step8": 8, "step9": 9}
+    check(steps)  # fetching step9 names the fault
+    with pytest.raises(UserError, match="step8 and step9 have the same"):
+        check(steps, step9="main")
+
+
+def test_a_hub_that_cannot_be_asked_is_left_to_fetching(hub, caplog):
+    hub.repos["owner/own"].branches["step0"] = Repo(files(4))
+    hub.repos["owner/own"].gated = True
+    check()
+    assert "gated: accept its terms" in caplog.text
+    hub.repos["owner/own"].gated, hub.down = False, True
+    check()
+    assert "the hub cannot be reached" in caplog.text
+    assert len(caplog.records) == 2 + listing.ATTEMPTS - 1  # one revision is tried, and no further one
+
+
+def test_equal_weights_without_different_steps_are_no_fault():
+    same = {"a": {"model.safetensors": "1"}, "b": {"model.safetensors": "1"}}
+    assert shared(same, {"a": None, "b": None}) == []
+    assert shared(same, {"a": 7, "b": None}) == []
+    assert shared(same, {"a": 7, "b": 7}) == []
+    assert shared(same, {"a": 7, "b": 8}) == [("model.safetensors", ["a", "b"])]
+
+
+def test_the_revisions_of_a_repository_are_gathered_from_the_whole_config():
+    truth = {"name": "t", "hub": PYTHIA["hub"], "revision": "step7", "layout": "causal_lm", "bos": None}
+    own = {**PYTHIA, "revisions": ["step512", "step143000"], "main_is": "step143000"}
+    config = default(truths=[truth], others={"models": [own, {"name": "o", "hub": "a/b"}]})
+    found = plan.assets.by_repository(config)
+    steps = {source["revision"]: (source["step"], source.get("otherwise")) for source in found[PYTHIA["hub"]].values()}
+    assert steps == {"step7": (7, None), "step512": (512, None), "step143000": (143000, "main")}
+    assert [source["step"] for source in found["a/b"].values()] == [None]
