@@ -10,6 +10,7 @@ from oversmoothing.jobs import explain
 COMMANDS = {
     "prompt": "continue a text with every trained model, side by side",
     "page": "print the main table, and write the page of what there is, index.html",
+    "compare-models": "measure how much a language model oversmooths beside another one",
     "compare": "compare the tables and settings of two results folders",
     "needs": "print the operations, GPU hours, memory and disk space that a config needs",
     "progress": "print how far a run is while it goes on",
@@ -23,14 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="oversmoothing",
         description="Commands of the study of the softmax bottleneck.",
         epilog="commands:\n"
-        + "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
+        + "\n".join(f"  {name:<16}{text}" for name, text in COMMANDS.items())
         + "\n\n`oversmoothing COMMAND --help` describes the arguments of a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of the commands below")
     command = parser.parse_args(given[:1]).command
     try:
-        return import_module(f"oversmoothing.commands.{command}").main(given[1:])
+        return import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main(given[1:])
     except Exception as error:
         message = explain(error)
         if message is None:
