@@ -1,4 +1,4 @@
-"""Measure how much a language model oversmooths beside another: writes a config, runs the workflow, prints the table."""
+"""Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
 
 import argparse
 import subprocess
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"config: {path}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path)]
     report = results / "report.html"
-    for more in (["assets", "--quiet", "all"], [], ["--report", str(report), "--quiet", "all"]):
+    for more in (["assets", "--quiet", "rules", "progress"], [], ["--report", str(report), "--quiet", "rules"]):
         if code := subprocess.run([*common[:3], *more, *common[3:]]).returncode:
             return code
     print((results / "tables" / TABLE).read_text(encoding="utf-8"))
@@ -95,7 +95,6 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
         "retrained": {"ranks": []},
         "truths": [{"name": truth, "hub": asked.truth}],
         "metrics": {"tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat, "approximations": []}},
-        "saturation": {"study": False},
         "samples": {"show": list(range(min(3, asked.windows)))},
         "showcase": [{"name": "typical", "prompt": None}],
     }
