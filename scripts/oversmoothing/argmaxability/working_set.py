@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oversmoothing.argmaxability.fits import Fits
 from oversmoothing.compiled import compiled
 
 FIRST = 2048  # rows of the working set at the start, and
@@ -87,7 +88,7 @@ class WorkingSet:
         """
         m, c = self._rows.shape[1], len(classes)
         width = max(1, min(TOGETHER, c, NUMBERS // m**2, NUMBERS // len(self._rows)))
-        state = _State.start(width, m)
+        fits = Fits(width, m)
         residuals, supports, weights = np.zeros((c, m)), np.full((c, m), -1), np.zeros((c, m))
         leads: dict[int, np.ndarray] = {}
         turn = np.full(width, -1)  # which of the classes each place works at; -1 if none
@@ -96,18 +97,18 @@ class WorkingSet:
             for place in np.flatnonzero(turn < 0).tolist():
                 turn[place] = next((q for q in queue if classes[q] not in leads), -1)
                 if turn[place] >= 0:
-                    state.take(place, self._rows[classes[turn[place]]])
+                    fits.take(place, self._rows[classes[turn[place]]])
             busy = np.flatnonzero(turn >= 0)
             if not len(busy):
                 break
             own, barred = classes[turn[busy]], banned[turn[busy]]
-            chosen, ended = self._price(state.residual[busy], own, barred, wanted, leads)
+            chosen, ended = self._price(fits.residual[busy], own, barred, wanted, leads)
             advance = busy[~ended]
-            ended[~ended] = ~_advance(self._rows, advance, chosen[~ended], *state.arrays())
-            ended |= state.spent[busy] >= rounds
+            ended[~ended] = ~fits.add(self._rows, advance, chosen[~ended])
+            ended |= fits.spent[busy] >= rounds
             for place in busy[ended]:
-                residuals[turn[place]], supports[turn[place]] = state.residual[place], state.active[place]
-                weights[turn[place], : state.count[place]] = state.weight[place, : state.count[place]]
+                residuals[turn[place]], supports[turn[place]] = fits.residual[place], fits.active[place]
+                weights[turn[place], : fits.count[place]] = fits.weight[place, : fits.count[place]]
             turn[busy[ended]] = -1
         leaders, directions = np.array([*leads], int), np.array([*leads.values()]).reshape(-1, m)
         return Found(leaders, directions, residuals, supports, weights)
@@ -173,52 +174,6 @@ class WorkingSet:
         self._size = end
 
 
-@dataclass(frozen=True)
-class _State:
-    """The fits of the classes that advance together: one place each."""
-
-    target: np.ndarray  # (b, m), the class's row
-    product: np.ndarray  # (b, m), of target and active rows
-    active: np.ndarray  # (b, m), rows of the fit, padded with -1
-    weight: np.ndarray  # (b, m), their weights
-    factor: np.ndarray  # (b, m, m), Cholesky factor of their Gram matrix
-    count: np.ndarray  # (b,), how many
-    residual: np.ndarray  # (b, m)
-    spent: np.ndarray  # (b,), rounds
-
-    @classmethod
-    def start(cls, width: int, m: int) -> "_State":
-        table = (width, m)
-        return cls(
-            np.empty(table),
-            np.empty(table),
-            np.full(table, -1),
-            np.empty(table),
-            np.empty((width, m, m)),
-            np.zeros(width, int),
-            np.empty(table),
-            np.zeros(width, int),
-        )
-
-    def take(self, place: int, row: np.ndarray) -> None:
-        """Begin with another class, whose residual is its row."""
-        self.target[place] = self.residual[place] = row
-        self.active[place] = -1
-        self.count[place] = self.spent[place] = 0
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return (
-            self.target,
-            self.product,
-            self.active,
-            self.weight,
-            self.factor,
-            self.count,
-            self.residual,
-            self.spent,
-        )
-
-
 @compiled()
 def _bar(scores: np.ndarray, place: np.ndarray, own: np.ndarray, barred: np.ndarray) -> None:
     """Exclude each class's own row, and the one it must not use, from its scores in the working set."""
@@ -251,91 +206,3 @@ def _best(
             top = max(top, score)
         chosen[b], highest[b] = at, top
     return chosen, highest, allowed
-
-
-@compiled()
-def _advance(
-    rows: np.ndarray,
-    places: np.ndarray,
-    chosen: np.ndarray,
-    target: np.ndarray,
-    product: np.ndarray,
-    active: np.ndarray,
-    weight: np.ndarray,
-    factor: np.ndarray,
-    count: np.ndarray,
-    residual: np.ndarray,
-    spent: np.ndarray,
-) -> np.ndarray:
-    """Add its chosen row to the fit at each place; return where it can go on: neither complete nor at a standstill."""
-    m = rows.shape[1]
-    solution, goes_on = np.empty(m), np.ones(len(places), np.bool_)
-    for b in range(len(places)):
-        p, row = places[b], rows[chosen[b]]
-        k = count[p]
-        spent[p] += 1
-        rest = np.dot(row, row)
-        limit = 1e-13 * rest
-        for a in range(k):
-            total = np.dot(row, rows[active[p, a]])
-            for c in range(a):
-                total -= factor[p, a, c] * factor[p, k, c]
-            factor[p, k, a] = total / factor[p, a, a]
-            rest -= factor[p, k, a] ** 2
-        if rest <= limit:
-            goes_on[b] = False
-            continue
-        factor[p, k, k] = np.sqrt(rest)
-        active[p, k], weight[p, k], product[p, k] = chosen[b], 0.0, np.dot(row, target[p])
-        k = _fit(active[p], weight[p], product[p], solution, factor[p], k + 1)
-        count[p] = k
-        residual[p] = target[p]
-        for a in range(k):
-            residual[p] -= weight[p, a] * rows[active[p, a]]
-        kept = False
-        for a in range(k):
-            kept |= active[p, a] == chosen[b]
-        goes_on[b] = kept and k < m
-    return goes_on
-
-
-@compiled()
-def _fit(
-    active: np.ndarray, weight: np.ndarray, product: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
-) -> int:
-    """Fit by the k active rows, drop those whose weight would become negative, and return how many remain."""
-    while k:
-        for a in range(k):
-            solution[a] = (product[a] - np.dot(factor[a, :a], solution[:a])) / factor[a, a]
-        for a in range(k - 1, -1, -1):
-            solution[a] /= factor[a, a]
-            solution[:a] -= solution[a] * factor[a, :a]
-        step = 1.0
-        for a in range(k):
-            if solution[a] <= 0:
-                step = min(step, weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0)
-        for a in range(k):
-            weight[a] += step * (solution[a] - weight[a])
-        if step == 1.0:
-            break
-        for a in range(k - 1, -1, -1):
-            if solution[a] <= 0 and weight[a] <= 1e-15:
-                _drop(active, weight, product, factor, a, k)
-                k -= 1
-    return k
-
-
-@compiled()
-def _drop(active: np.ndarray, weight: np.ndarray, product: np.ndarray, factor: np.ndarray, a: int, k: int) -> None:
-    """Remove row a of k from the fit, and from the Cholesky factor by Givens rotations."""
-    active[a : k - 1], weight[a : k - 1], product[a : k - 1] = active[a + 1 : k], weight[a + 1 : k], product[a + 1 : k]
-    active[k - 1] = -1
-    for r in range(a, k - 1):
-        factor[r, : r + 2] = factor[r + 1, : r + 2]
-    for c in range(a, k - 1):
-        x, y = factor[c, c], factor[c, c + 1]
-        length = np.hypot(x, y)
-        cosine, sine = x / length, y / length
-        for r in range(c, k - 1):
-            x, y = factor[r, c], factor[r, c + 1]
-            factor[r, c], factor[r, c + 1] = cosine * x + sine * y, cosine * y - sine * x
