@@ -153,7 +153,7 @@ def proved_share(weights, p, bound, tolerance, tokens):
             if witness is not None and not rejected:
                 witness = np.linalg.solve(coordinates, witness)
             proved.append(proves(weights, p, int(token), rejected, bound, witness))
-            assert not proves(weights, p, int(token), not rejected, bound, witness)
+            assert witness is None or not proves(weights, p, int(token), rejected, bound, -witness)
     return position, np.array(proved)
 
 
