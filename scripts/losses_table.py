@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.losses import accuracy, losses_page, losses_table, validation_loss
+from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses, validation_loss
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 
@@ -17,13 +17,16 @@ TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 
 def main(job: "Snakemake") -> None:
     """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
+    unit = "token" if hasattr(job.input, "windows") else "byte"
     values: dict[str, dict] = {model["model"]: {} for model in settings["models"]}
     for path in job.input.histories:
         values[Path(path).parent.name]["validation_loss"] = validation_loss(path)
     for path in job.input.logits:
+        if unit == "token":
+            values[Path(path).stem] |= token_losses(path, job.input.windows, settings["resamples"], settings["seed"])
         values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
-    table = losses_table(values, settings["models"], read_published(job.input.published))
-    write_table(job.output, table, losses_page(table, TITLE))
+    table = losses_table(values, settings["models"], read_published(job.input.published), unit)
+    write_table(job.output, table, losses_page(table, TITLE, unit))
 
 
 if __name__ == "__main__":

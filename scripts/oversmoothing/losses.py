@@ -1,6 +1,7 @@
 """How well the models predict: validation loss and argmax accuracy (thesis Table 3.1)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
+from oversmoothing.corpus.windows import read_windows
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
@@ -15,9 +17,14 @@ from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 
 METRICS = {
-    "validation_loss": ("Validation loss", "nats per byte", "lower"),
-    "accuracy": ("Accuracy", "share of bytes", "higher"),
+    "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
+    "loss": ("Loss", "nats per {unit}", "lower"),
+    "loss_per_byte": ("Loss per byte", "nats per byte", "lower"),
+    "accuracy": ("Accuracy", "share of {unit}s", "higher"),
 }
+
+
+LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
 
 
 def validation_loss(history: str | Path) -> float:
@@ -31,6 +38,23 @@ def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
     Ties go to the lowest byte. Raises the errors of `read_groups`.
     """
     return summarise(predictions(logits).right, resamples, seed)
+
+
+def token_losses(logits: str | Path, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
+    """Summarise the losses of a model over tokens on the scored text, per token and per byte of that text.
+
+    Losses per byte can be compared between models with different tokens. They are a ratio, nats of a window over its
+    bytes, so they have an interval but no standard deviation (NaN).
+    """
+    own = predictions(logits).losses
+    table = read_windows(windows)
+    sizes = dict(zip(table["window"].to_pylist(), map(len, table["scored"].to_pylist()), strict=True))
+    nats = {window: total + (own.origin or 0.0) * own.count[window] for window, total in own.total.items()}
+    per_byte = WindowSums({window: sizes[window] for window in nats}, nats, dict.fromkeys(nats, 0.0), origin=0.0)
+    return {
+        "loss": summarise(own, resamples, seed),
+        "loss_per_byte": replace(summarise(per_byte, resamples, seed), sd=float("nan")),
+    }
 
 
 class Predictions(NamedTuple):
@@ -69,17 +93,20 @@ def losses_table(
     values: Mapping[str, Mapping[str, Summary | float]],
     models: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
+    unit: str = "byte",
 ) -> pd.DataFrame:
     """Loss and accuracy of each model, beside the thesis's (Table 3.1).
 
     Parameters
     ----------
     values : mapping
-        Values by model and metric ("validation_loss", "accuracy"). A metric that a model does not have is absent.
+        Values by model and metric (of `METRICS`). A metric that a model does not have is absent.
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         ``model``, ``metric``, ``mean``.
+    unit : {"byte", "token"}
+        What the models predict.
 
     Returns
     -------
@@ -90,12 +117,12 @@ def losses_table(
     rows = []
     for model in models:
         for metric, value in values[model["model"]].items():
-            _, unit, better = METRICS[metric]
+            _, of, better = METRICS[metric]
             rows.append(
                 {
                     **{key: model[key] for key in ("model", "rank", "seed")},
                     "metric": metric,
-                    "unit": unit,
+                    "unit": of.format(unit=unit),
                     "better": better,
                     **(vars(value) if isinstance(value, Summary) else {"mean": value}),
                     **beside(printed, (model["published_as"], metric), that_matter(model["differs"])),
@@ -106,7 +133,7 @@ def losses_table(
     return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
 
 
-def losses_page(table: pd.DataFrame, title: str) -> Page:
+def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     """Page with one row per model, ours beside the published."""
     several_seeds = table.seed.nunique() > 1
     rows = []
@@ -114,14 +141,19 @@ def losses_page(table: pd.DataFrame, title: str) -> Page:
         row = model_cells(own.iloc[0].to_dict(), several_seeds)
         records = own.set_index("metric").to_dict("index")
         for metric, (label, _, better) in METRICS.items():
+            if not (table.metric == metric).any():
+                continue
             found = records.get(metric, {})
             row[labelled(label, better)] = Value(*(found.get(name) for name in ("mean", "sd", "low", "high")))
-            row[f"published {label.lower()}"] = Value(found.get("published_mean"))
+            if unit == "byte":
+                row[f"published {label.lower()}"] = Value(found.get("published_mean"))
         rows.append(row)
     count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
     legend = [
-        "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
-        f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard deviation",
+        f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
+        f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard "
+        "deviation",
+        *([LOSS] if unit == "token" else []),
         directions(table.better),
         *caveats(table),
     ]

@@ -57,6 +57,9 @@ class Bytes:
 Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; None: a dash
 
 
+PUBLISHED = "published"  # how the columns with the thesis's numbers begin
+
+
 @dataclass(frozen=True)
 class Section:
     """One table of a page.
@@ -84,8 +87,11 @@ class Section:
 
     @property
     def columns(self) -> list[str]:
-        """Columns of all rows, in order of first occurrence."""
-        return list(dict.fromkeys(name for row in self.rows for name in row))
+        """Columns of all rows, in order of first occurrence, without published ones in which nothing is published."""
+        columns = dict.fromkeys(name for row in self.rows for name in row)
+        return [
+            name for name in columns if not name.startswith(PUBLISHED) or any(_filled(row, name) for row in self.rows)
+        ]
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,11 @@ def directions(better: Iterable[str]) -> str:
     return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
 
 
+def _filled(row: Mapping[str, Cell], name: str) -> bool:
+    cell = row.get(name)
+    return pd.notna(cell.mean) if isinstance(cell, Value) else cell is not None
+
+
 def literal(text: str) -> str:
     """Text escaped so that prose reads none of it as code."""
     return text.replace("`", r"\`")
@@ -139,7 +150,7 @@ def laid_out(section: Section) -> Section:
     def lay_out(name: str, cell: Cell) -> Cell:
         if not isinstance(cell, Value):
             return cell
-        own = decimals[name] if cell.decimals is None else cell.decimals
+        own = decimals.get(name) if cell.decimals is None else cell.decimals
         return replace(cell, decimals=own, bold=cell in best)
 
     return replace(section, rows=[{name: lay_out(name, cell) for name, cell in row.items()} for row in section.rows])

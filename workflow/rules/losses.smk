@@ -7,6 +7,7 @@ Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg,pdf}
 
 rule losses_table:
     input:
+        **({} if OVER_BYTES else {"windows": WINDOWS}),
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
         published=published("3_1")[0],
