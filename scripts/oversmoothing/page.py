@@ -87,11 +87,12 @@ class Section:
 
     @property
     def columns(self) -> list[str]:
-        """Columns of all rows, in order of first occurrence, without published ones in which nothing is published."""
-        columns = dict.fromkeys(name for row in self.rows for name in row)
-        return [
-            name for name in columns if not name.startswith(PUBLISHED) or any(_filled(row, name) for row in self.rows)
-        ]
+        """Columns of all rows, in order of first occurrence; those with published numbers only if there are any."""
+        columns = list(dict.fromkeys(name for row in self.rows for name in row))
+        printed = [name for name in columns if name.startswith(PUBLISHED)]
+        if any(_filled(row, name) for row in self.rows for name in printed):
+            return columns
+        return [name for name in columns if name not in printed]
 
 
 @dataclass(frozen=True)
