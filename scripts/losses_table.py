@@ -22,8 +22,9 @@ def main(job: "Snakemake") -> None:
         values[Path(path).parent.name]["validation_loss"] = validation_loss(path)
     for path in job.input.logits:
         values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
-    table = losses_table(values, settings["models"], read_published(job.input.published))
-    write_table(job.output, table, losses_page(table, TITLE))
+    unit = settings.get("unit", "byte")
+    table = losses_table(values, settings["models"], read_published(job.input.published), unit)
+    write_table(job.output, table, losses_page(table, TITLE, unit))
 
 
 if __name__ == "__main__":

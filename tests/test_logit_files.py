@@ -20,6 +20,7 @@ from oversmoothing.logit_files import (
     logit_groups,
     logits_of,
     rebuilt,
+    save_head,
     state_array,
     states_batch,
     states_of,
@@ -30,7 +31,7 @@ from oversmoothing.logits import WindowStates, logits_schema
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.positions import draw_rows, read_rows
 from oversmoothing.store.parquet import open_writer, read_table, vectors, write_table
-from oversmoothing.weights import save_head, save_model
+from oversmoothing.weights import save_model
 
 V, D, SCORED = 300, 6, 5
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=16, rank=D, vocabulary=V)
@@ -72,8 +73,7 @@ def write(path, found, precision="float32", head=None, bias=None):
         for own in found:
             writer.write_batch(states_batch(own, precision))
     if head is not None:
-        bias = None if bias is None else torch.from_numpy(bias)
-        save_head(head_file(path), torch.from_numpy(head), bias, {})
+        save_head(head_file(path), head, bias, {})
 
 
 def a_head(v=V, d=D, seed=5):
@@ -163,7 +163,6 @@ def test_a_head_is_stored_in_float16_only_if_nothing_is_lost(tmp_path):
     exact = torch.tensor([[0.5, -1.25], [3.0, 2.0**-14]])
     cases = {
         "exact": (exact, None, torch.float16),
-        "bf16": (exact.bfloat16(), None, torch.float16),
         "fine": (exact + torch.tensor([2.0**-20, 0]), None, torch.float32),
         "large": (exact * 1e5, None, torch.float32),  # infinite in float16
         "small": (exact * 2.0**-20, None, torch.float32),
@@ -171,7 +170,7 @@ def test_a_head_is_stored_in_float16_only_if_nothing_is_lost(tmp_path):
     }
     for name, (weight, bias, dtype) in cases.items():
         path = tmp_path / f"{name}.head.safetensors"
-        save_head(path, weight, bias, {})
+        save_head(path, weight.numpy(), None if bias is None else bias.numpy(), {})
         assert set(dtypes(path).values()) == {dtype}, name
         post = np.eye(2, dtype=np.float32)
         expected = weight.float().T.numpy() + (0 if bias is None else bias.numpy())
@@ -194,7 +193,7 @@ def test_a_head_that_is_missing_damaged_or_no_head_is_named(tmp_path):
         UserError, match=r"l\.head\.safetensors: no complete head .*; delete .*l\.parquet and run again"
     ):
         next(logit_groups(path))
-    save_head(head_file(path), torch.from_numpy(a_head()), None, {})
+    save_head(head_file(path), a_head(), None, {})
     content = bytearray(head_file(path).read_bytes())
     content[-5] ^= 1
     head_file(path).write_bytes(content)

@@ -15,8 +15,8 @@ from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 
 METRICS = {
-    "validation_loss": ("Validation loss", "nats per byte", "lower"),
-    "accuracy": ("Accuracy", "share of bytes", "higher"),
+    "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
+    "accuracy": ("Accuracy", "share of {unit}s", "higher"),
 }
 
 
@@ -69,6 +69,7 @@ def losses_table(
     values: Mapping[str, Mapping[str, Summary | float]],
     models: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
+    unit: str = "byte",
 ) -> pd.DataFrame:
     """Loss and accuracy of each model, beside the thesis's (Table 3.1).
 
@@ -80,6 +81,7 @@ def losses_table(
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         ``model``, ``metric``, ``mean``.
+    unit : {"byte", "token"}
 
     Returns
     -------
@@ -90,12 +92,12 @@ def losses_table(
     rows = []
     for model in models:
         for metric, value in values[model["model"]].items():
-            _, unit, better = METRICS[metric]
+            _, of_unit, better = METRICS[metric]
             rows.append(
                 {
                     **{key: model[key] for key in ("model", "rank", "seed")},
                     "metric": metric,
-                    "unit": unit,
+                    "unit": of_unit.format(unit=unit),
                     "better": better,
                     **(vars(value) if isinstance(value, Summary) else {"mean": value}),
                     **beside(printed, (model["published_as"], metric), that_matter(model["differs"])),
@@ -106,7 +108,7 @@ def losses_table(
     return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
 
 
-def losses_page(table: pd.DataFrame, title: str) -> Page:
+def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     """Page with one row per model, ours beside the published."""
     several_seeds = table.seed.nunique() > 1
     rows = []
@@ -120,8 +122,8 @@ def losses_page(table: pd.DataFrame, title: str) -> Page:
         rows.append(row)
     count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
     legend = [
-        "Validation loss: the lowest along training, in nats per byte, that of the weights that were kept. Accuracy: "
-        f"how often the most probable byte is the right one, over {count} evaluation bytes ± standard deviation",
+        f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
+        f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard deviation",
         directions(table.better),
         *caveats(table),
     ]

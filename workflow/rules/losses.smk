@@ -15,6 +15,7 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
+            **({} if OVER_BYTES else {"unit": UNIT}),
             models=plan.thesis.rows(config, "family")
             + plan.thesis.rows(config, "truth"),
         ),

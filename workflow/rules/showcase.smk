@@ -101,7 +101,7 @@ use rule tbat as showcase_tbat with:
             if TBAT["condition"] == "tangent"
             else {}
         ),
-        weights=WEIGHTS,
+        weights=head_of,
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
     output:
         f"{SHOWCASE}/scores/tbat/{{model}}.parquet",
