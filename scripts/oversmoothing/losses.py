@@ -123,7 +123,8 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
     legend = [
         f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
-        f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard deviation",
+        f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard "
+        "deviation",
         directions(table.better),
         *caveats(table),
     ]
