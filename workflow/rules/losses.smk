@@ -30,7 +30,9 @@ if TRAINED:
             [HISTORY.format(model=model.name) for model in TRAINED],
         output:
             **figure(
-                "losses", category="3 Models", label="Figure 3.1: losses along training"
+                "losses",
+                category="3 Models",
+                label="Figure 3.1: losses along training",
             ),
         params:
             settings=settings(
