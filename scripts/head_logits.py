@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import run
-from oversmoothing.logit_files import head_file, state_array, states_schema
+from oversmoothing.logit_files import head_file, save_head, state_array, states_schema
 from oversmoothing.logits import logits_schema
 from oversmoothing.spectra import ALONE, read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
@@ -28,7 +28,7 @@ def main(job: "Snakemake") -> None:
     schema = states_schema(head.shape[1], states) if states else logits_schema(len(head))
     made_by = provenance({"rank": rank}, model=job.wildcards.model, source=weights)
     if states:
-        _save_head(job.output.logits, head, made_by)
+        save_head(head_file(job.output.logits), head, None, {**made_by, "head": ALONE})
     with open_writer(job.output.logits, schema, made_by) as writer:
         for group in read_groups(job.input.hidden, ["window", "position", "target", "post"]):
             post = vectors(group["post"])
@@ -36,14 +36,6 @@ def main(job: "Snakemake") -> None:
             stored = state_array(entering, states) if states else vector_array(entering @ head.T)
             keys = [group[name] for name in ("window", "position", "target")]
             writer.write_batch(pa.record_batch([*keys, stored], schema=schema))
-
-
-def _save_head(path: str, head: np.ndarray, made_by: dict[str, str]) -> None:
-    import torch  # imported here because bytes do not need it
-
-    from oversmoothing.weights import save_head
-
-    save_head(head_file(path), torch.from_numpy(head), None, {**made_by, "head": ALONE})
 
 
 def _truncated(weights: str, rank: int) -> np.ndarray:

@@ -9,13 +9,12 @@ from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.device import setup
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError, run
-from oversmoothing.logit_files import head_file, states_batch, states_schema
+from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.logits import SpecialMass, hidden_schema, logits_schema
 from oversmoothing.predictor import has_special_ids, load_predictor
 from oversmoothing.spectra import ALONE
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.weights import save_head
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -44,7 +43,10 @@ def main(job: "Snakemake") -> None:
     mass, rank = SpecialMass(), config.rank or config.width
     schema = states_schema(rank, states, special) if states else logits_schema(config.vocabulary, special)
     if states:
-        save_head(head_file(job.output.logits), model.head.weight, model.head.bias, {**made_by, "head": ALONE})
+        head = [
+            None if own is None else own.detach().float().cpu().numpy() for own in (model.head.weight, model.head.bias)
+        ]
+        save_head(head_file(job.output.logits), *head, {**made_by, "head": ALONE})
     with (
         open_writer(job.output.logits, schema, made_by) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,

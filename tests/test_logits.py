@@ -86,8 +86,8 @@ def truncated(files, rank):
     head_script.main(
         SimpleNamespace(
             input=SimpleNamespace(weights=files / "weights.safetensors", hidden=files / "hidden.parquet"),
-            output=[path],
-            params=SimpleNamespace(rank=rank),
+            output=SimpleNamespace(logits=path),
+            params=SimpleNamespace(rank=rank, states=None),
             wildcards=SimpleNamespace(model=f"svd{rank}-s3"),
         )
     )

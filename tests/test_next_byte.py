@@ -53,7 +53,8 @@ def scores_file(path, rows):
 @pytest.fixture
 def study(tmp_path):
     output = [tmp_path / "windows.parquet"]
-    draw_showcase.main(SimpleNamespace(output=output, params=SimpleNamespace(settings={"prompts": ENTRIES})))
+    params = SimpleNamespace(settings={"prompts": ENTRIES})
+    draw_showcase.main(SimpleNamespace(input=SimpleNamespace(), output=output, params=params))
     (tmp_path / "logits").mkdir()
     for model in MODELS:
         logits_file(tmp_path / "logits" / f"{model['model']}.parquet", drawn(model["model"]))
@@ -145,7 +146,7 @@ def test_a_text_without_words_has_no_typical_prompt(scored, tmp_path):
 
 
 def test_other_windows_are_no_prompts(tmp_path):
-    write_table(tmp_path / "w.parquet", pa.table({"prompt": [b"a"], "scored": [b"bc"]}), {})
+    write_table(tmp_path / "w.parquet", pa.table({"window": [0], "prompt": [b"a"], "scored": [b"bc"]}), {})
     with pytest.raises(UserError, match=r"w\.parquet: a window of more than one scored byte"):
         read_prompts(tmp_path / "w.parquet")
 
@@ -290,7 +291,7 @@ def test_several_truths_are_averaged(study, table):
     ],
 )
 def test_completions_can_be_seen(prompt, byte, shown):
-    assert completion(prompt, byte) == shown
+    assert completion(prompt, bytes([byte])) == shown
 
 
 def oversmoothing(means):

@@ -233,8 +233,8 @@ def test_progress_counts_every_byte():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"length": 33}, "prompt 0 of 8 bytes and 33 sampled ones do not fit into the model's block of 40"),
-        ({"length": 0}, "0 bytes to sample"),
+        ({"length": 33}, "prompt 0 of 8 bytes or tokens and 33 sampled ones do not fit into the model's block of 40"),
+        ({"length": 0}, "0 bytes or tokens to sample"),
         ({"prompts": [b"a", b""]}, "prompt 1 is empty"),
         ({"decoding": {"name": "top-k", "k": 257}}, "k = 257"),
         ({"decoding": {"name": "top-p", "p": 0}}, r"p = 0 is not a number in \(0, 1\]"),

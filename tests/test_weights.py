@@ -73,7 +73,9 @@ def test_the_library_reads_what_is_written(tmp_path, dtype):
 def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkeypatch):
     """So that whoever clears what a killed writer left finds all of it; others may read the file in the end."""
     seen = []
-    monkeypatch.setattr("oversmoothing.weights.seal", lambda path: seen.extend(p.name for p in tmp_path.iterdir()))
+    monkeypatch.setattr(
+        "oversmoothing.store.tensors.seal", lambda path: seen.extend(p.name for p in tmp_path.iterdir())
+    )
     with (tmp_path / "tensors.safetensors").open("wb") as file:
         of_any_file = os.fstat(file.fileno()).st_mode
     save_tensors(tmp_path / "tensors.safetensors", {"a": torch.zeros(3)}, {})

@@ -5,7 +5,7 @@ the head, and the head lies beside it (``NAME.head.safetensors``); both are outp
 sees logits in either case.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.logits import KEYS, WindowStates, with_special_mass
 from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
 from oversmoothing.store.seal import check
+from oversmoothing.store.tensors import stored, write_tensors
 
 NAMES = tuple(name for name, _ in KEYS)
 STATE = "state"  # column of what enters the head
@@ -26,6 +27,17 @@ ROWS = 8192  # of the head, in memory in float32 at a time
 def head_file(path: str | Path) -> Path:
     """Path of the head that belongs to a file of states."""
     return Path(path).with_suffix(".head.safetensors")
+
+
+def save_head(path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str]) -> None:
+    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing."""
+    tensors = {WEIGHT: weight} | ({} if bias is None else {BIAS: bias})
+    whole = {name: np.asarray(array, np.float32) for name, array in tensors.items()}
+    with np.errstate(over="ignore"):
+        halved = {name: array.astype(np.float16) for name, array in whole.items()}
+    exact = all(np.array_equal(halved[name].astype(np.float32), array) for name, array in whole.items())
+    kept = halved if exact else whole
+    write_tensors(path, {name: stored(array) for name, array in kept.items()}, metadata)
 
 
 def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.Schema:

@@ -11,11 +11,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
-from oversmoothing.gpt_shape import VOCABULARY as BYTES
 from oversmoothing.jobs import UserError, check_settings
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.seal import BLANK, KEY, check, seal
+from oversmoothing.store.seal import KEY, check
+from oversmoothing.store.tensors import Stored, write_tensors
 
 _DTYPES = {
     torch.float64: "F64",
@@ -30,25 +29,8 @@ _DTYPES = {
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files.
-
-    The library's own function writes the entries of the header in an order that varies between runs, makes the file
-    unreadable to others, and leaves a file of unknown name behind when it is killed.
-    """
-    header: dict[str, Any] = {"__metadata__": {**metadata, KEY: BLANK}}
-    end = 0
-    tensors = dict(sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])))  # so all are aligned
-    for name, tensor in tensors.items():
-        start, end = end, end + tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
-    described = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    described = described.ljust(-(-len(described) // 8) * 8)
-    with atomic_path(path) as temporary:
-        with temporary.open("wb") as file:
-            file.write(len(described).to_bytes(8, "little") + described)
-            for tensor in tensors.values():
-                file.write(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-        seal(temporary)
+    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files."""
+    write_tensors(path, {name: _stored(tensor) for name, tensor in tensors.items()}, metadata)
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -72,14 +54,6 @@ def load_metadata(path: str | Path) -> dict[str, str]:
         raise _damaged(path, error) from error
     check_settings(path, metadata)
     return metadata
-
-
-def save_head(path: str | Path, weight: Tensor, bias: Tensor | None, metadata: Mapping[str, str]) -> None:
-    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing."""
-    tensors = {"head.weight": weight.detach().float()} | ({} if bias is None else {"head.bias": bias.detach().float()})
-    halved = {name: tensor.half() for name, tensor in tensors.items()}
-    exact = all(torch.equal(halved[name].float(), tensor) for name, tensor in tensors.items())
-    save_tensors(path, halved if exact else tensors, metadata)
 
 
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -107,7 +81,9 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     if "config" not in metadata:
         raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
     config = GPTConfig.from_dict(json.loads(metadata["config"]))
-    asked = {} if shape is None else {**shape, "vocabulary": shape.get("vocabulary", BYTES) or config.vocabulary}
+    asked = dict(shape or {})
+    if "vocabulary" in asked and asked["vocabulary"] is None:
+        asked["vocabulary"] = config.vocabulary
     if shape is not None and config != (wanted := GPTConfig.from_dict(asked)):
         raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
     model = GPT(config)
@@ -136,6 +112,14 @@ def check_header(path: str | Path) -> GPTConfig:
             found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
             raise UserError(f"{path}: its tensor {name} is {found}")
     return config
+
+
+def _stored(tensor: Tensor) -> Stored:
+    def content() -> memoryview:
+        flat: memoryview = tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data
+        return flat
+
+    return Stored(_DTYPES[tensor.dtype], tuple(tensor.shape), tensor.element_size(), content)
 
 
 def _damaged(path: str | Path, error: Exception) -> UserError:

@@ -219,8 +219,8 @@ def test_from_files_to_logits(model, tmp_path, norm):
     logits_script.main(
         SimpleNamespace(
             input=SimpleNamespace(weights=output.weights, hidden=tmp_path / "hidden.parquet"),
-            output=[tmp_path / "logits.parquet"],
-            params=SimpleNamespace(rank=None),
+            output=SimpleNamespace(logits=tmp_path / "logits.parquet"),
+            params=SimpleNamespace(rank=None, states=None),
             wildcards=wildcards,
         )
     )

@@ -102,7 +102,7 @@ MUTATIONS = {
         "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
     ),
     "equal weights are other files": (
-        f"{LIBRARY}/weights.py",
+        f"{LIBRARY}/store/tensors.py",
         "json.dumps(header, sort_keys=True, ",
         "json.dumps(header, ",
         "test_weights.py::test_equal_weights_are_equal_files",

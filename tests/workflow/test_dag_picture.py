@@ -18,6 +18,14 @@ EVERYTHING = {
     "seeds": [1337, 1],
     "learning_rates": {"tried": [0.001], "seed": 0},
 }
+OF_TOKENS = (
+    {"tokens": {"vocabulary": 400}, "truths": [{"name": "truth", "model": {}}]},
+    {
+        "tokens": {"tokenizer": "owner/name"},
+        "family": [*EVERYTHING["family"], {"name": "large", "hub": "owner/large"}],
+        "truths": [{"name": "hub", "hub": "owner/name"}, {"name": "truth", "model": {}}],
+    },
+)
 UNDRAWN = {"all", "story", "architecture_figure"}
 
 
@@ -57,5 +65,6 @@ def test_the_picture_shows_what_depends_on_what(tmp_path):
     (tmp_path / "mine.safetensors").touch()
     both = ({"language_model": None}, {"language_model": "owner/judge"})
     real = set().union(*(planned(study, "every.yaml", EVERYTHING | {"quality": model}) for model in both))
+    real |= set().union(*(planned(study, "every.yaml", EVERYTHING | own) for own in OF_TOKENS))
     real = {edge for edge in real if UNDRAWN.isdisjoint(edge)}
     assert closure(drawn()) == closure(real)

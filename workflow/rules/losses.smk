@@ -16,6 +16,7 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
+            **({} if OVER_BYTES else {"unit": UNIT}),
             models=plan.thesis.rows(config, "family")
             + plan.thesis.rows(config, "truth"),
         ),
@@ -23,20 +24,24 @@ rule losses_table:
         "../../scripts/losses_table.py"
 
 
-rule losses_figure:
-    input:
-        [HISTORY.format(model=model.name) for model in TRAINED],
-    output:
-        **figure(
-            "losses", category="3 Models", label="Figure 3.1: losses along training"
-        ),
-    params:
-        settings=settings(
-            models=[
-                {"model": model.name, "kind": model.kind, "rank": model.rank}
-                for model in TRAINED
-            ],
-            truths=TRUTHS,
-        ),
-    script:
-        "../../scripts/losses_figure.py"
+if TRAINED:
+
+    rule losses_figure:
+        input:
+            [HISTORY.format(model=model.name) for model in TRAINED],
+        output:
+            **figure(
+                "losses",
+                category="3 Models",
+                label="Figure 3.1: losses along training",
+            ),
+        params:
+            settings=settings(
+                models=[
+                    {"model": model.name, "kind": model.kind, "rank": model.rank}
+                    for model in TRAINED
+                ],
+                truths=TRUTHS,
+            ),
+        script:
+            "../../scripts/losses_figure.py"

@@ -48,7 +48,7 @@ def keys() -> str:
 
 def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:
     """Rows of the keys below a section, depth first."""
-    for name, part in section.get("items", section).get("properties", {}).items():
+    for name, part in _properties(section):
         if id(part) in skip:
             continue
         own = default.get(name) if isinstance(default, Mapping) else None
@@ -60,14 +60,23 @@ def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str,
         yield from _rows(part, where, own, defs, skip)
 
 
+def _properties(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Keys directly below a section, or below each of the forms that it may have."""
+    own = section.get("items", section)
+    for option in (own, *own.get("anyOf", [])):
+        yield from option.get("properties", {}).items()
+
+
 def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """Allowed values of a key, in words."""
     if "$ref" in part:
         part = defs[part["$ref"].rpartition("/")[2]]
     if "enum" in part:
         return ", ".join(f"`{_flow(value)}`" for value in part["enum"])
+    if "const" in part:
+        return f"`{_flow(part['const'])}`"
     if "anyOf" in part:
-        return ", ".join(_values(option, defs) for option in part["anyOf"])
+        return ", ".join(dict.fromkeys(_values(option, defs) or "a mapping" for option in part["anyOf"]))
     kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
     words = [_word(kind, part, defs) for kind in kinds]
     return " or ".join(word for word in words if word)

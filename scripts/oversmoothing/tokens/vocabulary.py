@@ -123,7 +123,11 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     added = tokenizer.get_added_tokens_decoder()
     special = {id for id, token in added.items() if token.special}
     plain = {id: token.content for id, token in added.items() if id not in special}
-    names = {id: name for name, id in tokenizer.get_vocab(with_added_tokens=True).items()}
+    names: dict[int, str] = {}
+    for name, id in tokenizer.get_vocab(with_added_tokens=True).items():
+        if id in names and id not in added:
+            raise UserError(f"{path}: {' and '.join(map(repr, sorted([names[id], name])))} have one id, {id}")
+        names[id] = name
     text_of = _text_of(described, path)
     ids = np.array(sorted(set(names) - special), np.int32)
     if not len(ids):

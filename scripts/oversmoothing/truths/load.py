@@ -104,7 +104,7 @@ def load_token_lm(
     bias = getattr(head, "bias", None)
     weight = factor * _as_stored(folder, head.weight, name).float()
     bias = None if bias is None else factor * bias.float()
-    table = torch.from_numpy(vocabulary.ids).long()
+    table = torch.tensor(vocabulary.ids, dtype=torch.int64)
     own = TokenModel(name, model.base_model, weight, bias, table, bos, _context(model))
     _try(own, model, precision)
     return own

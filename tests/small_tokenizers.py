@@ -1,0 +1,42 @@
+"""Small tokenizers of the kinds that models of the hub have, made on this machine."""
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in the vocabularies of SentencePiece
+SPECIAL = ["<unk>", "<s>", "</s>"]
+
+
+def byte_alphabet():
+    """Return GPT-2's character of each byte: printable ones stand for themselves, the others follow from U+0100 on."""
+    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = iter(range(0x100, 0x200))
+    return [chr(byte) if byte in shown else chr(next(others)) for byte in range(0x100)]
+
+
+def byte_tokens():
+    """Return a tokenizer of 256 tokens, of which token b is byte b, and the special id 256."""
+    own = Tokenizer(models.BPE({name: byte for byte, name in enumerate(byte_alphabet())}, []))
+    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    own.decoder = decoders.ByteLevel()
+    own.add_special_tokens(["<|endoftext|>"])
+    return own
+
+
+def sentencepiece(pieces=("the", "wa", "ter", "water", "the water")):
+    """Return a tokenizer like Llama 2's: three special ids, 256 bytes as <0x0A>, ASCII, and words behind a space."""
+    names = [*SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256)), SPACE, *map(chr, range(0x21, 0x7F))]
+    merges = []
+    for piece in pieces:
+        word = SPACE + piece.replace(" ", SPACE)
+        for end in range(2, len(word) + 1):
+            if word[:end] not in names:
+                names.append(word[:end])
+                merges.append((word[: end - 1], word[end - 1]))
+    vocabulary = {name: place for place, name in enumerate(names)}
+    own = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    own.normalizer = normalizers.Sequence([normalizers.Prepend(SPACE), normalizers.Replace(" ", SPACE)])
+    own.decoder = decoders.Sequence(
+        [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    own.add_special_tokens(SPECIAL)
+    return own

@@ -1,0 +1,276 @@
+"""A byte-level model through the path of tokens, with 256 tokens of which token b is byte b, measures as over bytes."""
+
+import hashlib
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from small_tokenizers import byte_tokens
+from transformers import AutoConfig, AutoModelForCausalLM
+
+import bytes as bytes_script
+import draw_windows as windows_script
+import head_logits as head_script
+import logits as logits_script
+import sample as sample_script
+import score as score_script
+import tbat as tbat_script
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.bat.tbat import read_states
+from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.fingerprint import fingerprint
+from oversmoothing.hub import MODEL_FILES, take_stock
+from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema, stored_column
+from oversmoothing.logits import WindowStates, logits_schema
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.predictor import ADAPTERS
+from oversmoothing.spectra import read_head
+from oversmoothing.store.parquet import open_writer, read_table, write_table
+from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.weights import save_model
+
+COUNT, PROMPT, SCORED, DELTA = 4, 6, 10, 0.2231
+DECODINGS = [
+    {"name": "pure"},
+    {"name": "greedy"},
+    {"name": "top-k", "k": 5},
+    {"name": "top-p", "p": 0.9},
+    {"name": "temperature", "temperature": 0.8},
+]
+SHAPES = {"model": {"layers": 1, "rank": 12, "width": 16}, "truth": {"layers": 2, "rank": None, "width": 24}}
+PATHS = ("bytes", "tokens")
+TEXT = "".join(f"Sentence {n} of the text, café {n * 7}, is here.\n" for n in range(120)).encode()
+
+
+class Files(dict):
+    """Named files of a job, which have numbers too."""
+
+    def __getattr__(self, name):
+        if name not in self:
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, key):
+        return list(self.values())[key] if isinstance(key, int) else super().__getitem__(key)
+
+    def __iter__(self):
+        return iter(self.values())
+
+
+def job(inputs, outputs, model="model", **params):
+    params = SimpleNamespace(**({"device": "cpu"} | params))
+    wildcards = SimpleNamespace(model=model)
+    return SimpleNamespace(input=Files(inputs), output=Files(outputs), params=params, wildcards=wildcards, threads=1)
+
+
+def settings(path):
+    states = {"states": "float32"} if path == "tokens" else {}
+    return {"batch": 2, "precision": "float32", "threads": 1} | states
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Return a folder with a tokenizer, its tokens and the windows of a text, cut in bytes and in tokens."""
+    folder = tmp_path_factory.mktemp("texts")
+    byte_tokens().save(str(folder / "tokenizer.json"))
+    own = load_tokenizer(folder / "tokenizer.json")
+    vocabulary = vocabulary_of(own, folder)
+    assert (len(vocabulary), own.get_vocab_size()) == (256, 257)
+    write_table(folder / "vocabulary.parquet", vocabulary.table(), {})
+    (folder / "evaluation.bin").write_bytes(TEXT)
+    split = {"bytes": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps({"splits": {"evaluation": split}}))
+    text = {"evaluation": folder / "evaluation.bin", "manifest": folder / "manifest.json"}
+    tokens = {"tokenizer": folder / "tokenizer.json", "vocabulary": folder / "vocabulary.parquet"}
+    drawn = {"count": COUNT, "prompt": PROMPT, "scored": SCORED, "seed": 7}
+    for path, more in zip(PATHS, ({}, tokens), strict=True):
+        windows_script.main(job(text | more, {"windows": folder / f"{path}.windows.parquet"}, settings=drawn))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(texts):
+    """Return the folder with logits, scores, TBAT, truncated heads and samples of a GPT and a truth, on both paths."""
+    for name, shape in SHAPES.items():
+        config = GPTConfig(heads=2, block=24, **shape)
+        model = GPT(config, 3).eval()
+        with torch.no_grad():
+            model.head.weight *= 80  # peaks, as of a trained model
+        save_model(texts / f"{name}.safetensors", config, model.state_dict(), {})
+    for path in PATHS:
+        folder = texts / path
+        logits = {name: folder / f"{name}.parquet" for name in SHAPES}
+        for name in SHAPES:
+            inputs = {"windows": texts / f"{path}.windows.parquet", "weights": texts / f"{name}.safetensors"}
+            outputs = {"logits": logits[name], "hidden": folder / f"{name}.hidden.parquet"}
+            logits_script.main(job(inputs, outputs, name, settings=settings(path)))
+        of_model = {"weights": texts / "model.safetensors", "hidden": folder / "model.hidden.parquet"}
+        svd = {"logits": folder / "svd.parquet"}
+        head_script.main(job(of_model, svd, "svd", rank=2, states=settings(path).get("states")))
+        for name, own in (logits | {"svd": svd["logits"]}).items():
+            score(folder / f"scores/{name}", own, logits)
+        nsmd = folder / "scores/model/nsmd.parquet"
+        bytes_script.main(job({"logits": logits["model"], "nsmd": nsmd}, {"sums": folder / "sums.parquet"}))
+        for condition in ("full", "tangent"):
+            measure_tbat(folder / f"{condition}.parquet", logits["model"], condition, **of_model)
+        inputs = {"windows": texts / f"{path}.windows.parquet", "weights": texts / "model.safetensors"}
+        inputs |= {} if path == "bytes" else {"vocabulary": texts / "vocabulary.parquet"}
+        sampled = {**settings(path), "seed": 1, "decodings": DECODINGS[:3]}
+        outputs = {entry["name"]: str(folder / f"{entry['name']}.samples.parquet") for entry in DECODINGS[:3]}
+        sample_script.main(job(inputs, outputs, settings=sampled, rank=None))
+    return texts
+
+
+def score(folder, model, truths):
+    outputs = {metric: folder / f"{metric}.parquet" for metric in OF_DISTRIBUTIONS}
+    params = {"tau": 0.05, "decodings": DECODINGS, "truths": list(truths)}
+    score_script.main(job({"model": model, "truths": list(truths.values())}, outputs, settings=params))
+
+
+def measure_tbat(path, logits, condition, weights, hidden):
+    inputs = {"weights": weights, "logits": logits} | ({"hidden": hidden} if condition == "tangent" else {})
+    limits = {"delta": DELTA, "mass_tolerance": 1e-9, "per_window": None}
+    tbat_script.main(job(inputs, {"tbat": path}, settings={**limits, "condition": condition, "decodings": DECODINGS}))
+
+
+def both(folder, file):
+    """Return the tables of both paths, after a check that they differ in their values at most."""
+    one, other = (read_table(folder / path / file).to_pandas() for path in PATHS)
+    assert list(one.columns) == list(other.columns)
+    assert len(one) > 0
+    keys = [name for name in one if not pd.api.types.is_float_dtype(one[name])]
+    pd.testing.assert_frame_equal(one[keys], other[keys])
+    return one, other
+
+
+def test_the_windows_are_the_same_texts(measured):
+    one, other = (read_table(measured / f"{path}.windows.parquet") for path in PATHS)
+    assert other.select(one.column_names).equals(one)
+    assert [list(text) for text in one["scored"].to_pylist()] == other["scored_tokens"].to_pylist()
+    assert "prompt_tokens" not in one.column_names
+
+
+@pytest.mark.parametrize("name", [*SHAPES, "svd"])
+def test_logits_are_the_same_stored_or_rebuilt(measured, name):
+    assert [stored_column(measured / path / f"{name}.parquet") for path in PATHS] == ["logits", "state"]
+    groups = zip(*(logit_groups(measured / path / f"{name}.parquet") for path in PATHS), strict=True)
+    for (keys, own), (its_keys, rebuilt) in groups:
+        assert keys.equals(its_keys)
+        assert own.std() > 0.3
+        np.testing.assert_allclose(rebuilt, own, atol=2e-6)
+
+
+@pytest.mark.parametrize("metric", OF_DISTRIBUTIONS)
+@pytest.mark.parametrize("name", ["model", "svd"])
+def test_scores_are_the_same(measured, name, metric):
+    one, other = both(measured, f"scores/{name}/{metric}.parquet")
+    assert len(one) == COUNT * SCORED * len(DECODINGS) * len(SHAPES)
+    assert one.value.abs().max() > 0.01
+    np.testing.assert_allclose(other.value, one.value, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", OF_DISTRIBUTIONS)
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_model_held_against_itself_scores_nothing(measured, name, path, metric):
+    own = read_table(measured / path / f"scores/{name}/{metric}.parquet").to_pandas()
+    itself = own[(own.truth == name) & (own.decoding == "pure")]
+    assert len(itself) == COUNT * SCORED
+    if metric != "nsmd":  # which a truth has of itself
+        np.testing.assert_allclose(itself.value, 0, atol=1e-6)
+
+
+def test_sums_by_byte_are_the_same(measured):
+    one, other = both(measured, "sums.parquet")
+    np.testing.assert_allclose(other.value, one.value, atol=1e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("condition", ["full", "tangent"])
+def test_tbat_is_the_same(measured, condition):
+    one, other = both(measured, f"{condition}.parquet")
+    assert one.low.max() > 0.01
+    assert (one.low < 0.99).any()
+    for name in ("low", "high", "value"):
+        np.testing.assert_allclose(other[name], one[name], atol=1e-6)
+
+
+def test_bat_sets_are_the_same(measured):
+    basis = prepare(read_head(measured / "model.safetensors"))
+    states = zip(*(read_states(measured / path / "model.parquet", None) for path in PATHS), strict=True)
+    sizes = []
+    for (_, p, _), (_, its_p, _) in states:
+        one, other = (reject_set(basis, own, DELTA, 1e-9) for own in (p, its_p))
+        assert np.array_equal(one.rejected, other.rejected)
+        assert np.array_equal(one.undecided, other.undecided)
+        sizes += one.rejected.sum(1).tolist()
+    assert len(set(sizes)) > 3
+
+
+def test_tbat_of_equal_logits_is_equal_in_all_digits(tmp_path):
+    """States and heads of short binary fractions have logits without rounding, however they are summed."""
+    draw = np.random.default_rng(0)
+    head = (draw.integers(-24, 25, (256, 4)) / 8).astype(np.float32)
+    weights = tmp_path / "alone.safetensors"
+    save_head(weights, head, None, {})
+    found = []
+    for window in range(3):
+        post = (draw.integers(-16, 17, (6, 4)) / 8).astype(np.float32)
+        target = draw.integers(0, 256, 6).astype(np.int32)
+        found.append(WindowStates(window, target, post @ head.T, post, post))
+    schemas = {"bytes": logits_schema(256), "tokens": states_schema(4, "float32")}
+    for path, schema in schemas.items():
+        logits = tmp_path / path / "logits.parquet"
+        with open_writer(logits, schema, {}) as writer:
+            for own in found:
+                writer.write_batch(own.logits_batch() if path == "bytes" else states_batch(own, "float32"))
+        save_head(head_file(logits), head, None, {})
+        own = weights if path == "bytes" else head_file(logits)
+        measure_tbat(tmp_path / path / "tbat.parquet", logits, "full", own, None)
+    one, other = both(tmp_path, "tbat.parquet")
+    assert one.low.between(0.001, 0.999).any()
+    np.testing.assert_allclose(other[["low", "high"]], one[["low", "high"]], atol=1e-9)
+
+
+@pytest.mark.parametrize("decoding", [entry["name"] for entry in DECODINGS[:3]])
+def test_samples_are_the_same_bytes(measured, decoding):
+    one, other = (read_table(measured / path / f"{decoding}.samples.parquet") for path in PATHS)
+    assert one.equals(other)
+    assert {len(text) for text in one["continuation"].to_pylist()} == {SCORED}
+
+
+@pytest.fixture(scope="module")
+def from_hub(texts):
+    """Return the folder with logits of a model of transformers with 264 ids, as one over bytes and one over tokens."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
+    config = AutoConfig.for_model("gpt2", vocab_size=264, bos_token_id=256, eos_token_id=256, **shape)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+    model.save_pretrained(texts / "hub")
+    byte_tokens().save(str(texts / "hub/tokenizer.json"))
+    (texts / "hub.json").write_text(json.dumps(take_stock(texts / "hub", MODEL_FILES)))
+    layouts = {"bytes": {"layout": "causal_lm", "byte_offset": 0}, "tokens": {"layout": "tokens"}}
+    for path, layout in layouts.items():
+        inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
+        inputs |= {} if path == "bytes" else {"vocabulary": texts / "vocabulary.parquet"}
+        outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
+        params = {"settings": {**settings(path), **layout, "bos": 256}, "adapters": fingerprint(ADAPTERS)}
+        logits_script.main(job(inputs, outputs, "hub", **params))
+    return texts
+
+
+def test_a_model_from_the_hub_is_the_same_as_one_over_bytes(from_hub):
+    groups = [logit_groups(from_hub / path / "hub.parquet", ["target", "special_mass"]) for path in PATHS]
+    for (keys, own), (its_keys, rebuilt) in zip(*groups, strict=True):
+        assert keys["target"].equals(its_keys["target"])
+        np.testing.assert_allclose(rebuilt, own, atol=1e-5)
+        mass, its_mass = keys["special_mass"].to_numpy(), its_keys["special_mass"].to_numpy()
+        np.testing.assert_allclose(its_mass, mass, rtol=1e-5)
+        assert mass.min() > 1e-4  # of the special id and of seven rows that pad the head
+        assert own.shape[1] == rebuilt.shape[1] == 256

@@ -1,0 +1,176 @@
+"""A text in tokens: whole splits for training, and windows of exactly so many tokens of the text where they start."""
+
+import hashlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hub_models import write_bpe
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_tokenizers import byte_tokens, sentencepiece
+
+from oversmoothing.corpus.windows import (
+    SCHEMA,
+    TOKENS,
+    draw_windows,
+    read_windows,
+    window_tokens,
+)
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import write_table
+from oversmoothing.tokens import text as module
+from oversmoothing.tokens.text import DTYPE, encode, encode_bytes, passages, write_tokens
+from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
+
+WORDS = ["the", "water", "of", "river", "flows", "café", "漢字", "past", "houses", "3.14", "read", "and"]
+
+
+def sentences(count, seed=0):
+    """Return a text of sentences, each of which begins with its number."""
+    draw = np.random.default_rng(seed)
+    return "".join(
+        f"{number} {' '.join(draw.choice(WORDS, draw.integers(2, 9)))}.{draw.choice([' ', chr(10), '  '])}"
+        for number in range(count)
+    )
+
+
+def as_array(text):
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+@pytest.fixture(scope="session")
+def tokenizers(tmp_path_factory):
+    """Return a tokenizer and its vocabulary of each kind."""
+    folder = tmp_path_factory.mktemp("tokenizers")
+    write_bpe(folder / "bpe")
+    paths = {"bpe": folder / "bpe/tokenizer.json"}
+    for name, own in (("sentencepiece", sentencepiece()), ("bytes", byte_tokens())):
+        paths[name] = folder / f"{name}.json"
+        own.save(str(paths[name]))
+    return {name: (own := load_tokenizer(path), vocabulary_of(own, path)) for name, path in paths.items()}
+
+
+def written(path, text, own):
+    facts = write_tokens(path, as_array(text), *own)
+    return np.fromfile(path, DTYPE), facts
+
+
+def test_a_file_of_tokens_is_the_encoding_of_the_text(tokenizers, tmp_path):
+    own, text = tokenizers["bpe"], sentences(300)
+    tokens, facts = written(tmp_path / "train.bin", text, own)
+    assert tokens.tolist() == encode(*own, text).tolist()
+    content = (tmp_path / "train.bin").read_bytes()
+    assert facts == {
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "tokens": len(tokens),
+        "text_bytes": len(text.encode()),
+    }
+    assert len(tokens) < len(text)
+
+
+@pytest.mark.parametrize("block", [40, 41, 64, 1000])
+def test_blocks_that_end_with_lines_change_no_token(tokenizers, tmp_path, monkeypatch, block):
+    own = tokenizers["bpe"]
+    text = "\n".join(" ".join(WORDS[i : i + 3]) for i in range(9)) * 3
+    whole, _ = written(tmp_path / "whole.bin", text, own)
+    monkeypatch.setattr(module, "BLOCK", block)
+    assert (len(list(module._blocks(as_array(text)))) > 1) == (block < 1000)
+    tokens, facts = written(tmp_path / "blocks.bin", text, own)
+    assert tokens.tolist() == whole.tolist()
+    assert facts["text_bytes"] == len(text.encode())
+
+
+@settings(max_examples=60)
+@given(text=st.text(st.sampled_from("ab é漢\U0001f600\n"), max_size=200), block=st.integers(8, 50))
+def test_blocks_of_any_text_hold_all_of_it(tokenizers, tmp_path_factory, text, block):
+    own, path = tokenizers["bpe"], tmp_path_factory.getbasetemp() / "any.bin"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK", block)
+        blocks = list(module._blocks(as_array(text)))
+        tokens, facts = written(path, text, own)
+    assert "".join(blocks) == text
+    assert all(len(part.encode()) <= block for part in blocks)
+    assert own[1].decode(tokens.tolist()) == text.encode()
+    assert (facts["tokens"], facts["bytes"]) == (len(tokens), 4 * len(tokens))
+
+
+def test_characters_cut_at_either_end_are_left_out(tokenizers):
+    own = tokenizers["bytes"]
+    assert bytes(encode_bytes(*own, "é漢a".encode()[1:-2]).tolist()) == b""
+    assert bytes(encode_bytes(*own, "aé漢".encode()[:-1]).tolist()) == "aé".encode()
+
+
+def drawn(own, text, count=12, prompt=5, scored=9, seed=3):
+    data = as_array(text)
+    return draw_windows(data, count, prompt, scored, seed, cut=passages(data, *own, prompt, scored))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "sentencepiece", "bytes"])
+@pytest.mark.parametrize("per_token", [1, 16])
+def test_windows_are_what_a_user_would_read_from_the_start_of_a_sentence(tokenizers, monkeypatch, kind, per_token):
+    """Whatever was read ahead: `BYTES_PER_TOKEN` only says how much of the text is tokenised at first."""
+    monkeypatch.setattr(module, "BYTES_PER_TOKEN", per_token)
+    own, text = tokenizers[kind], sentences(400)
+    data, table = text.encode(), drawn(own, text)
+    assert [field.name for field in table.schema] == [field.name for field in (*SCHEMA, *TOKENS)]
+    assert table["window"].to_pylist() == list(range(12))
+    taken = []
+    for row in table.to_pylist():
+        start, tokens = row["offset"], row["prompt_tokens"] + row["scored_tokens"]
+        assert (len(row["prompt_tokens"]), len(row["scored_tokens"])) == (5, 9)
+        assert tokens == encode(*own, data[start:].decode())[:14].tolist()
+        assert row["prompt"] == own[1].decode(row["prompt_tokens"])
+        assert row["scored"] == own[1].decode(row["scored_tokens"])
+        both = row["prompt"] + row["scored"]
+        both = both[1:] if kind == "sentencepiece" else both  # it puts a space before a text
+        assert data[start:].startswith(both)
+        assert data[:start].rstrip()[-1:] == b"."
+        assert data[start : start + 1].isdigit()
+        assert data[start - 1 : start].isspace()
+        taken.append((start, start + len(both)))
+    taken.sort()
+    assert all(end <= start for (_, end), (start, _) in pairwise(taken))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "bytes"])
+def test_more_windows_keep_the_first(tokenizers, kind):
+    text = sentences(400)
+    few = drawn(tokenizers[kind], text, count=6)
+    assert drawn(tokenizers[kind], text, count=13).slice(0, 6).equals(few)
+    assert not drawn(tokenizers[kind], text, count=6, seed=4).equals(few)
+
+
+def test_a_crowded_text_is_filled_and_then_refused(tokenizers):
+    """Windows may touch: a text of sentences of eight tokens has room for as many windows as sentences."""
+    own = tokenizers["bytes"]
+    text = "A bcde. " * 21  # the first begins behind no full stop
+    offsets = drawn(own, text, count=10, prompt=3, scored=5)["offset"].to_pylist()
+    assert len(set(offsets)) == 10
+    assert min(np.diff(sorted(offsets))) >= 8
+    assert set(np.array(offsets) % 8) == {0}
+    with pytest.raises(UserError, match="has no room for 21 windows"):
+        drawn(own, text, count=21, prompt=3, scored=5)
+
+
+def test_a_passage_ends_with_the_text_but_not_beyond(tokenizers):
+    own = tokenizers["bytes"]
+    data = as_array("One. Three é")
+    assert passages(data, *own, 2, 5)(5).columns[1] == b"ree \xc3"
+    assert passages(data, *own, 2, 5)(5).end == len(data)  # a character is not shared between two windows
+    assert passages(data, *own, 2, 6)(5).columns[1] == "ree é".encode()
+    assert passages(data, *own, 2, 6)(5).end == len(data)
+    assert passages(data, *own, 2, 7)(5) is None
+
+
+def test_windows_of_256_byte_tokens_are_windows_of_bytes(tokenizers, tmp_path):
+    text = "".join(f"Sentence number {number} of the text is here. " for number in range(300))
+    bytes_alone, tokens = draw_windows(as_array(text), 9, 6, 20, 1), drawn(tokenizers["bytes"], text, 9, 6, 20, 1)
+    assert tokens.select(SCHEMA.names).equals(bytes_alone)
+    for name, table in (("bytes", bytes_alone), ("tokens", tokens)):
+        write_table(tmp_path / f"{name}.parquet", table, {})
+    for one, other in zip(
+        *(window_tokens(read_windows(tmp_path / f"{n}.parquet")) for n in ("bytes", "tokens")), strict=True
+    ):
+        assert [own.tolist() for own in one] == [own.tolist() for own in other]

@@ -1,0 +1,221 @@
+"""The tokens of a tokenizer: without its special ids, numbered from 0, each with the text for which it stands."""
+
+import json
+
+import numpy as np
+import pytest
+from hub_models import write_bpe
+from hypothesis import given
+from hypothesis import strategies as st
+from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import write_table
+from oversmoothing.tokens.text import encode
+from oversmoothing.tokens.vocabulary import (
+    VOCABULARY,
+    Vocabulary,
+    check_same,
+    first_difference,
+    load_tokenizer,
+    read_vocabulary,
+    vocabulary_of,
+)
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.lists(
+    st.sampled_from(["the ", "water", "    ", "<s>", "</s>", "<|endoftext|>", "é", "漢", "\n", "<0x41>", " "]),
+    max_size=12,
+).map("".join)
+
+
+@pytest.fixture(scope="session")
+def kinds(tmp_path_factory):
+    """Return the path of a tokenizer of each kind, as a file."""
+    folder = tmp_path_factory.mktemp("kinds")
+    write_bpe(folder / "bpe")
+    paths = {"bpe": folder / "bpe/tokenizer.json"}
+    for name, own in (("sentencepiece", sentencepiece()), ("bytes", byte_tokens())):
+        paths[name] = folder / f"{name}.json"
+        own.save(str(paths[name]))
+    return paths
+
+
+def opened(path):
+    tokenizer = load_tokenizer(path)
+    return tokenizer, vocabulary_of(tokenizer, path)
+
+
+def saved(tmp_path, own):
+    own.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path / "tokenizer.json"
+
+
+def words(decoder=None, added=(), special=("<s>",), vocabulary=None):
+    """Return a tokenizer of whole words."""
+    own = Tokenizer(models.WordLevel(vocabulary or {"a": 0, "b": 1}, unk_token="a"))
+    own.decoder = decoder or decoders.ByteLevel()
+    own.add_tokens(list(added))
+    own.add_special_tokens(list(special))
+    return own
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "special"), [("bpe", 299, {0, 1}), ("sentencepiece", None, {0, 1, 2}), ("bytes", 256, {256})]
+)
+def test_special_ids_are_no_tokens_and_the_rest_is_numbered_in_order(kinds, kind, size, special):
+    tokenizer, vocabulary = opened(kinds[kind])
+    every = tokenizer.get_vocab_size()
+    assert set(range(every)) - set(vocabulary.ids.tolist()) == special
+    assert len(vocabulary) == len(vocabulary.texts) == every - len(special) == (size or every - len(special))
+    assert (np.diff(vocabulary.ids) > 0).all()
+    assert vocabulary.tokens(vocabulary.ids).tolist() == list(range(len(vocabulary)))
+
+
+def test_the_text_of_each_token_by_hand(kinds):
+    _, own = opened(kinds["bytes"])
+    assert list(own.texts) == [bytes([byte]) for byte in range(256)]
+    tokenizer, own = opened(kinds["sentencepiece"])
+    texts = dict(zip(own.ids.tolist(), own.texts, strict=True))
+    at = tokenizer.get_vocab()
+    assert [
+        texts[at[name]] for name in ("<0x0A>", "<0xC3>", "A", SPACE, f"{SPACE}water", f"{SPACE}the{SPACE}water")
+    ] == [
+        b"\n",
+        b"\xc3",
+        b"A",
+        b" ",
+        b" water",
+        b" the water",
+    ]
+    tokenizer, own = opened(kinds["bpe"])
+    texts = dict(zip(own.ids.tolist(), own.texts, strict=True))
+    at = tokenizer.get_vocab()
+    assert texts[300] == b"    "  # added, but not special
+    assert texts[at[byte_alphabet()[0xC3]]] == b"\xc3"
+    assert b" the" in texts.values()
+
+
+@pytest.mark.parametrize("kind", ["bpe", "bytes"])
+@given(text=TEXTS)
+def test_tokens_of_byte_level_encoding_decode_to_any_text(kinds, kind, text):
+    tokenizer, own = opened(kinds[kind])
+    tokens = encode(tokenizer, own, text)
+    assert own.decode(tokens.tolist()) == text.encode()
+    assert ((tokens >= 0) & (tokens < len(own))).all()
+    if kind == "bytes":
+        assert tokens.tolist() == list(text.encode())
+
+
+@given(text=TEXTS.filter(lambda text: SPACE not in text))
+def test_tokens_of_sentencepiece_decode_to_any_text_behind_a_space(kinds, text):
+    tokenizer, own = opened(kinds["sentencepiece"])
+    assert own.decode(encode(tokenizer, own, text).tolist()) == (b" " + text.encode() if text else b"")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("bpe", "<s>"), ("bpe", "</s>"), ("sentencepiece", "</s>"), ("bytes", "<|endoftext|>")]
+)
+def test_the_name_of_a_special_id_in_a_text_is_text(kinds, kind, name):
+    tokenizer, own = opened(kinds[kind])
+    tokens = encode(tokenizer, own, f"a{name}b")
+    assert own.decode(tokens.tolist()).strip() == f"a{name}b".encode()
+    assert len(tokens) > 4
+    plain = Tokenizer.from_file(str(kinds[kind]))  # as transformers reads it
+    with pytest.raises(UserError, match=r"the id \d+, which is special or unknown"):
+        own.tokens(plain.encode(f"a{name}b").ids)
+
+
+def test_a_stored_limit_or_padding_is_not_applied(kinds, tmp_path):
+    own = Tokenizer.from_file(str(kinds["bpe"]))
+    own.enable_truncation(4)
+    own.enable_padding(length=50, pad_token="<s>")
+    tokenizer, vocabulary = opened(saved(tmp_path, own))
+    assert vocabulary.decode(encode(tokenizer, vocabulary, "x" * 9).tolist()) == b"x" * 9
+
+
+@pytest.mark.parametrize("wrong", [300, 301, 10**6])
+def test_an_id_that_is_no_token_is_named(wrong):
+    own = Vocabulary(np.array([0, 2, 299, 302], np.int32), [b"a", b"b", b"c", b"d"])
+    assert own.tokens([302, 0, 2]).tolist() == [3, 0, 1]
+    with pytest.raises(UserError, match=f"the tokenizer gave the id {wrong}, which is special or unknown"):
+        own.tokens([0, wrong])
+
+
+def test_a_vocabulary_comes_back_from_its_table(kinds, tmp_path):
+    _, own = opened(kinds["sentencepiece"])
+    assert own.table().schema.equals(VOCABULARY)
+    assert own.table()["token"].to_pylist() == list(range(len(own)))
+    write_table(tmp_path / "v.parquet", own.table(), {})
+    back = read_vocabulary(tmp_path / "v.parquet")
+    assert first_difference(own, back) is None
+    assert np.array_equal(own.ids, back.ids)
+
+
+def test_the_first_difference_is_told():
+    one = Vocabulary(np.array([0, 1, 3], np.int32), [b"a", b"b", b"c"])
+    assert first_difference(one, one) is None
+    text = Vocabulary(one.ids, [b"a", b"x", b"y"])
+    assert first_difference(one, text) == "of token 1, id 1 is b'b' in one and id 1 is b'x' in the other"
+    shifted = Vocabulary(np.array([0, 1, 4], np.int32), one.texts)
+    assert first_difference(one, shifted) == "of token 2, id 3 is b'c' in one and id 4 is b'c' in the other"
+    short = Vocabulary(one.ids[:2], one.texts[:2])
+    told = "of token 2, id 3 is b'c' in one and it has no further token in the other"
+    assert first_difference(one, short) == told
+    assert "it has no further token in one" in first_difference(short, one)
+
+
+def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
+    _, own = opened(kinds["bytes"])
+    saved(tmp_path, byte_tokens())
+    check_same(tmp_path, own, "mine")
+    other = byte_tokens()
+    other.add_tokens([AddedToken("water")])
+    saved(tmp_path, other)
+    with pytest.raises(
+        UserError, match=r"mine: its tokenizer is not the study's: of token 256, it has no further token"
+    ):
+        check_same(tmp_path, own, "mine")
+    (tmp_path / "tokenizer.json").rename(tmp_path / "tokenizer.model")
+    with pytest.raises(UserError, match=r"mine: .* only a tokenizer in another format \(tokenizer\.model\)"):
+        check_same(tmp_path, own, "mine")
+
+
+def test_files_that_are_no_tokenizer_are_named(tmp_path):
+    with pytest.raises(UserError, match=r"none\.json: no such file; a tokenizer in the fast format is needed"):
+        load_tokenizer(tmp_path / "none.json")
+    (tmp_path / "cut.json").write_text(byte_tokens().to_str()[:-100])
+    with pytest.raises(UserError, match=r"cut\.json: not a complete tokenizer"):
+        load_tokenizer(tmp_path / "cut.json")
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (words(decoders.WordPiece()), "its decoder is neither byte-level nor SentencePiece's with bytes"),
+        (words(special=["<s>", "a", "b"]), "it has no token but special ones"),
+    ],
+)
+def test_a_tokenizer_without_texts_or_tokens_is_refused(tmp_path, own, message):
+    path = saved(tmp_path, own)
+    with pytest.raises(UserError, match=message):
+        vocabulary_of(load_tokenizer(path), path)
+
+
+def test_two_tokens_of_one_id_are_refused(tmp_path):
+    described = json.loads(words().to_str())
+    described["model"]["vocab"]["c"] = 1
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
+    with pytest.raises(UserError, match=r"tokenizer\.json: 'b' and 'c' have one id, 1"):
+        opened(tmp_path / "tokenizer.json")
+
+
+def test_byte_level_encoding_without_a_decoder_is_told_by_its_pre_tokenizer(tmp_path):
+    own = byte_tokens()
+    own.decoder = None
+    assert "ByteLevel" in json.dumps(json.loads(own.to_str())["pre_tokenizer"])
+    _, vocabulary = opened(saved(tmp_path, own))
+    assert list(vocabulary.texts) == [bytes([byte]) for byte in range(256)]
+    own.pre_tokenizer = pre_tokenizers.Whitespace()
+    with pytest.raises(UserError, match="its decoder is neither"):
+        opened(saved(tmp_path, own))

@@ -1,0 +1,190 @@
+"""The workflow over tokens: those that it learns from the text, and those of models from the hub."""
+
+import json
+import re
+
+import matplotlib.image
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hub_models import write_neox
+from safetensors.numpy import load_file
+from study import ROOT, TINY, Study, copy_project
+
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
+
+pytestmark = pytest.mark.slow
+WINDOWS = {"windows": {"prompt": 4, "scored": 8}}
+LEARNED = {"tokens": {"vocabulary": 400}, **WINDOWS}
+HUB = {
+    "tokens": {"tokenizer": "./hub/truth"},
+    "family": [{"name": "small", "hub": "./hub/small"}, {"name": "large", "hub": "./hub/large", "batch": 2}],
+    "truths": [{"name": "truth", "hub": "./hub/truth"}],
+    "svd_ranks": [],
+    "retrained": {"ranks": []},
+    "showcase": [{"name": "typical", "prompt": None}],
+    **WINDOWS,
+}
+WIDTHS = {"small": 8, "large": 24, "truth": 32}
+OF_BYTES = {"bytes", "metric_cost", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"}
+ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
+OF_TRAINED = {
+    *("svd", "along_training", "imposed_rank", "gradient", "saturation", "losses"),
+    *("oversmoothing_against_loss", "layers_along_training", "head_spectra"),
+}
+SPEAK_OF_TOKENS = ("losses", "next_byte", "tokens", "argmaxability")
+
+
+def listed(kind):
+    """Names of the tables or of the figures that docs/results.md lists, without those of bytes and of other configs."""
+    parts = (ROOT / "docs/results.md").read_text().split("\n## ")
+    (part,) = (part for part in parts if part.startswith(kind))
+    return set(re.findall(r"^\| `(\w+)`", part, flags=re.MULTILINE)) - OF_BYTES - ELSEWHERE
+
+
+class OverTokens:
+    """A study over tokens, all of whose results were made."""
+
+    def __init__(self, study, own):
+        self.study, self.folder = study, study.folder
+        (self.folder / "tokens.yaml").write_text(yaml.safe_dump(own))
+        self.config = (TINY, "tokens.yaml")
+
+    def run(self, *targets):
+        self.study.snakemake(*targets, config=self.config)
+
+    def path(self, name):
+        return self.folder / "results" / name
+
+    def table(self, name):
+        return pd.read_csv(self.path(f"tables/{name}.csv"))
+
+
+@pytest.fixture(scope="module")
+def learned(once, built):
+    def build(folder):
+        OverTokens(copy_project(folder, built), LEARNED).run("all")
+
+    return OverTokens(Study(once("learned_tokens", build)), LEARNED)
+
+
+@pytest.fixture(scope="module")
+def from_hub(once, built):
+    def build(folder):
+        study = OverTokens(copy_project(folder, built), HUB)
+        for name, width in WIDTHS.items():
+            write_neox(folder / "hub" / name, int(name == "truth"), 2, width)
+        study.run("assets")
+        study.run("all")
+
+    return OverTokens(Study(once("hub_tokens", build)), HUB)
+
+
+def check_everything_is_there(study, without=frozenset()):
+    names = listed("Tables") - without
+    assert len(names) >= 10
+    for name in names:
+        assert len(study.table(name)) >= 2, name
+        for suffix in ("md", "html", *(() if name == "samples" else ("tex",))):
+            text = study.path(f"tables/{name}.{suffix}").read_text()
+            assert len(text) > 200, f"{name}.{suffix}"
+            assert not re.search(r"\bnan\b", text), f"{name}.{suffix}"
+    assert {path.stem for path in study.path("tables").glob("*.csv")} == names
+    shown = {f"next_byte_{entry['name']}" for entry in study_config(study)["showcase"]}
+    shown |= set() if "svd" in without else {f"next_byte_svd{name.removeprefix('next_byte')}" for name in shown}
+    drawn = {name for name in listed("Figures") - without if not name.endswith("_typical")} | shown
+    assert {path.stem for path in study.path("figures").glob("*.png")} == drawn
+    for name in drawn:
+        assert matplotlib.image.imread(study.path(f"figures/{name}.png")).std() > 0.05, name
+    for name in (name for name in SPEAK_OF_TOKENS if name not in without):
+        for suffix in ("md", "html", "tex"):
+            text = study.path(f"tables/{name}.{suffix}").read_text()
+            assert "token" in text, name
+            assert not re.search(r"\bbytes?\b", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL), re.IGNORECASE)
+
+
+def study_config(study):
+    return yaml.safe_load((study.folder / TINY).read_text()) | yaml.safe_load(
+        (study.folder / "tokens.yaml").read_text()
+    )
+
+
+def test_every_table_and_figure_over_learned_tokens(learned):
+    check_everything_is_there(learned)
+
+
+def test_a_second_run_over_learned_tokens_does_nothing(learned):
+    assert learned.study.planned("all", config=learned.config) == {}
+
+
+def test_the_learned_tokens_are_those_of_the_corpus(learned):
+    tokenizer, vocabulary = (
+        load_tokenizer(learned.path("tokens/tokenizer.json")),
+        read_vocabulary(learned.path("tokens/vocabulary.parquet")),
+    )
+    assert len(vocabulary) == 400
+    assert pq.read_schema(learned.path("tokens/vocabulary.parquet")).names == ["token", "id", "bytes"]
+    manifest = json.loads(learned.path("tokens/manifest.json").read_text())
+    assert (manifest["vocabulary"], manifest["dtype"]) == (400, "int32")
+    for split in ("train", "validation"):
+        tokens, text = np.fromfile(learned.path(f"tokens/{split}.bin"), "int32"), learned.path(f"corpus/{split}.bin")
+        assert vocabulary.decode(tokens.tolist()) == text.read_bytes()
+        assert manifest["splits"][split]["tokens"] == len(tokens) < len(text.read_bytes())
+    windows = read_table(learned.path("windows.parquet")).to_pylist()
+    evaluation = learned.path("corpus/evaluation.bin").read_bytes()
+    for row in windows:
+        assert (len(row["prompt_tokens"]), len(row["scored_tokens"])) == (4, 8)
+        assert evaluation[row["offset"] :].startswith(row["prompt"] + row["scored"])
+    assert first_ids(vocabulary_of(tokenizer, "own")) == first_ids(vocabulary)
+
+
+def first_ids(vocabulary):
+    return vocabulary.ids[:50].tolist()
+
+
+def test_models_have_a_class_for_each_token(learned):
+    for model in ("bn4-s1337", "truth"):
+        head = load_file(learned.path(f"models/{model}/weights.safetensors"))["head.weight"]
+        assert len(head) == 400
+        beside = load_file(learned.path(f"logits/{model}.head.safetensors"))["head.weight"]
+        assert np.array_equal(beside.astype(np.float32), head)
+        assert pq.read_schema(learned.path(f"logits/{model}.parquet")).names[-1] == "state"
+    classes = read_table(learned.path("argmaxability/bn4-s1337.parquet")).to_pandas()
+    assert classes["class"].max() == 399
+    assert set(learned.table("losses").unit) == {"nats per token", "share of tokens"}
+
+
+def test_samples_are_texts(learned):
+    vocabulary = read_vocabulary(learned.path("tokens/vocabulary.parquet"))
+    texts = read_table(learned.path("samples/bn4-s1337/pure.parquet"))["continuation"].to_pylist()
+    longest = max(map(len, vocabulary.texts))
+    assert all(8 <= len(text) <= 8 * longest for text in texts)
+    assert len({len(text) for text in texts}) > 1  # eight tokens each, not eight bytes
+
+
+def test_every_table_and_figure_of_hub_members(from_hub):
+    check_everything_is_there(from_hub, OF_TRAINED)
+
+
+def test_a_second_run_with_hub_members_does_nothing(from_hub):
+    assert from_hub.study.planned("all", config=from_hub.config) == {}
+
+
+def test_rows_that_pad_a_head_are_no_classes(from_hub):
+    """A GPT-NeoX of 320 rows, whose tokenizer has fewer ids."""
+    vocabulary = read_vocabulary(from_hub.path("tokens/vocabulary.parquet"))
+    rows = load_file(from_hub.folder / "hub/large/model.safetensors")["embed_out.weight"]
+    assert 256 < len(vocabulary) < len(rows) == 320
+    for name, width in WIDTHS.items():
+        head = load_file(from_hub.path(f"logits/{name}.head.safetensors"))["head.weight"]
+        assert head.shape == (len(vocabulary), width)
+        mass = read_table(from_hub.path(f"logits/{name}.parquet"), ["special_mass"])["special_mass"].to_numpy()
+        assert mass.min() > 0
+    own = load_file(from_hub.path("logits/large.head.safetensors"))["head.weight"]
+    assert np.array_equal(own.astype(np.float32), rows[vocabulary.ids])
+    for metric in ("tv", "tbat"):
+        found = from_hub.table("oversmoothing")
+        assert set(found[found.metric == metric].model) == {"small", "large"}, metric
