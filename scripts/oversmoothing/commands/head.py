@@ -44,9 +44,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json",
     )
     found.add_argument("model", help="a folder in the Hugging Face format, or a name on the hub, which is fetched once")
-    found.add_argument(
-        "--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone"
-    )
+    found.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
     found.add_argument(
         "--positions", type=int, default=64, metavar="N", help="tokens of the text to predict (default: %(default)s)"
     )

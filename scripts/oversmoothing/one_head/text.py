@@ -60,9 +60,7 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str) -> list[Pass
     """
     length = min(block, LENGTH, len(tokens))
     if length < 2:
-        raise UserError(
-            f"{name}: {len(tokens)} tokens within a context of {block}; at least 2 are needed to predict one"
-        )
+        raise UserError(f"{name}: at least 2 tokens are needed to predict one, and it has {len(tokens)}")
     each = length - 1
     number = min(max(PASSAGES, ceil(count / each)), len(tokens) // length)
     if count > number * each:
