@@ -125,10 +125,11 @@ def of_text(
         At the k measured positions, on the CPU.
     """
     device = model.head.weight.device
+    shown = tqdm(passages, desc="text", unit="passage", leave=False, disable=None)
     gradient = LogitGradient(model.head.weight)
     nats, special, size = 0.0, 0.0, 0
     hidden, kept = [], []
-    for passage in tqdm(passages, desc="text", unit="passage", leave=False, disable=None):
+    for passage in shown:
         tokens = torch.from_numpy(passage.tokens).to(device)
         with autocast(device, precision):
             states = model.hidden(tokens[None])[1][0]
@@ -158,20 +159,20 @@ def of_text(
 
 def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
     """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`."""
+    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)  # visible while the basis is made
     basis = prepare(weights)
-    low, high, undecided = [], [], []
-    for row in tqdm(p, desc="TBAT", unit="position", leave=False, disable=None):
+    bounds, undecided = [], []
+    for row in rows:
         sets = reject_set(basis, row, delta, mass_tolerance)
-        own_low, own_high = sets.mass
-        low.append(float(own_low[0]))
-        high.append(float(own_high[0]))
+        bounds.append(np.concatenate(sets.mass))
         undecided.append(int(sets.undecided.sum()))
+    low, high = np.minimum(bounds, 1).mean(axis=0).tolist()  # rounding may lead above 1
     return {
         "positions": len(p),
         "delta": delta,
         "mass_tolerance": mass_tolerance,
-        "low": float(np.mean(low)),
-        "high": float(np.mean(high)),
+        "low": low,
+        "high": high,
         "undecided": float(np.mean(undecided)),
     }
 
