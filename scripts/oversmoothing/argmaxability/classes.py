@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import helmert
+from tqdm import tqdm
 
 from oversmoothing.argmaxability.certificates import Certificates
 from oversmoothing.argmaxability.coordinates import Coordinates
@@ -135,10 +136,12 @@ def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
         lambda some: weights[some] - mean,
         lambda some: weights[some],
     ]
+    shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
     for direction in directions:
         left = result.undecided()
         for block in certificates.blocks(len(left)):
             certificates.accept_witnesses(direction(left[block]))
+            shown.update(v - len(result.undecided()) - shown.n)
     left = result.undecided()
     working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
     spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
@@ -155,11 +158,13 @@ def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
                 hidden = coordinates.hidden(found.residuals[block])
                 hidden[combined[block]] = np.nan
                 certificates.settle_exactly(some[block], hidden, found.supports[block])
+            shown.update(v - len(result.undecided()) - shown.n)
             if attempt == 0:
                 spare[some[combined]] = _lightest(found.supports[combined], found.weights[combined])
                 spare[some[found.supports[:, 0] < 0], 0] = UNEXAMINED
         left = result.undecided()
         left = left[spare[left, min(attempt, SPARE - 1)] != NONE]
+    shown.close()
 
 
 def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:

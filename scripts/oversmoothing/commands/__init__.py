@@ -9,6 +9,7 @@ from oversmoothing.jobs import explain
 
 COMMANDS = {
     "prompt": "continue a text with every trained model, side by side",
+    "head": "measure the LM head of one model, a folder or a name on the hub, without a config",
     "page": "print the main table, and write the page of what there is, index.html",
     "compare-models": "measure how much a language model oversmooths beside another one",
     "compare": "compare the tables and settings of two results folders",

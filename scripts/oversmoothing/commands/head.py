@@ -1,0 +1,121 @@
+"""Measure the LM head of one model: its spectrum, unargmaxable tokens, and on a text loss, gradient and TBAT."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
+from oversmoothing.device import Compute, setup
+from oversmoothing.jobs import UserError
+from oversmoothing.one_head.measure import Choices, measure
+from oversmoothing.one_head.report import report
+from oversmoothing.one_head.schema import SCHEMA
+from oversmoothing.one_head.source import find_model
+from oversmoothing.one_head.text import passages, read_text
+from oversmoothing.store.atomic import write_json
+from oversmoothing.tokens.text import encode
+from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+from oversmoothing.truths.load import AUTO, load_token_lm
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    _check(options)
+    found = run(options)
+    print(report(found))
+    if options.json:
+        write_json(options.json, found)
+        print(f"\nWrote {options.json}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
+    found = argparse.ArgumentParser(
+        prog="oversmoothing head",
+        description=__doc__,
+        epilog="example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json",
+    )
+    found.add_argument("model", help="a folder in the Hugging Face format, or a name on the hub, which is fetched once")
+    found.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
+    found.add_argument(
+        "--positions", type=int, default=64, metavar="N", help="tokens of the text to predict (default: %(default)s)"
+    )
+    found.add_argument(
+        "--tbat-positions", type=int, default=8, metavar="N", help="how many of them get a TBAT (default: %(default)s)"
+    )
+    found.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
+    found.add_argument(
+        "--mass-tolerance",
+        type=float,
+        default=1e-3,
+        metavar="P",
+        help="probability that BAT may leave undecided (default: %(default)s)",
+    )
+    found.add_argument(
+        "--no-unargmaxable", action="store_true", help="skip the unargmaxable tokens, which can take minutes"
+    )
+    found.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
+    found.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
+    found.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
+    found.add_argument(
+        "--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the trunk (default: %(default)s)"
+    )
+    found.add_argument("--json", metavar="FILE", help="also write everything as JSON")
+    found.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
+    return found
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    """Load what the arguments name and measure it; return what `one_head.schema.SCHEMA` describes."""
+    compute = _compute(options)
+    text = read_text(options.text) if options.text else None
+    source = find_model(options.model, options.revision, options.assets)
+    tokenizer = load_tokenizer(source.folder / FAST)
+    vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
+    model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
+    tokens = None if text is None else encode(tokenizer, vocabulary, text)
+    chosen = [] if tokens is None else passages(tokens, model.config.block, options.positions, options.text)
+    choices = Choices(
+        options.tbat_positions, options.delta, options.mass_tolerance, not options.no_unargmaxable, compute.precision
+    )
+    found = measure(model, vocabulary, chosen, choices)
+    if tokens is not None:
+        found["text"] |= {"file": options.text, "tokens": len(tokens)}
+    named = {"name": options.model, "folder": str(source.folder)}
+    return found | {"source": named | {"revision": source.revision, "commit": source.commit} | compute.facts}
+
+
+class _Schema(argparse.Action):
+    """Print the schema and exit, as `--help` does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *others: Any) -> None:
+        print(json.dumps(SCHEMA, indent=2))
+        parser.exit()
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise a `UserError` for a number out of bounds, or a file that cannot be written."""
+    if options.positions < 1:
+        raise UserError(f"--positions {options.positions} must be at least 1")
+    if options.tbat_positions < 0:
+        raise UserError(f"--tbat-positions {options.tbat_positions} must be at least 0, for none")
+    if not 0 <= options.delta <= LARGEST_DELTA:
+        raise UserError(f"--delta {options.delta} lies outside 0 to {LARGEST_DELTA:g}")
+    if not 0 <= options.mass_tolerance <= 1:
+        raise UserError(f"--mass-tolerance {options.mass_tolerance} is no probability")
+    if options.json and (not Path(options.json).parent.is_dir() or Path(options.json).is_dir()):
+        raise UserError(f"--json {options.json}: not a file in an existing folder")
+
+
+def _compute(options: argparse.Namespace) -> Compute:
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise UserError("--device cuda: PyTorch sees no GPU here; use auto or cpu")
+    return setup(options.device, {"precision": options.precision, "threads": torch.get_num_threads()})

@@ -1,0 +1,22 @@
+"""Names of models: on the hub, of folders in their place, and of their files among the assets."""
+
+import os
+import re
+from pathlib import Path
+
+
+def asset_name(source: str, revision: str) -> str:
+    """Name of the manifest of a model on the hub or in a folder."""
+    return file_name(f"folder-{source}" if as_folder(source) else f"{source}@{revision}")
+
+
+def as_folder(source: str) -> Path | None:
+    """Folder that a name refers to; None for a name on the hub, which has at most two parts."""
+    path = Path(os.path.expanduser(source))  # noqa: PTH111 (Path's own raises where there is no such user)
+    is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
+    return path if is_path or path.is_dir() else None
+
+
+def file_name(text: str) -> str:
+    """Text with each part that a file name should not contain replaced by two hyphens."""
+    return re.sub(r"[^\w.@-]+", "--", text)

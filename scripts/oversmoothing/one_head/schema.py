@@ -1,0 +1,116 @@
+"""JSON Schema of what `oversmoothing head --json` writes, with the unit of every number."""
+
+from typing import Any
+
+
+def _object(description: str, optional: bool = False, **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with all of these properties and no other; `optional`: or null."""
+    return {
+        "description": description,
+        "type": ["object", "null"] if optional else "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+
+
+def _count(description: str, least: int = 0) -> dict[str, Any]:
+    return {"description": description, "type": "integer", "minimum": least}
+
+
+def _number(description: str) -> dict[str, Any]:
+    return {"description": description, "type": "number", "minimum": 0}
+
+
+def _share(description: str) -> dict[str, Any]:
+    return _number(description) | {"maximum": 1}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"description": description, "type": "boolean"}
+
+
+def _text(description: str, optional: bool = False) -> dict[str, Any]:
+    return {"description": description, "type": ["string", "null"] if optional else "string"}
+
+
+def _list(description: str, items: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "type": "array", "items": items}
+
+
+SOURCE = _object(
+    "Where the model came from.",
+    name=_text("As given: a folder, or a name on the hub."),
+    folder=_text("Folder of the files that were read."),
+    revision=_text("On the hub; null for a folder.", optional=True),
+    commit=_text("On the hub; null for a folder.", optional=True),
+    device=_text("On which the model ran: cpu or cuda."),
+    precision=_text("Of the trunk: bf16 or float32; the head is float32."),
+)
+MODEL = _object(
+    "The model. Token t is the t-th id of its tokenizer that is not special.",
+    layers=_count("Blocks.", 1),
+    width=_count("Columns d of the head, dimensions.", 1),
+    tokens=_count("Rows v of the head that are measured, tokens.", 1),
+    excluded=_count("Rows of special ids, and rows that pad the head, ids; they are left out everywhere."),
+    rows=_count("Rows of the head in all, ids.", 1),
+    tied=_flag("Whether the head is the embedding."),
+    bias=_flag("Whether the head has a bias."),
+    bos={"description": "Id that is put before every passage; null for none.", "type": ["integer", "null"]},
+)
+SPECTRUM = _object(
+    "Singular values of the head (v, d), not centred, times any factor of the logits.",
+    largest=_number("Singular value, in logits per unit of the hidden state."),
+    median=_number("Singular value, in logits per unit of the hidden state."),
+    smallest=_number("Singular value, in logits per unit of the hidden state; rounding below 1e-8 of the largest."),
+    notable_share=_share("Singular values above 1 % of the largest, as a share of all."),
+    effective_rank=_number("exp(H) of the singular values divided by their sum, dimensions (Roy and Vetterli 2007)."),
+    numerical_rank=_count("Singular values above 1e-6 of the largest, dimensions."),
+    singular_values=_list("In decreasing order, in logits per unit of the hidden state.", {"type": "number"}),
+)
+TEXT = _object(
+    "What was measured on the text; null without one.",
+    optional=True,
+    file=_text("The text."),
+    tokens=_count("Of the text as far as it was read, at most its first MiB.", 2),
+    passages=_count("Evenly spaced passages of the text that the model read.", 1),
+    passage_tokens=_count("Tokens in each passage.", 2),
+    positions=_count("Predicted tokens that the following values are means over.", 1),
+    bytes=_count("UTF-8 bytes of these tokens."),
+    loss_per_token=_number("Cross-entropy over the tokens alone, nats per token."),
+    loss_per_byte=_number("The same nats divided by the bytes of the predicted tokens, nats per byte."),
+    special_mass=_share("Mean probability of the excluded ids in the softmax over all ids."),
+    gradient_share=_share("Sum of the squared norm of what passes the head, over that of the logits' gradient."),
+    gradient_cosine=_share("Mean ratio of the norms themselves, not squared."),
+    random_gradient_share=_share("numerical_rank / tokens: the expected gradient_share of a random head."),
+)
+TBAT = _object(
+    "Mass of the BAT-reject set of the model's own distribution: bounds; null if it was not measured.",
+    optional=True,
+    positions=_count("Positions of the text that the following values are means over.", 1),
+    delta=_number("Of BAT, nats."),
+    mass_tolerance=_share("Probability that may stay undecided at a position."),
+    low=_share("Mean proved mass, probability."),
+    high=_share("Mean mass that is not disproved, probability."),
+    undecided=_number("Mean number of undecided tokens per position."),
+)
+UNARGMAXABLE = _object(
+    "Tokens that no hidden state makes the most probable of all tokens; null if they were not looked for.",
+    optional=True,
+    low=_count("Proved, tokens."),
+    high=_count("Proved and undecided, tokens."),
+    proved=_list(
+        "The proved ones, by id.",
+        _object("A token.", id=_count("In the tokenizer."), text=_text("Bytes that are not UTF-8 are escaped.")),
+    ),
+    undecided_ids=_list("Ids of the undecided ones in the tokenizer.", {"type": "integer"}),
+)
+SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "oversmoothing head"} | _object(
+    "Measures of the LM head of one language model.",
+    source=SOURCE,
+    model=MODEL,
+    spectrum=SPECTRUM,
+    text=TEXT,
+    tbat=TBAT,
+    unargmaxable=UNARGMAXABLE,
+)

@@ -1,0 +1,272 @@
+"""One model without a config: its measures against transformers and NumPy, its JSON against the schema, mistakes."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hub_models import files_of, write_bpe, write_token_model
+from huggingface_hub import constants
+from jsonschema import Draft202012Validator
+from local_hub import Repo, local_hub
+from scipy.optimize import linprog
+from transformers import AutoModelForCausalLM
+
+from oversmoothing import listing
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.commands import main
+from oversmoothing.jobs import UserError
+from oversmoothing.one_head.schema import SCHEMA
+from oversmoothing.one_head.text import LENGTH, READ, passages, read_text
+from oversmoothing.tokens.text import encode
+from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
+
+TEXT = "the people of the town read their letters where the river flows past; ünd so on"
+TWINS = 40, 290  # tokens with equal rows of the head, so that neither is ever strictly the most probable
+TIED = {"gpt2": True, "neox": False, "llama": False, "phi": False}
+
+
+@pytest.fixture(scope="module", params=sorted(TIED))
+def layout(request, tmp_path_factory):
+    """Name and folder of a checkpoint in each of the layouts, with twins in its head."""
+    folder = tmp_path_factory.mktemp(request.param)
+    model = write_token_model(folder, request.param)
+    head = model.get_output_embeddings()
+    one, other = tokenized(folder)[1].ids[list(TWINS)]
+    with torch.no_grad():
+        head.weight[one] = head.weight[other]
+        if head.bias is not None:
+            head.bias[one] = head.bias[other]
+    model.save_pretrained(folder)
+    return request.param, folder
+
+
+@pytest.fixture
+def llama(tmp_path):
+    write_token_model(tmp_path / "llama", "llama")
+    return tmp_path / "llama"
+
+
+def tokenized(folder, text=TEXT):
+    """Return the tokens of a text and the vocabulary of a folder."""
+    tokenizer = load_tokenizer(folder / "tokenizer.json")
+    vocabulary = vocabulary_of(tokenizer, folder)
+    return encode(tokenizer, vocabulary, text), vocabulary
+
+
+def head(folder, *arguments):
+    """Run the command; return what its JSON holds, after a check against the schema."""
+    path = folder / "out.json"
+    assert main(["head", str(folder), "--precision", "float32", "--json", str(path), *arguments]) == 0
+    found = json.loads(path.read_text())
+    Draft202012Validator(SCHEMA).validate(found)
+    return found
+
+
+def refused(capsys, *arguments):
+    """Return the one line with which the command refuses its arguments."""
+    assert main(["head", *map(str, arguments)]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    return err
+
+
+def is_combination(weights, bias, i):
+    """Tell whether a convex combination of the other rows is row i, with a bias that is no lower."""
+    rows, offset = np.delete(weights, i, 0), np.delete(bias, i)
+    equal = np.vstack([rows.T, np.ones(len(rows))])
+    return linprog(offset * 0, -offset[None], [-bias[i]], equal, np.append(weights[i], 1)).status == 0
+
+
+def test_values_are_those_of_transformers_and_numpy(layout, capsys):
+    name, folder = layout
+    (folder / "own.txt").write_text(TEXT, encoding="utf-8")
+    tokens, vocabulary = tokenized(folder)
+    count = len(tokens) - 1
+    found = head(folder, "--text", str(folder / "own.txt"), "--positions", str(count), "--tbat-positions", "2")
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    ids = torch.from_numpy(vocabulary.ids).long()
+    with torch.inference_mode():
+        logits = reference(ids[tokens][None]).logits[0, :-1].double()
+    weights = reference.get_output_embeddings().weight.detach()[ids].double().numpy()
+    rows = len(reference.get_output_embeddings().weight)
+
+    model, spectrum, text = found["model"], found["spectrum"], found["text"]
+    assert (model["layers"], model["width"], model["tokens"]) == (2, 16, 299)
+    assert (model["rows"], model["excluded"]) == (rows, rows - 299)
+    assert (model["tied"], model["bias"]) == (TIED[name], name == "phi")
+
+    sigma = np.linalg.svd(weights, compute_uv=False)
+    np.testing.assert_allclose(spectrum["singular_values"], sigma, rtol=1e-6)
+    assert [spectrum["largest"], spectrum["median"], spectrum["smallest"]] == pytest.approx(
+        [sigma.max(), np.median(sigma), sigma.min()]
+    )
+    shares = sigma / sigma.sum()
+    assert spectrum["effective_rank"] == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
+    assert spectrum["numerical_rank"] == np.linalg.matrix_rank(weights) == 16
+    assert spectrum["notable_share"] == 1
+
+    p = logits[:, ids].softmax(-1).numpy()
+    own = p[np.arange(count), tokens[1:]]
+    nats = -np.log(own).sum()
+    first = len(vocabulary.texts[tokens[0]])
+    assert (text["positions"], text["tokens"], text["passages"]) == (count, count + 1, 1)
+    assert text["bytes"] == len(TEXT.encode()) - first
+    assert text["loss_per_token"] == pytest.approx(nats / count, rel=1e-4)
+    assert text["loss_per_byte"] == pytest.approx(nats / text["bytes"], rel=1e-4)
+    assert text["special_mass"] == pytest.approx(1 - logits.softmax(-1)[:, ids].sum(-1).mean().item(), rel=1e-3)
+    g = p.copy()
+    g[np.arange(count), tokens[1:]] -= 1
+    passed = g @ np.linalg.svd(weights, full_matrices=False)[0]
+    assert text["gradient_share"] == pytest.approx((passed**2).sum() / (g**2).sum(), rel=1e-4)
+    cosines = np.linalg.norm(passed, axis=1) / np.linalg.norm(g, axis=1)
+    assert text["gradient_cosine"] == pytest.approx(cosines.mean(), rel=1e-4)
+    assert text["random_gradient_share"] == pytest.approx(16 / 299)
+
+    at = [count // 4, 3 * count // 4]
+    low = reject_set(prepare(weights), p[at], mass_tolerance=1e-3).mass[0]
+    assert found["tbat"]["positions"] == 2
+    assert found["tbat"]["low"] == pytest.approx(low.mean(), abs=2e-3)
+    assert found["tbat"]["low"] <= found["tbat"]["high"] <= found["tbat"]["low"] + 1e-3
+
+    proved = found["unargmaxable"]["proved"]
+    assert {int(vocabulary.ids[token]) for token in TWINS} <= {token["id"] for token in proved}
+    assert found["unargmaxable"]["low"] == found["unargmaxable"]["high"] == len(proved) < 20
+    place = {int(id): token for token, id in enumerate(vocabulary.ids)}
+    bias = reference.get_output_embeddings().bias
+    offset = np.zeros(299) if bias is None else bias.detach()[ids].double().numpy()
+    for token in proved:
+        assert is_combination(weights, offset, place[token["id"]])
+        assert token["text"] == vocabulary.texts[place[token["id"]]].decode(errors="backslashreplace")
+    others = sorted(set(range(299)) - {place[token["id"]] for token in proved})
+    assert not any(is_combination(weights, offset, i) for i in others[::30])
+    printed = capsys.readouterr().out
+    assert f"{text['loss_per_token']:.3f} nats per token, {text['loss_per_byte']:.3f} nats per byte" in printed
+    assert f"[{found['tbat']['low']:.4f}, {found['tbat']['high']:.4f}], mean of 2 positions" in printed
+    assert f"299 tokens; {rows - 299} special and padded ids are excluded" in printed
+    assert f"{len(proved)} of 299" in printed
+
+
+def test_the_head_alone(llama, capsys):
+    found = head(llama, "--no-unargmaxable")
+    assert found["text"] is found["tbat"] is found["unargmaxable"] is None
+    printed = capsys.readouterr().out
+    assert "effective rank" in printed
+    assert "nats" not in printed
+    assert "Unargmaxable" not in printed
+    assert head(llama)["unargmaxable"]["high"] < 20
+
+
+def test_the_id_before_texts_stands_before_each_passage(llama):
+    (llama / "own.txt").write_text(TEXT)
+    write_bpe(llama, begins=True)
+    tokens, vocabulary = tokenized(llama)
+    arguments = ["--positions", "10", "--tbat-positions", "0", "--no-unargmaxable"]
+    found = head(llama, "--text", str(llama / "own.txt"), *arguments)
+    assert found["model"]["bos"] == 0
+    assert found["tbat"] is None
+    reference = AutoModelForCausalLM.from_pretrained(llama, dtype=torch.float32)
+    ids = torch.from_numpy(vocabulary.ids).long()
+    with torch.inference_mode():
+        logits = reference(torch.cat([torch.tensor([0]), ids[tokens]])[None]).logits[0, 1:-1, ids].double()
+    places = (np.arange(10) + 0.5) * (len(tokens) - 1) // 10
+    nats = -logits.log_softmax(-1)[places, tokens[1:][places.astype(int)]]
+    assert found["text"]["loss_per_token"] == pytest.approx(nats.mean().item(), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("size", "block", "count"), [(40, 1000, 39), (5000, 64, 100), (5000, 10**9, 3000), (80, 20, 7)]
+)
+def test_passages_are_evenly_spaced(size, block, count):
+    tokens = np.arange(size)
+    found = passages(tokens, block, count, "own")
+    assert sum(len(own.places) for own in found) == count
+    lengths = {len(own.tokens) for own in found}
+    assert lengths == {min(block, LENGTH, size)}
+    (length,) = lengths
+    starts = np.array([own.tokens[0] for own in found])
+    assert (np.diff(starts) >= length).all()
+    for own in found:
+        assert (own.tokens == tokens[own.tokens[0] : own.tokens[0] + length]).all()
+        assert 1 <= own.places.min() <= own.places.max() < length
+        assert len(set(own.places)) == len(own.places)
+    if len(found) > 1:
+        assert starts[-1] + length == size
+
+
+def test_the_first_mebibyte_of_a_text(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("a" + "ü" * READ, encoding="utf-8")
+    assert read_text(path) == "a" + "ü" * (READ // 2 - 1)
+    path.write_bytes(b"a\xc3")
+    with pytest.raises(UserError, match=r"long\.txt: not UTF-8 text \(byte 1"):
+        read_text(path)
+
+
+def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, capsys):
+    write_token_model(tmp_path / "files", "llama")
+    monkeypatch.setattr(listing, "WAIT", 0)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["head", "owner/small", "--no-unargmaxable", "--json", "out.json"]
+    repo = Repo(files_of(tmp_path / "files"))
+    with local_hub({"owner/small": repo}) as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        assert main(arguments) == 0
+        assert (tmp_path / "assets/owner--small@main.json").is_file()  # as `snakemake assets` names it
+        asked = len(hub.requests)
+        hub.down = True
+        assert main(arguments) == 0
+        assert len(hub.requests) == asked
+        hub.down = False
+        capsys.readouterr()
+        assert "has no revision 'other'" in refused(capsys, *arguments[1:], "--revision", "other")
+        assert "owner/none: no such folder (searched from" in refused(capsys, "owner/none")
+    source = json.loads((tmp_path / "out.json").read_text())["source"]
+    assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
+
+
+def test_mistakes_are_one_line(llama, tmp_path, capsys):
+    short, other = tmp_path / "short.txt", tmp_path / "other.txt"
+    short.write_text("the")
+    other.write_text(TEXT)
+    count = len(tokenized(llama)[0])
+    assert f"{tmp_path}/none: no such folder" in refused(capsys, tmp_path / "none")
+    assert "--revision main: " in refused(capsys, llama, "--revision", "main")
+    assert "out.json: not a file in an existing" in refused(capsys, llama, "--json", tmp_path / "none/out.json")
+    assert "none.txt: it cannot be read (No such file" in refused(capsys, llama, "--text", tmp_path / "none.txt")
+    assert "short.txt: at least 2 tokens are needed to predict one, and it has 1" in refused(
+        capsys, llama, "--text", short
+    )
+    expected = f"other.txt: it has {count} tokens, of which {count - 1} can be predicted; give a longer text, or lower"
+    assert expected in refused(capsys, llama, "--text", other, "--positions", "64")
+    for option, value in (("positions", 0), ("tbat-positions", -1), ("delta", 21), ("mass-tolerance", 2)):
+        assert f"--{option} {value}" in refused(capsys, llama, f"--{option}", value)
+    (llama / "tokenizer.json").unlink()
+    assert "tokenizer.json: no such file" in refused(capsys, llama)
+    write_token_model(tmp_path / "gemma2", "gemma2")
+    assert "final_logit_softcapping is 30.0: its logits are capped" in refused(capsys, tmp_path / "gemma2")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu(llama, capsys):
+    assert "--device cuda: PyTorch sees no GPU here" in refused(capsys, llama, "--device", "cuda")
+
+
+def test_the_schema_describes_every_value(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["head", "--schema"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out) == SCHEMA
+    Draft202012Validator.check_schema(SCHEMA)
+
+    def described(schema):
+        for name, own in schema.get("properties", {}).items():
+            assert own["description"].endswith("."), name
+            described(own)
+            described(own.get("items", {}))
+
+    described(SCHEMA)
