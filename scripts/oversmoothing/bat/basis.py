@@ -140,4 +140,4 @@ def _orthonormal(weights: np.ndarray) -> np.ndarray:
     columns /= lengths
     u, s, _ = svd(columns, full_matrices=False, overwrite_a=True, check_finite=False)
     del columns
-    return np.ascontiguousarray(u[:, s > RANK_TOLERANCE * s[0]])
+    return np.ascontiguousarray(u[:, : np.count_nonzero(s > RANK_TOLERANCE * s[0])])

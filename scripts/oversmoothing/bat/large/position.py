@@ -161,9 +161,9 @@ class WorkingSet:
         z[place] = 0.0
         inside = position.inside(np.concatenate([z, tail])[:, None])[0]
         z[place] = -1.0
-        residual = np.linalg.norm(self.metric.whitened @ z + self.tail_pull(tail[:, None])[:, 0])
+        residual = float(np.linalg.norm(self.metric.whitened @ z + self.tail_pull(tail[:, None])[:, 0]))
         residual += ROUNDING * self.tail_size * self.metric.spread * position.most
-        repair = self.metric.repair(residual[None], self.metric.shares[[place]], position.most)[0]
+        repair = self.metric.repair(np.array([residual]), self.metric.shares[[place]], position.most)[0]
         if not (inside and repair <= position.room):
             return False
         token = int(self.tokens[place])
@@ -250,7 +250,8 @@ class WorkingSet:
     def tail_fall(self, y: np.ndarray, dtype: type) -> np.ndarray:
         """The same sum over the tail, for unit combinations y of the basis's columns; in float32 an upper bound."""
         total = np.zeros(y.shape[1])
-        lowered, p = y.astype(dtype), self.position.p.astype(dtype)
+        lowered: np.ndarray = y.astype(dtype)
+        p: np.ndarray = self.position.p.astype(dtype)
         for start in range(0, len(self.tail), BLOCK):
             tokens = self.tail[start : start + BLOCK]
             t = self.position.constraints.columns[tokens].astype(dtype) @ lowered

@@ -18,7 +18,7 @@ BACK = 0.02  # how far a slice may go back
 KEPT = 0.9  # share of the last round's z from which the next starts, so that there is room on all sides
 
 
-def decide_one(working: WorkingSet, place: int, y: np.ndarray | None) -> None:
+def decide_one(working: WorkingSet, place: int, y: np.ndarray | None, steps: int) -> int:
     """Try to decide one token.
 
     Parameters
@@ -28,12 +28,20 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None) -> None:
         Of the token in the working set.
     y : array, shape (r,), optional
         The best whitened y known, for the first slices.
+    steps : int
+        Most steps of the interior-point method, in all rounds.
+
+    Returns
+    -------
+    int
+        Steps taken.
     """
     metric, position = working.metric, working.position
     columns, k = metric.whitened, len(working.tokens)
     mine, token = columns[:, place], working.tokens[place]
     y = mine.copy() if y is None else y
     z, tail = np.zeros(k), np.zeros(len(working.tail))
+    taken = 0
     rounds = ROUNDS if k * len(mine) ** 2 < COSTLY else FEWER_ROUNDS
     for turn in range(rounds if len(working.tail) else 1):
         slices, ways = _slices(working, y, tail)
@@ -47,13 +55,16 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None) -> None:
         below[place] = 2 + z[place]  # z_i may fall below -1: divided by -z_i, such a z proves more than it must
         point, tried = InteriorPoint(np.concatenate([columns, *pulls], axis=1), cost, below, above), np.inf
         for _ in range(MOST_STEPS):
+            if taken == steps:
+                return taken
+            taken += 1
             if not point.step():
                 break
             least = z[place] + point.z[place]
             if least <= -1 - 2 * MARGIN:
                 moved = tail + ways * _spread(point.z[k:], slices)
                 if working.reject_with_tail(place, (z + point.z[:k]) / -least, moved / -least):
-                    return
+                    return taken
             towards = np.sign(mine @ point.y) * point.y
             inside, own = working.fall((columns.T @ towards)[:, None], np.array([place]))
             fall = float(inside[0] / own[0]) if own[0] > 0 else np.inf
@@ -61,11 +72,12 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None) -> None:
                 tried = fall
                 working.accept(np.array([place]), towards[:, None])
                 if position.status[token] != OPEN:
-                    return
+                    return taken
             if point.gap < GAP:
                 break
         y = np.sign(mine @ point.y) * point.y
         z, tail = KEPT * (z + point.z[:k]), KEPT * (tail + ways * _spread(point.z[k:], slices))
+    return taken
 
 
 def _slices(working: WorkingSet, y: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -48,7 +48,8 @@ def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float
     lowest, highest = np.float32(SHRINK - 1), np.float32(rise * (1 - SHRINK))
     nearest = np.zeros((len(weights), len(left)), np.float32)
     ahead, pace = nearest.copy(), np.ones(len(left), np.float32)
-    tried, best = np.full(len(left), np.inf), {}
+    tried = np.full(len(left), np.inf)
+    best: Best = {}
     for step in range(1, steps + 1):
         own = left, np.arange(len(left))
         ahead[own] = -1

@@ -8,7 +8,7 @@ The stages, each on what the ones before left open:
 4. The metric itself gives a y for each token that the others can hardly replace.
 5. Accelerated projection, all open tokens together (`projection`); once more on a larger working set.
 6. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
-   row decide nothing.
+   row decide nothing or their steps are used up.
 
 It stops once the open tokens have no more mass than asked. No stage decides without a proof (`position`).
 """
@@ -32,6 +32,7 @@ REPLACED = 0.6  # length from which the metric's own y may accept a token
 SHIFTS = (0.0, 0.3, 0.6, 0.9, 1.2)  # of that y towards a quantile, in standard deviations of t_j / p_j
 WIDTH = 256  # tokens at once
 MOST_FAILURES = 10  # programs in a row that decide nothing, after which the others, of rarer tokens, are not tried
+PROGRAM_PRODUCTS = 2e11  # k m^2 times the steps of all programs of a position: about 10 s at d = 768
 PROGRAM_SIZE = 1.5e9  # products in one step, k m^2, from which programs run on the first working set
 
 
@@ -153,10 +154,11 @@ def _widen(working: WorkingSet) -> WorkingSet:
 
 def _decide_one_by_one(working: WorkingSet, best: Best, mass_tolerance: float) -> None:
     position, failures = working.position, 0
+    steps = int(PROGRAM_PRODUCTS / (len(working.tokens) * len(working.metric.rows) ** 2))
     places = working.open
     for place in places[np.argsort(-working.p[places], kind="stable")].tolist():
-        if position.mass(OPEN) <= mass_tolerance or failures == MOST_FAILURES:
+        if position.mass(OPEN) <= mass_tolerance or failures == MOST_FAILURES or steps <= 0:
             break
         token = int(working.tokens[place])
-        decide_one(working, place, best[token][1] if token in best else None)
+        steps -= decide_one(working, place, best[token][1] if token in best else None, steps)
         failures = failures + 1 if position.status[token] == OPEN else 0
