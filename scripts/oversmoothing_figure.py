@@ -21,6 +21,7 @@ PUBLISHED: dict[str, Any] = {
     **{"color": "0.55", "linewidth": 1.2, "linestyle": (0, (3, 2)), "zorder": 1.7},
     **{"marker": "o", "markersize": 5, "markerfacecolor": "white"},
 }
+BY_NAME: dict[str, Any] = {"color": "black", "marker": "o", "linestyle": "none"}
 COLUMNS = 5
 
 
@@ -33,8 +34,11 @@ def draw(table: pd.DataFrame) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth.
 
     The table is that of `score_tables.score_table`; every model has a point, with the look of its rank, and the line
-    joins the means of the ranks. The thesis's values stand at its own ranks.
+    joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no known rank, such as one
+    from the hub, the models stand side by side by name.
     """
+    if table["rank"].isna().any():
+        return _by_name(table)
     panels = list(table.groupby(["truth", "metric"], sort=False, dropna=False))
     rows = -(-len(panels) // COLUMNS)
     columns = -(-len(panels) // rows)
@@ -59,6 +63,29 @@ def draw(table: pd.DataFrame) -> Figure:
             truths = " and ".join(published.published_truth.dropna().unique())
             entries += handles({f"the thesis{' against ' if truths else ''}{truths}": PUBLISHED})
         legend(figure, entries, columns=7)
+    return figure
+
+
+def _by_name(table: pd.DataFrame) -> Figure:
+    """Draw each metric's mean and 95 % interval, a point for each model, a panel for each metric and truth."""
+    panels = list(table.groupby(["truth", "metric"], sort=False, dropna=False))
+    models = table.model.drop_duplicates().tolist()
+    with style():
+        figure = Figure(figsize=(max(6, 2.6 * len(panels)), 3.6))
+        for axes, ((truth, metric), own) in zip(
+            figure.subplots(1, len(panels), squeeze=False).flat, panels, strict=True
+        ):
+            for row in own.itertuples():
+                spread = [[row.mean - row.low], [row.high - row.mean]]
+                axes.errorbar([models.index(row.model)], [row.mean], yerr=spread, capsize=3, markersize=6, **BY_NAME)
+            against = "" if pd.isna(truth) else f" against {named(truth)}"
+            axes.set_title(METRICS[metric].name + against, weight="bold", fontsize=9)
+            axes.set_ylabel(METRICS[metric].unit)
+            axes.set_xticks(range(len(models)), models, rotation=20, ha="right", parse_math=False)
+            axes.set_xlim(-0.6, len(models) - 0.4)
+            axes.set_ylim(bottom=0)
+            axes.grid(axis="y")
+        figure.suptitle("Oversmoothing: mean and 95 % interval; lower is better", x=0.01, ha="left", weight="bold")
     return figure
 
 
