@@ -34,8 +34,8 @@ def draw(table: pd.DataFrame) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth.
 
     The table is that of `score_tables.score_table`; every model has a point, with the look of its rank, and the line
-    joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no known rank, such as one
-    from the hub, the models stand side by side by name.
+    joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no known rank, such as
+    one from the hub, the models stand side by side by name.
     """
     if table["rank"].isna().any():
         return _by_name(table)

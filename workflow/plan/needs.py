@@ -17,6 +17,9 @@ MODELS_ON_THE_HUB = {
     "openai-community/gpt2-large": 3_100_000_000,
     "EvaByte/EvaByte": 13_000_000_000,
     "EleutherAI/pythia-70m": 170_000_000,  # per revision
+    "EleutherAI/pythia-160m": 380_000_000,
+    "EleutherAI/pythia-410m": 920_000_000,
+    "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
 DOCSTRINGS = 10_000_000  # bytes of text
 
