@@ -39,10 +39,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS, TAU  # noqa: E402
 from oversmoothing.decoding import decoder  # noqa: E402
-from oversmoothing.logit_files import WEIGHT, head_file, rebuilt  # noqa: E402
+from oversmoothing.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
 from oversmoothing.metrics import entropy, nucleus, softmax  # noqa: E402
 from oversmoothing.scores import WindowLogits, score_window  # noqa: E402
-from oversmoothing.weights import save_head  # noqa: E402
 
 POSITIONS, WIDTHS = 100, {"model": 1024, "truth": 2560}
 ASKED, TOLERANCE, LIMIT = 3, 1e-6, 1000  # times the products; of a value; MB
@@ -118,7 +117,7 @@ def write_heads(folder: Path, vocabulary: int) -> None:
     truth = torch.randn(vocabulary, WIDTHS["truth"], generator=torch.Generator().manual_seed(0)).half().float()
     bias = -torch.log(torch.randperm(vocabulary, generator=torch.Generator().manual_seed(1)) + 1.0).half().float()
     for name, width in WIDTHS.items():
-        save_head(head_file(folder / name), truth[:, :width].contiguous(), bias, {})
+        save_head(head_file(folder / name), truth[:, :width].numpy(), bias.numpy(), {})
 
 
 def open_heads(folder: Path) -> Heads:

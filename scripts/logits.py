@@ -43,10 +43,9 @@ def main(job: "Snakemake") -> None:
     mass, rank = SpecialMass(), config.rank or config.width
     schema = states_schema(rank, states, special) if states else logits_schema(config.vocabulary, special)
     if states:
-        head = [
-            None if own is None else own.detach().float().cpu().numpy() for own in (model.head.weight, model.head.bias)
-        ]
-        save_head(head_file(job.output.logits), *head, {**made_by, "head": ALONE})
+        weight = model.head.weight.detach().float().cpu().numpy()
+        bias = None if model.head.bias is None else model.head.bias.detach().float().cpu().numpy()
+        save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE})
     with (
         open_writer(job.output.logits, schema, made_by) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,

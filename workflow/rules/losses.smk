@@ -16,7 +16,6 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
-            **({} if OVER_BYTES else {"unit": UNIT}),
             models=plan.thesis.rows(config, "family")
             + plan.thesis.rows(config, "truth"),
         ),
