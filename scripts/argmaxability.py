@@ -8,7 +8,7 @@ import pyarrow as pa
 from oversmoothing.argmaxability.classes import argmaxable, reachable
 from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
 from oversmoothing.jobs import UserError, run
-from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.spectra import is_alone, read_gain, read_head
 from oversmoothing.store.parquet import read_groups, vectors, write_table
 from oversmoothing.store.provenance import provenance
 
@@ -32,8 +32,10 @@ def main(job: "Snakemake") -> None:
     tried = read_states(job.input.hidden) if hasattr(job.input, "hidden") else None
     try:
         parts = [classes("free", head, tried)]
-        # With a Linear between LayerNorm and head, h is unconstrained and the two conditions coincide.
-        parts.append(classes("reachable", head, tried) if gain is None else classes("reachable", reachable(head, gain)))
+        if gain is not None:
+            parts.append(classes("reachable", reachable(head, gain)))
+        elif not is_alone(path):  # with a Linear between LayerNorm and head, h is unconstrained
+            parts.append(parts[0].set_column(0, "condition", pa.array(["reachable"] * len(head))))
     except ValueError as error:
         raise UserError(f"{path}: its head: {error}") from error
     write_table(job.output[0], pa.concat_tables(parts), provenance({}, model=job.wildcards.model, source=path))

@@ -148,7 +148,8 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
             if unit == "byte":
                 row[f"published {label.lower()}"] = Value(found.get("published_mean"))
         rows.append(row)
-    count = f"{int(table.n.max()):,}" if table.n.notna().any() else "all"
+    counted = table.n[table.metric == "accuracy"]
+    count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
     legend = [
         f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
         f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard "

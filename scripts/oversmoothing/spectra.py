@@ -40,6 +40,12 @@ def read_gain(path: str | Path) -> np.ndarray | None:
         raise UserError(f"{path}: no complete weights of this project ({error}); delete it and run again") from error
 
 
+def is_alone(path: str | Path) -> bool:
+    """Whether a file holds a head without its model, so that the norm in front of it is not known."""
+    with safe_open(path, "np") as file:
+        return (file.metadata() or {}).get("head") == ALONE
+
+
 def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     """Restrict a head to the outputs of the LayerNorm in front of it: W diag(gain) (I - 11^T / r).
 
