@@ -1,0 +1,66 @@
+"""The main figure of models whose rank the config does not tell, such as those from the hub."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oversmoothing.figures.style import write_figure
+from oversmoothing.score_tables import finding
+from oversmoothing_figure import draw
+
+
+def table(ranks):
+    rows = [
+        {
+            "truth": truth,
+            "metric": metric,
+            "model": model,
+            "rank": rank,
+            "mean": mean,
+            "low": mean / 2,
+            "high": 2 * mean,
+        }
+        for metric, truth in (("tto", "truth"), ("tbat", np.nan))
+        for (model, rank), mean in zip(ranks.items(), (0.1, 0.3, 0.2), strict=True)
+    ]
+    empty = {"published_model": None, "published_mean": np.nan, "published_truth": None}
+    return pd.DataFrame(rows).assign(**empty).astype({"rank": "Int64"})
+
+
+def words(figure):
+    (below,) = figure.legends
+    return [text.get_text() for text in below.get_texts()]
+
+
+def test_they_stand_side_by_side_by_name(tmp_path):
+    figure = draw(table({"small": None, "bn8-s1": 8, "large": None}))
+    assert words(figure) == ["small", "bn8-s1", "large"]
+    for axes in figure.axes[:2]:
+        found = [bars.lines[0].get_xydata()[0].tolist() for bars in axes.containers]
+        np.testing.assert_allclose(found, [[0, 0.1], [1, 0.3], [2, 0.2]])
+        assert len({bars.lines[0].get_color() for bars in axes.containers}) == 3
+    write_figure(figure, [tmp_path / "f.png"])
+    assert (tmp_path / "f.png").stat().st_size > 10_000
+
+
+def test_ranks_are_the_axis_where_all_are_known():
+    figure = draw(table({"bn2-s1": 2, "bn8-s1": 8, "bn4-s1": 4}))
+    assert words(figure) == ["rank 2", "rank 4", "rank 8"]
+    for axes in figure.axes[:2]:
+        assert [bars.lines[0].get_xdata()[0] for bars in axes.containers] == [2, 8, 4]
+        assert axes.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "told"),
+    [
+        ({"small": None, "large": None, "third": None}, "TTO is 0.300 in large, 0.200 in third, 0.100 in small"),
+        (
+            {"a": 2, "b": 8, "c": 4},
+            "How much probability leaks does not follow rank: TTO is 0.100 at rank 2, 0.300 at rank 8",
+        ),
+        ({"a": 2, "b": None, "c": None}, "TTO is 0.100 at rank 2"),
+    ],
+)
+def test_the_finding_names_models_or_ranks(ranks, told):
+    assert finding(table(ranks)) == told
