@@ -22,7 +22,7 @@ def main(job: "Snakemake") -> None:
 def draw(table: pd.DataFrame) -> Figure:
     """Six measures against steps, one line per model, from `dynamics.table.along_training_table`."""
     panels = {
-        "loss": ("Loss", "nats per byte"),
+        "loss": ("Loss", table.unit[table.measure == "loss"].iloc[0]),
         "singular_entropy": ("Singular entropy of the head", "nats"),
         "effective_rank": ("Effective rank of the head", "singular values"),
         "head_input_anisotropy": ("Anisotropy of what enters the head", "mean cosine"),

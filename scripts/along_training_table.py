@@ -17,7 +17,7 @@ def main(job: "Snakemake") -> None:
     """Read the measures of each model; write the table as CSV, Markdown, HTML and LaTeX."""
     models = job.params.settings["models"]
     measured = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, job.input, strict=True)}
-    table = along_training_table(measured, models)
+    table = along_training_table(measured, models, job.params.settings.get("unit", "byte"))
     write_table(job.output, table, along_training_page(table, TITLE))
 
 

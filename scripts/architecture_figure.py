@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from oversmoothing.figures.style import PALETTE, style, write_figure
-from oversmoothing.gpt_shape import VOCABULARY, parameters
+from oversmoothing.gpt_shape import VOCABULARY, parameters, vocabulary
 from oversmoothing.jobs import run
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
     bottleneck : str or None
         Symbol for the rank of the head's input, such as "r"; None for a head without a bottleneck.
     """
-    width, v = str(shape["width"]), str(VOCABULARY)
+    width, v = str(shape["width"]), f"{vocabulary(shape):,}"
     learned = f"\n+ learned positions, {shape['block']}" if shape["positions"] == "learned" else ""
     blocks = "transformer block" if shape["layers"] == 1 else "transformer blocks"
     trunk = [
-        Layer(f"Embedding{learned}", "byte", width),
+        Layer(f"Embedding{learned}", _unit(shape), width),
         Layer(f"{shape['layers']} {blocks}", width, width, "blocks"),
     ]
     if bottleneck is None:
@@ -116,7 +116,8 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
         axes.set_ylim(-0.9, 10.5)
         axes.axis("off")
         figure.suptitle(
-            "What a byte passes on its way to the probabilities of the next one; numbers are the sizes of vectors.\n"
+            f"What a {_unit(columns[0][1])} passes on its way to the probabilities of the next one; "
+            "numbers are the sizes of vectors.\n"
             "The study varies r, what the bottleneck leaves for the LM head to see",
             x=0.01,
             ha="left",
@@ -124,6 +125,11 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
         if others:
             figure.text(0.01, 0.01, f"Not drawn: {', '.join(others)}", fontsize="small")
     return figure
+
+
+def _unit(shape: Shape) -> str:
+    """What a model reads and predicts; a shape states a vocabulary only for tokens."""
+    return "byte" if shape.get("vocabulary", VOCABULARY) == VOCABULARY else "token"
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -135,7 +141,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Shape, sizes: Sequence[int]) -> None:
     """Draw a model from the bytes at the bottom to the probabilities; LayerNorms and heads align across models."""
     slots = [layer.text for layer in layers(shape, "r")]
-    axes.text(x, 0, f"bytes so far, at most {shape['block']:,}", ha="center", va="center", fontsize="small")
+    axes.text(x, 0, f"{_unit(shape)}s so far, at most {shape['block']:,}", ha="center", va="center", fontsize="small")
     top, narrow = 0.2, False
     for layer in stack:
         y = STEP * slots.index(layer.text) + FIRST
@@ -145,10 +151,10 @@ def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Sha
         _box(axes, x, y, bottom_width, top_width, layer.text, LOOKS[layer.look])
         top, narrow = y + HEIGHT / 2, squeezed
     y = STEP * len(slots) + FIRST
-    _arrow(axes, x, top, y - HEIGHT / 2, f"{VOCABULARY} logits")
+    _arrow(axes, x, top, y - HEIGHT / 2, f"{vocabulary(shape):,} logits")
     _box(axes, x, y, WIDE, WIDE, "softmax", LOOKS["plain"])
-    _arrow(axes, x, y + HEIGHT / 2, y + 0.85, str(VOCABULARY))
-    axes.text(x, y + 1.0, "probabilities of the next byte", ha="center", va="center", fontsize="small")
+    _arrow(axes, x, y + HEIGHT / 2, y + 0.85, f"{vocabulary(shape):,}")
+    axes.text(x, y + 1.0, f"probabilities of the next {_unit(shape)}", ha="center", va="center", fontsize="small")
     axes.text(x, y + 1.75, title, ha="center", va="center", weight="bold")
     counts = " to ".join(f"{size / 1e6:,.2f}" for size in dict.fromkeys((sizes[0], sizes[-1])))
     axes.text(x, -0.55, f"{counts} million parameters", ha="center", va="center", fontsize="small")

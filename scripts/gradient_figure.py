@@ -47,7 +47,7 @@ def draw(table: pd.DataFrame) -> Figure:
         left.set_title("Share of the logits' gradient, squared, that reaches the trunk", size="medium")
         right.set_title("Final loss against that share", size="medium")
         right.set_xlabel(f"share, mean from step {SETTLED} on")
-        right.set_ylabel("loss (nats per byte)")
+        right.set_ylabel(f"loss ({table.unit[table.measure == 'loss'].iloc[0]})")
         for axes in (left, right):
             axes.grid(axis="y")
         ways = {way: {**KINDS[kinds[way]], "color": "0.3"} for way in share.way.unique()}

@@ -17,7 +17,7 @@ TITLE = "How much of the gradient of the logits reaches the trunk."
 def main(job: "Snakemake") -> None:
     """Read the measures of all snapshots; write the table as CSV, Markdown, HTML and LaTeX."""
     measured = {Path(path).stem: read_table(path).to_pandas() for path in job.input}
-    table = gradient_table(measured, job.params.settings["models"])
+    table = gradient_table(measured, job.params.settings["models"], job.params.settings.get("unit", "byte"))
     write_table(job.output, table, gradient_page(table, TITLE))
 
 

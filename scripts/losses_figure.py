@@ -24,10 +24,17 @@ def main(job: "Snakemake") -> None:
     histories = {
         model["model"]: read_table(path, columns).to_pandas() for model, path in zip(models, job.input, strict=True)
     }
-    write_figure(draw(histories, models, job.params.settings["truths"]), job.output)
+    write_figure(
+        draw(histories, models, job.params.settings["truths"], job.params.settings.get("unit", "byte")), job.output
+    )
 
 
-def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
+def draw(
+    histories: Mapping[str, pd.DataFrame],
+    models: Sequence[Mapping[str, Any]],
+    truths: Sequence[str],
+    unit: str = "byte",
+) -> Figure:
     """Draw training and validation loss against steps, one panel each and one line per model.
 
     The loss before the first step is left out, which is so high that the lines could not be told apart.
@@ -35,11 +42,13 @@ def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, An
     Parameters
     ----------
     histories : mapping
-        ``step``, ``train_loss`` and ``validation_loss`` (nats per byte) by model.
+        ``step``, ``train_loss`` and ``validation_loss`` (nats per byte or token) by model.
     models : sequence of mappings
         ``model``, ``rank``, ``kind`` ("family" or "truth") of each.
     truths : sequence of str
         As in `model_looks`.
+    unit : {"byte", "token"}
+        What the models predict.
     """
     looks = model_looks(models, truths)
     last = max(int(history.step.max()) for history in histories.values())
@@ -53,7 +62,7 @@ def draw(histories: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, An
             axes.set_title(title)
             axes.grid(axis="y")
             step_axis(axes, last, linear=True)
-        panels[0].set_ylabel("loss (nats per byte)")
+        panels[0].set_ylabel(f"loss (nats per {unit})")
         legend(figure, handles(looks, markersize=3.5), columns=8)
     return figure
 

@@ -29,6 +29,7 @@ def draw(table: pd.DataFrame) -> Figure:
     """
     truths = list(table.truth.dropna().unique())
     models = table[["model", "rank"]].drop_duplicates().to_dict("records")
+    unit = table.unit[table.measure == "loss"].iloc[0]
     with style():
         figure = Figure(figsize=(max(7.5, 5 * len(truths)), 5.4))
         panels = figure.subplots(1, len(truths), squeeze=False, sharey=True)[0]
@@ -38,7 +39,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 axes.plot(along["loss"], along["tto"], markersize=5, linewidth=1.5, **rank_look(model["rank"]))
                 axes.plot(along["loss"].iloc[-1:], along["tto"].iloc[-1:], **LAST)
             axes.set_title(f"Against {named(truth)}")
-            axes.set_xlabel("loss (nats per byte); training goes from right to left")
+            axes.set_xlabel(f"loss ({unit}); training goes from right to left")
             axes.grid()
         panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")
         legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))

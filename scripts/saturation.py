@@ -16,7 +16,7 @@ def main(job: "Snakemake") -> None:
     """Read the histories of the models trained here and of the user; write the law and the points."""
     settings, given = job.params.settings, job.input
     histories = [
-        study_history(name, history, weights)
+        study_history(name, history, weights, f"{settings.get('unit', 'byte')}s")
         for name, history, weights in zip(settings["study"], given.histories, given.weights, strict=True)
     ]
     histories += [

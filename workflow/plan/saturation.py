@@ -5,6 +5,7 @@ from typing import Any
 
 from plan.models import Model
 from plan.settings import settings
+from plan.tokens import over_bytes
 
 
 def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
@@ -42,4 +43,4 @@ def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict
         "study": [model.name for model in trained_models(config, models)],
         "fitted": fitted_names(config, models),
     }
-    return settings(**config["saturation"] | own)
+    return settings(**config["saturation"] | own, **({} if over_bytes(config) else {"unit": "token"}))

@@ -51,10 +51,11 @@ if ALONG_TRAINING:
             ),
         params:
             settings=settings(
+                **OF_UNIT,
                 models=[
                     {"model": model.name, "rank": model.rank, "seed": model.seed}
                     for model in ALONG_TRAINING
-                ]
+                ],
             ),
         script:
             "../../scripts/along_training_table.py"

@@ -68,6 +68,7 @@ if SNAPSHOTS:
             ),
         params:
             settings=settings(
+                **OF_UNIT,
                 models=[
                     {
                         "model": model.name,
@@ -76,7 +77,7 @@ if SNAPSHOTS:
                         "seed": model.seed,
                     }
                     for model in SNAPSHOTS
-                ]
+                ],
             ),
         script:
             "../../scripts/gradient_table.py"

@@ -36,6 +36,7 @@ if TRAINED:
             ),
         params:
             settings=settings(
+                **OF_UNIT,
                 models=[
                     {"model": model.name, "kind": model.kind, "rank": model.rank}
                     for model in TRAINED

@@ -10,7 +10,7 @@ from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.layout import number
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, model_cells
 
-UNITS = {"loss": "nats per byte", "singular_entropy": "nats", "effective_rank": "singular values"}
+UNITS = {"loss": "nats per {unit}", "singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
 UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length"}
 UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
@@ -18,7 +18,9 @@ UNITS |= {"tbat": METRICS["tbat"].unit}
 UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
 
 
-def along_training_table(measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def along_training_table(
+    measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
+) -> pd.DataFrame:
     """Measurements of every snapshot of every model, stacked.
 
     Parameters
@@ -27,6 +29,8 @@ def along_training_table(measured: Mapping[str, pd.DataFrame], models: Sequence[
         Measurements by model (see `dynamics.measure.MEASURES`).
     models : sequence of mappings
         ``model``, ``rank``, ``seed`` of each, in row order.
+    unit : {"byte", "token"}
+        What the models predict.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def along_training_table(measured: Mapping[str, pd.DataFrame], models: Sequence[
     """
     parts = [measured[model["model"]].assign(**model) for model in models]
     table = pd.concat(parts, ignore_index=True)
-    table["unit"] = table.measure.map(UNITS)
+    table["unit"] = table.measure.map({name: of.format(unit=unit) for name, of in UNITS.items()})
     table = table[["model", "rank", "seed", "step", "measure", "unit", "layer", "truth", "value", "n"]]
     return table.astype(dict.fromkeys(["rank", "seed", "step", "layer", "n"], "Int64"))
 
@@ -119,7 +123,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
     count = int(table.n[table.measure == "loss"].max())
     return [
         "At the last step that each training kept; the CSV has all steps",
-        f"Over {count:,} evaluation bytes, under pure decoding. Loss: nats per byte",
+        f"Over {count:,} positions, under pure decoding. Loss: {table.unit[table.measure == 'loss'].iloc[0]}",
         "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are",
         "Anisotropy: the mean cosine of all pairs of hidden states, after each block and where they enter the head; "
         "1 where all point the same way",

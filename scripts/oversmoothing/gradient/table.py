@@ -20,7 +20,9 @@ FACTS = ["way", "model", "rank", "seed"]
 SETTLED = 64  # steps from which the mean along training is taken: before them the head is close to its random start
 
 
-def gradient_table(measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def gradient_table(
+    measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
+) -> pd.DataFrame:
     """Shares of the gradient and the loss, at every snapshot of every model.
 
     Parameters
@@ -29,13 +31,15 @@ def gradient_table(measured: Mapping[str, pd.DataFrame], models: Sequence[Mappin
         By model (see `dynamics.measure.MEASURES`).
     models : sequence of mappings
         ``model``, ``kind`` (a key of `WAYS`), ``rank``, ``seed`` of each, in row order.
+    unit : {"byte", "token"}
+        What the models predict.
 
     Returns
     -------
     DataFrame
         ``way``, ``model``, ``rank``, ``seed``, ``step``, ``measure``, ``unit``, ``value``, ``n``.
     """
-    units = {name: unit for name, (_, unit) in SHARES.items()} | {"loss": "nats per byte"}
+    units = {name: of for name, (_, of) in SHARES.items()} | {"loss": f"nats per {unit}"}
     parts = []
     for model in models:
         own = measured[model["model"]]
@@ -82,9 +86,9 @@ def gradient_page(table: pd.DataFrame, title: str) -> Page:
     legend = [
         "g is the gradient of a token's loss with respect to its logits; the trunk receives W^T g, and so only P g, "
         "the part of g in the column space of the head W, or of its approximation under a backward rank",
-        "Share: of |g|², in P g, over all scored bytes; cosine: of g and P g, the mean over bytes; mean: of the share, "
+        "Share: of |g|², in P g, over all scored positions; cosine: of g and P g, the mean over these; mean: of the share, "
         f"over training from step {SETTLED} on",
-        f"Numerical rank: singular values above {NUMERICAL:.0%} of the largest of the gradients of {BATCH:,} bytes",
+        f"Numerical rank: singular values above {NUMERICAL:.0%} of the largest of the gradients of {BATCH:,} positions",
         "A LayerNorm or another Linear behind the trunk may take more of the gradient; that is not counted",
     ]
     if seeds > 1:

@@ -21,8 +21,8 @@ WAYS = {
     "normed": "retrained with LayerNorm",
 }
 MEASURES = {
-    "loss": ("loss (nats)", "nats per byte", "lower"),
-    "accuracy": ("accuracy", "share of bytes", "higher"),
+    "loss": ("loss (nats)", "nats per {unit}", "lower"),
+    "accuracy": ("accuracy", "share of {unit}s", "higher"),
     **{name: (METRICS[name].label, METRICS[name].unit, METRICS[name].better) for name in AGAINST_TRUTHS},
 }
 SHARE = "share"
@@ -69,7 +69,7 @@ def shares_of_cost(
 
 
 def imposed_rank_table(
-    summaries: Mapping[tuple[str, str, str | None], Summary], models: Sequence[Mapping[str, Any]]
+    summaries: Mapping[tuple[str, str, str | None], Summary], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
     """Loss, accuracy and oversmoothing of every model, for all ways.
 
@@ -79,6 +79,8 @@ def imposed_rank_table(
         Summaries by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
     models : sequence of mappings
         ``model``, ``kind`` (a key of `WAYS`), ``rank``, ``seed`` of each.
+    unit : {"byte", "token"}
+        What the models predict.
 
     Returns
     -------
@@ -89,13 +91,12 @@ def imposed_rank_table(
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(WAYS).index(model["kind"])))
     rows = []
     for model in order:
-        for measure, (_, unit, better) in COLUMNS.items():
+        for measure, (_, of, better) in COLUMNS.items():
             for (name, found, truth), summary in summaries.items():
                 if (name, found) == (model["model"], measure):
                     facts = {"way": WAYS[model["kind"]], **{key: model[key] for key in ("model", "rank", "seed")}}
-                    rows.append(
-                        {**facts, "truth": truth, "measure": measure, "unit": unit, "better": better, **vars(summary)}
-                    )
+                    facts |= {"truth": truth, "measure": measure, "unit": of.format(unit=unit), "better": better}
+                    rows.append({**facts, **vars(summary)})
     return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
 
 
@@ -133,7 +134,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
     count = int(table.n.max())
     ways = set(table.way)
     parts = [
-        f"Mean [95 % interval, from a bootstrap over whole windows] of the same {count:,} evaluation bytes, under pure "
+        f"Mean [95 % interval, from a bootstrap over whole windows] of the same {count:,} positions, under pure "
         "decoding; bold: the best way of a rank",
     ]
     parts.append(

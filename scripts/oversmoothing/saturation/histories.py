@@ -40,15 +40,16 @@ class History:
     unit: str = "bytes"
 
 
-def study_history(name: str, history: str | Path, weights: str | Path) -> History:
-    """Read the validation losses of a model trained here, in nats per byte, against the bytes it had seen.
+def study_history(name: str, history: str | Path, weights: str | Path, unit: str = "bytes") -> History:
+    """Read the validation losses of a model trained here, in nats per byte or token, against those it had seen.
 
-    The evaluation before the first step is left out.
+    The evaluation before the first step is left out. `unit` is "bytes" or "tokens"; the file's column is ``bytes`` in
+    either case.
     """
     table = read_table(history, ["bytes", "validation_loss"])
     seen = table["bytes"].to_numpy().astype(np.float64)
     later = seen > 0
-    return History(name, count_parameters(weights), seen[later], table["validation_loss"].to_numpy()[later])
+    return History(name, count_parameters(weights), seen[later], table["validation_loss"].to_numpy()[later], unit)
 
 
 def count_parameters(weights: str | Path) -> int:
@@ -115,7 +116,7 @@ def one_unit(histories: list[History]) -> str:
             raise UserError(
                 f"saturation.histories: {history.name} counts {history.unit}, {histories[0].name} "
                 f"{histories[0].unit}; losses per byte and per token cannot be fitted together. Use the same column in "
-                "all; models trained here count bytes, and saturation.study: false leaves them out"
+                "all; models trained here count what they read, and saturation.study: false leaves them out"
             )
     return histories[0].unit
 
