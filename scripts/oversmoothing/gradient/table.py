@@ -86,7 +86,7 @@ def gradient_page(table: pd.DataFrame, title: str) -> Page:
     legend = [
         "g is the gradient of a token's loss with respect to its logits; the trunk receives W^T g, and so only P g, "
         "the part of g in the column space of the head W, or of its approximation under a backward rank",
-        "Share: of |g|², in P g, over all scored positions; cosine: of g and P g, the mean over these; mean: of the share, "
+        "Share: of |g|², in P g, over all scored positions; cosine: of g and P g, their mean; mean: of the share, "
         f"over training from step {SETTLED} on",
         f"Numerical rank: singular values above {NUMERICAL:.0%} of the largest of the gradients of {BATCH:,} positions",
         "A LayerNorm or another Linear behind the trunk may take more of the gradient; that is not counted",
