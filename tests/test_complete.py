@@ -69,4 +69,4 @@ def test_rules_are_completed_once_all_chapters_are_read():
     assert "complete(" in after
     assert len(before) > 20
     chapters = {path.name for path in (SNAKEFILE.parent / "rules").glob("*.smk")}
-    assert chapters == set(re.findall(r'^include: "rules/(.*)"$', SNAKEFILE.read_text(), flags=re.MULTILINE))
+    assert chapters == set(re.findall(r'^ *include: "rules/(.*)"$', SNAKEFILE.read_text(), flags=re.MULTILINE))
