@@ -22,7 +22,7 @@ from oversmoothing.metrics import softmax
 from oversmoothing.store.parquet import open_writer, vector_array
 
 DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]
-SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "decodings": DECODINGS}
+SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "per_window": None, "decodings": DECODINGS}
 
 
 class Files(SimpleNamespace):
