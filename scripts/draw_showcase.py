@@ -3,13 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from oversmoothing.byte_names import Decode
 from oversmoothing.corpus.showcase import showcase_windows
 from oversmoothing.jobs import run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.text import encode_bytes
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
-from oversmoothing.typical_prompt import Decode, typical_prompt
+from oversmoothing.typical_prompt import typical_prompt
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

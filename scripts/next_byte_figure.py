@@ -46,8 +46,8 @@ def main(job: "Snakemake") -> None:
     scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
     vocabulary = getattr(job.input, "vocabulary", None)
     unit = "token" if vocabulary else "byte"
-    title = settings["title"].format(unit=unit)
-    write_figure(draw(p, settings["models"], scores, prompt, target, title, namer(vocabulary), unit), job.output)
+    models, title = settings["models"], settings["title"]
+    write_figure(draw(p, models, scores, prompt, target, title, namer(vocabulary), unit), job.output)
 
 
 def draw(

@@ -218,3 +218,16 @@ def write_bpe(folder, begins=False):
 def files_of(folder):
     """Return a folder's files, as `local_hub.Repo` serves them."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_remembering(model, tokens):
+    """Assert that logits are the same with cached keys and values, also after texts are reordered; tokens (3, n)."""
+    plain = model.logits(model.hidden(tokens)[1])
+    cache = model.cache(tokens.shape[1])
+    torch.testing.assert_close(cache.feed(tokens[:, :9]), plain[:, 8], atol=1e-4, rtol=0)
+    for j in range(9, 20):
+        torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), plain[:, j], atol=1e-4, rtol=0)
+    rows = torch.tensor([2, 2, 0])
+    cache.reorder(rows, 9)
+    other = model.logits(model.hidden(torch.cat([tokens[rows, :20], tokens[:, 20:21]], 1))[1])
+    torch.testing.assert_close(cache.feed(tokens[:, 20:21]), other[:, -1], atol=1e-4, rtol=0)

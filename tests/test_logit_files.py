@@ -15,17 +15,15 @@ from oversmoothing import logit_files
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import (
-    count_windows,
     head_file,
     logit_groups,
-    logits_of,
+    logits_column,
     rebuilt,
     save_head,
     state_array,
     states_batch,
     states_of,
     states_schema,
-    stored_column,
 )
 from oversmoothing.logits import WindowStates, logits_schema
 from oversmoothing.model import GPT, GPTConfig
@@ -105,10 +103,10 @@ def run(tmp_path):
 def test_the_script_stores_states_and_readers_see_the_models_logits(run):
     main, model = run
     path = main("own", "float32")
-    assert stored_column(path) == "state"
+    assert logits_column(path)[0] == "state"
     assert pq.read_schema(path).names == ["window", "position", "target", "state"]
     assert head_file(path).name == "own.head.safetensors"
-    assert count_windows(path) == 4
+    assert pq.read_metadata(path).num_row_groups == 4
     expected = list(run_windows(model, WINDOWS, 3))
     for (keys, own), state, following in zip(logit_groups(path), expected, FOLLOWING, strict=True):
         assert keys["window"].to_pylist() == [state.window] * SCORED
@@ -235,10 +233,11 @@ def test_logits_of_bytes_are_read_as_they_are_stored(tmp_path):
             writer.write_batch(
                 WindowStates(own.window, own.target, own.logits.astype(np.float32), own.pre, own.post).logits_batch()
             )
-    assert stored_column(path) == "logits"
+    name, logits_of = logits_column(path)
+    assert name == "logits"
     assert not head_file(path).exists()
     for (keys, own), state in zip(logit_groups(path), found, strict=True):
         assert keys.schema.names == ["window", "position", "target"]
         assert np.array_equal(own, state.logits.astype(np.float32))
     column = read_table(path, ["logits"])["logits"].combine_chunks()
-    assert np.array_equal(logits_of(path, column), vectors(column))
+    assert np.array_equal(logits_of(column), vectors(column))

@@ -12,6 +12,7 @@ import plan
 from checks.config import check, check_device
 from checks.paths import check_paths
 from oversmoothing.catalogue.metrics import METRICS
+from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -23,7 +24,9 @@ def default(**changes):
     return config
 
 
-@pytest.mark.parametrize("name", ["thesis.yaml", "workstation.yaml", "widths.yaml", "gradient.yaml", "smoke.yaml"])
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (ROOT / "config").glob("*.yaml") if path.stem != "config")
+)
 def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
     check(config)
@@ -243,6 +246,18 @@ def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
 def test_what_a_prompt_is_called_is_not_in_its_windows():
     renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
     assert plan.showcase.window_settings(default(showcase=renamed)) == plan.showcase.window_settings(DEFAULT)
+
+
+def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
+    showcase = [{"name": "mine", "prompt": "The train", "next": "ing"}]
+    with pytest.raises(ConfigError, match="has 3 bytes"):
+        check(default(showcase=showcase))
+    check(default(showcase=showcase, tokens={"vocabulary": 512}))
+
+
+def test_a_window_of_tokens_is_counted_in_tokens():
+    with pytest.raises(ConfigError, match=r"prompt [+] scored is 2002 tokens, longer than the block"):
+        check(default(tokens={"vocabulary": 512}, windows={"prompt": 2000, "scored": 2}))
 
 
 def test_a_checkpoint_of_the_users_own():

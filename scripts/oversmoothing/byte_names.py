@@ -1,8 +1,9 @@
 """Names of byte values, as in the thesis's chart of UTF-8 bytes (Figure A.1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 Namer = Callable[[int], str]  # from a byte or a token to its name
+Decode = Callable[[Sequence[int]], bytes]  # from tokens to their text; the tokens of a byte-level model are its bytes
 
 _CONTROLS = """
     NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI

@@ -5,7 +5,7 @@ the head, and the head lies beside it (``NAME.head.safetensors``); both are outp
 sees logits in either case.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -67,28 +67,22 @@ def state_array(states: np.ndarray, precision: str) -> pa.Array:
 
 def logit_groups(path: str | Path, columns: Sequence[str] = NAMES) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
     """Yield some columns and the logits, float32 (s, v), of one window at a time; errors as in `read_groups`."""
-    if not _holds_states(path):
-        for group in read_groups(path, [*columns, "logits"]):
-            yield group.drop_columns(["logits"]), vectors(group["logits"])
-        return
-    for group in read_groups(path, [*columns, STATE]):
-        yield group.drop_columns([STATE]), rebuilt(path, states_of(group[STATE]))
+    name, logits_of = logits_column(path)
+    for group in read_groups(path, [*columns, name]):
+        yield group.drop_columns([name]), logits_of(group[name])
 
 
-def count_windows(path: str | Path) -> int:
-    """Return the number of windows in a file of logits."""
+def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarray]]:
+    """Return the column that logits are read from, ``logits`` or ``state``, and the map from its values to (n, v).
+
+    The checksum of a head is checked here, once.
+    """
     with open_reader(path) as reader:
-        return reader.num_row_groups
-
-
-def stored_column(path: str | Path) -> str:
-    """Return the name of the column of a file from which logits are read: ``logits`` or ``state``."""
-    return STATE if _holds_states(path) else "logits"
-
-
-def logits_of(path: str | Path, column: pa.Array) -> np.ndarray:
-    """Logits, float32 (n, v), of rows of the column that `stored_column` names."""
-    return rebuilt(path, states_of(column)) if _holds_states(path) else vectors(column)
+        stored = reader.schema_arrow.names
+    if STATE not in stored:
+        return "logits", vectors
+    check(head_file(path))
+    return STATE, lambda column: rebuilt(path, states_of(column))
 
 
 def states_of(column: pa.Array) -> np.ndarray:
@@ -102,7 +96,6 @@ def states_of(column: pa.Array) -> np.ndarray:
 def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
     """Logits, float32 (n, v), of states (n, d) under the head beside a file; the head is read in blocks of rows."""
     own = head_file(path)
-    check(own)
     try:
         with safe_open(own, "np") as file:
             head = file.get_slice(WEIGHT)
@@ -118,8 +111,3 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
     except (SafetensorError, OSError) as error:
         raise UserError(f"{own}: no complete head ({error}); delete {path} and run again") from error
     return logits
-
-
-def _holds_states(path: str | Path) -> bool:
-    with open_reader(path) as reader:
-        return STATE in reader.schema_arrow.names

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logits_of, stored_column
+from oversmoothing.logit_files import logits_column
 from oversmoothing.metrics import softmax
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal
 from oversmoothing.published import listed
@@ -43,16 +43,13 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
     UserError
         If a file is missing or damaged, or has other prompts than the first.
     """
-    columns = {model: stored_column(path) for model, path in logits.items()}
-    tables = {model: read_table(path, ["window", "target", columns[model]]) for model, path in logits.items()}
+    held = {model: logits_column(path) for model, path in logits.items()}
+    tables = {model: read_table(path, ["window", "target", held[model][0]]) for model, path in logits.items()}
     first = next(iter(tables.values()))
     for model, table in tables.items():
         if not table.select(["window", "target"]).equals(first.select(["window", "target"])):
             raise UserError(f"{logits[model]}: of other prompts than {next(iter(logits.values()))}; run again")
-    p = {
-        model: softmax(logits_of(logits[model], table[columns[model]].combine_chunks()))
-        for model, table in tables.items()
-    }
+    p = {model: softmax(logits_of(tables[model][name].combine_chunks())) for model, (name, logits_of) in held.items()}
     return [
         pd.DataFrame({model: own[window] for model, own in p.items()}).rename_axis("byte")
         for window in range(len(first))

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logits_of, stored_column
+from oversmoothing.logit_files import logits_column
 from oversmoothing.store.parquet import open_reader, vectors
 
 KEYS = ("window", "position", "target")
@@ -39,8 +40,8 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
     dict of str to array
         ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
     """
-    held = {name: stored_column(path) if name == "logits" else name for name in columns}
-    names = [*KEYS, *held.values()]
+    held = {name: logits_column(path) if name == "logits" else (name, vectors) for name in columns}
+    names = [*KEYS, *(own for own, _ in held.values())]
     parts = []
     with open_reader(path, names) as reader:
         starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
@@ -54,6 +55,5 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
             parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
     read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in KEYS}
     return read | {
-        name: np.concatenate([logits_of(path, part[own]) if name == "logits" else vectors(part[own]) for part in parts])
-        for name, own in held.items()
+        name: values_of(pa.concat_arrays([part[own] for part in parts])) for name, (own, values_of) in held.items()
     }

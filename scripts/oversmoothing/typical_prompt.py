@@ -1,17 +1,16 @@
 """A prompt from the evaluation text on which the truth is sure, chosen by rule rather than by eye."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from oversmoothing.byte_names import Decode
 from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import softmax
-
-Decode = Callable[[Sequence[int]], bytes]
 
 SURE = 0.9  # probability that the truth gives the byte that follows
 REACH = 40  # scored bytes of each window that are considered, so that prompts fit into a figure's title

@@ -150,6 +150,17 @@ def test_bat_names_the_weights_that_are_no_numbers(tmp_path):
         prompt.ask(b"Of", str(tmp_path / "*"), "bat", 1, 1)
 
 
+def test_a_model_over_tokens_is_not_given_bytes(tmp_path):
+    config = GPTConfig(layers=1, heads=2, width=16, block=16, vocabulary=300)
+    weights = tmp_path / "results/models/bn16-s1/weights.safetensors"
+    save_model(weights, config, GPT(config).state_dict(), {})
+    prompt.ask(b"Of", str(weights), "pure", 1, 1)  # as one with unused classes is
+    (tmp_path / "results/tokens").mkdir()
+    (tmp_path / "results/tokens/vocabulary.parquet").touch()
+    with pytest.raises(UserError, match=r"bn16-s1/weights\.safetensors: a model over tokens"):
+        prompt.ask(b"Of", str(weights), "pure", 1, 1)
+
+
 def test_a_file_that_is_no_model_is_named(tmp_path):
     (tmp_path / "w.safetensors").write_bytes(b"not weights")
     with pytest.raises(UserError, match=r"w.safetensors: not a complete"):

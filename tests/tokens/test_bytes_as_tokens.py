@@ -24,7 +24,7 @@ from oversmoothing.bat.tbat import read_states
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.fingerprint import fingerprint
 from oversmoothing.hub import MODEL_FILES, take_stock
-from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema, stored_column
+from oversmoothing.logit_files import head_file, logit_groups, logits_column, save_head, states_batch, states_schema
 from oversmoothing.logits import WindowStates, logits_schema
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.predictor import ADAPTERS
@@ -156,7 +156,7 @@ def test_the_windows_are_the_same_texts(measured):
 
 @pytest.mark.parametrize("name", [*SHAPES, "svd"])
 def test_logits_are_the_same_stored_or_rebuilt(measured, name):
-    assert [stored_column(measured / path / f"{name}.parquet") for path in PATHS] == ["logits", "state"]
+    assert [logits_column(measured / path / f"{name}.parquet")[0] for path in PATHS] == ["logits", "state"]
     groups = zip(*(logit_groups(measured / path / f"{name}.parquet") for path in PATHS), strict=True)
     for (keys, own), (its_keys, rebuilt) in groups:
         assert keys.equals(its_keys)

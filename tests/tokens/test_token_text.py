@@ -150,7 +150,7 @@ def test_a_crowded_text_is_filled_and_then_refused(tokenizers):
     assert len(set(offsets)) == 10
     assert min(np.diff(sorted(offsets))) >= 8
     assert set(np.array(offsets) % 8) == {0}
-    with pytest.raises(UserError, match="has no room for 21 windows"):
+    with pytest.raises(UserError, match="has no room for 21 windows of 8 tokens"):
         drawn(own, text, count=21, prompt=3, scored=5)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from hub_models import EVABYTE, evabyte_logits, evabyte_tensors, write_evabyte
+from hub_models import EVABYTE, check_remembering, evabyte_logits, evabyte_tensors, write_evabyte
 from safetensors.torch import save_file
 
 from oversmoothing.device import autocast
@@ -89,15 +89,7 @@ def test_matrices_in_bf16_leave_the_rest_in_float32(folder, model, expected):
 @torch.inference_mode()
 def test_remembering_changes_no_logits(model):
     tokens = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (3, 40)))
-    plain = model.logits(model.hidden(tokens)[1])
-    cache = model.cache(40)
-    torch.testing.assert_close(cache.feed(tokens[:, :9]), plain[:, 8], atol=1e-4, rtol=0)
-    for j in range(9, 20):
-        torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), plain[:, j], atol=1e-4, rtol=0)
-    rows = torch.tensor([2, 2, 0])
-    cache.reorder(rows, 9)
-    other = model.logits(model.hidden(torch.cat([tokens[rows, :20], tokens[:, 20:21]], 1))[1])
-    torch.testing.assert_close(cache.feed(tokens[:, 20:21]), other[:, -1], atol=1e-4, rtol=0)
+    check_remembering(model, tokens)
 
 
 def test_greedy_samples_are_the_argmax_and_beam_of_one_is_greedy(model):

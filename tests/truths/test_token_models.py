@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from hub_models import TOKEN_LAYOUTS, write_bpe, write_token_model
+from hub_models import TOKEN_LAYOUTS, check_remembering, write_bpe, write_token_model
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM
 
@@ -77,15 +77,7 @@ def test_logits_and_special_mass_are_those_of_transformers(layout, bos):
 def test_feeding_token_by_token_changes_no_logits(layout, bos):
     model = load(layout, bos)
     tokens = some_tokens(model, 24, 3)
-    plain = model.logits(model.hidden(tokens)[1])
-    cache = model.cache(24)
-    torch.testing.assert_close(cache.feed(tokens[:, :9]), plain[:, 8], atol=1e-4, rtol=0)
-    for j in range(9, 20):
-        torch.testing.assert_close(cache.feed(tokens[:, j : j + 1]), plain[:, j], atol=1e-4, rtol=0)
-    rows = torch.tensor([2, 2, 0])
-    cache.reorder(rows, 9)
-    other = model.logits(model.hidden(torch.cat([tokens[rows, :20], tokens[:, 20:21]], 1))[1])
-    torch.testing.assert_close(cache.feed(tokens[:, 20:21]), other[:, -1], atol=1e-4, rtol=0)
+    check_remembering(model, tokens)
 
 
 @torch.inference_mode()
@@ -96,8 +88,7 @@ def test_the_head_is_as_stored_even_where_the_trunk_is_in_bf16(tmp_path, stored)
     own = plain.get_output_embeddings().weight[ids]
     model = load(tmp_path, precision="bf16")
     assert torch.equal(model.head.weight, own.float())
-    assert model.stored_head().dtype == stored
-    assert torch.equal(model.stored_head(), own)
+    assert torch.equal(model.head.weight.to(stored), own)
     assert model.trunk.layers[0].mlp.dense_h_to_4h.weight.dtype == torch.bfloat16
 
 

@@ -200,6 +200,7 @@ def _others(config: Mapping[str, Any]) -> Iterator[str]:
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
+    unit = "bytes" if over_bytes(config) else "tokens"
     for model in by_name(config).values():
         if model.settings is None:
             continue
@@ -222,7 +223,7 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{model.name}: rotary positions need an even head size; width / heads is {size}"
         if window > shape["block"]:
             yield (
-                f"windows: prompt + scored is {window} bytes, longer than the block of {model.name}, "
+                f"windows: prompt + scored is {window} {unit}, longer than the block of {model.name}, "
                 f"{shape['block']}; shorten the windows or raise model.block"
             )
 
@@ -236,8 +237,8 @@ def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"showcase.{i}: {name} is listed twice; figures go by that name"
         if (prompt is None) != (following is None):
             yield f"showcase.{i}: {name} needs both `prompt` and `next`, or neither (`prompt: null`)"
-        if prompt is None or following is None:
-            continue
+        if prompt is None or following is None or not over_bytes(config):
+            continue  # of tokens only the tokenizer knows how many there are
         if (count := len(following.encode())) != 1:
             yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
         length = len(prompt.encode())

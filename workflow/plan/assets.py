@@ -19,17 +19,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     wanted += [(member["hub"], member.get("revision", "main")) for member in config["family"] if "hub" in member]
     if config["quality"]["language_model"]:
         wanted.append(language_model(config))
-    found = {
-        asset_name(source, revision): settings(folder=str(folder))
-        if (folder := as_folder(source))
-        else settings(repository=source, revision=revision)
-        for source, revision in wanted
-    }
+    found = {asset_name(*own): _source(*own) for own in wanted}
     if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
-        source = (
-            {"folder": str(folder)} if (folder := as_folder(own[0])) else {"repository": own[0], "revision": own[1]}
-        )
-        found[name] = settings(**source, part="tokenizer")
+        found[name] = settings(**_source(*own), part="tokenizer")
     return found | {one.asset: one.source for one in revisions(config).values()}
 
 
@@ -49,3 +41,8 @@ def language_model(config: Mapping[str, Any]) -> tuple[str, str]:
     name = config["quality"]["language_model"]
     source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
     return source, revision or "main"
+
+
+def _source(source: str, revision: str) -> dict[str, str]:
+    folder = as_folder(source)
+    return settings(folder=str(folder)) if folder else settings(repository=source, revision=revision)

@@ -1,7 +1,8 @@
 """For each byte or token: how often it is a model's argmax, and its oversmoothing where it is the correct one.
 
 Needs: logits of the truths and the family, the family's NSMD; the training text for the chart.
-Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}, over tokens tables/tokens; over bytes figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
+Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}, or over tokens tables/tokens; over bytes also
+figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
 figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
 """
 

@@ -49,9 +49,8 @@ CORPUS = {
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 OVER_BYTES = plan.tokens.over_bytes(config)
 UNIT = "byte" if OVER_BYTES else "token"
-OF_UNIT = (
-    {} if OVER_BYTES else {"unit": UNIT}
-)  # for tables and figures that say bytes otherwise
+# A setting of tables and figures that otherwise say bytes.
+OF_UNIT = {} if OVER_BYTES else {"unit": UNIT}
 TOKENS = {} if OVER_BYTES else plan.tokens.files(RESULTS)
 VOCABULARY = {key: path for key, path in TOKENS.items() if key == "vocabulary"}
 READ = plan.tokens.read_by_models(RESULTS, OVER_BYTES)  # splits, as models read them

@@ -157,7 +157,7 @@ rule next_byte_figure:
         ),
     params:
         settings=settings(
-            title="The {unit} after a prompt: what each model expects, by rank of what enters its LM head",
+            title=f"The {UNIT} after a prompt: what each model expects, by rank of what enters its LM head",
             models=rows(SHOWN, "truth", "family"),
         ),
         window=lambda wildcards: PROMPTS.index(wildcards.prompt),
@@ -187,7 +187,7 @@ if config["svd_ranks"]:
             ),
         params:
             settings=settings(
-                title="The {unit} after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
+                title=f"The {UNIT} after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
                 models=rows(
                     plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
                 ),

@@ -23,7 +23,7 @@ TABLE = "oversmoothing.md"
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    asked = parse(arguments)
+    asked = parser().parse_args(arguments)
     if not SNAKEFILE.is_file():
         raise UserError(
             f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing compare-models` in the folder of the project"
@@ -46,32 +46,30 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Arguments of the command."""
-    parser = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
+    found = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
     what = "a causal language model: a folder in the Hugging Face format, or a name on the hub (owner/name)"
-    parser.add_argument("model", help=what)
-    parser.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
-    parser.add_argument(
+    found.add_argument("model", help=what)
+    found.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
+    found.add_argument(
         "--text", type=Path, required=True, metavar="FILE", help="text to measure on: .txt, .md, .jsonl, ..."
     )
-    parser.add_argument("--windows", type=int, default=100, metavar="N", help="passages of the text (default: 100)")
-    parser.add_argument(
-        "--prompt", type=int, default=64, metavar="N", help="tokens of each before the first scored one"
-    )
-    parser.add_argument("--scored", type=int, default=64, metavar="N", help="scored tokens of each (default: 64)")
-    parser.add_argument(
+    found.add_argument("--windows", type=int, default=100, metavar="N", help="passages of the text (default: 100)")
+    found.add_argument("--prompt", type=int, default=64, metavar="N", help="tokens of each before the first scored one")
+    found.add_argument("--scored", type=int, default=64, metavar="N", help="scored tokens of each (default: 64)")
+    found.add_argument(
         "--tbat",
         type=int,
         default=1,
         metavar="N",
         help="positions of each passage at which TBAT is computed (default: 1)",
     )
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    parser.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
-    parser.add_argument("--cores", type=int, default=2, metavar="N")
-    parser.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
-    return parser.parse_args(arguments)
+    found.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    found.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
+    found.add_argument("--cores", type=int, default=2, metavar="N")
+    found.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
+    return found
 
 
 def names(model: str, truth: str) -> tuple[str, str]:

@@ -16,6 +16,8 @@ def main(arguments: Sequence[str]) -> int:
     paths = [*sorted(results.glob("tables/*.csv")), *sorted(results.glob("figures/*.png"))]
     if not paths:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
+    if (results / "tokens/vocabulary.parquet").is_file():
+        raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
     write_story(paths, results / "index.html")
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():

@@ -112,6 +112,11 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
         raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
     if others := [path for path in paths if not path.endswith(".safetensors")]:
         raise UserError(f"--models {models!r}: {others[0]} is not a safetensors file")
+    if over_tokens := [path for path in paths if _reads_tokens(path)]:
+        raise UserError(
+            f"{over_tokens[0]}: a model over tokens; only models over bytes can be asked here, and what this one "
+            "writes is in the table `samples` of its results"
+        )
     names = _names(paths)
     loaded = [load_model(path) for path in paths]
     room = {name: model.config.block - len(prompt) for name, model in zip(names, loaded, strict=True)}
@@ -255,6 +260,11 @@ def _width(text: str) -> int:
 def _tokens(model: GPT, prompt: bytes) -> torch.Tensor:
     ids = np.frombuffer(prompt, np.uint8).astype(np.int64)
     return torch.from_numpy(ids)[None].to(model.head.weight.device)
+
+
+def _reads_tokens(path: str) -> bool:
+    """Whether a model lies in the results of a study over tokens, as ``RESULTS/models/NAME/weights.safetensors``."""
+    return (Path(path).parent / "../../tokens/vocabulary.parquet").is_file()
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -81,10 +81,13 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
         if value < least:
             raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
+    unit = "bytes" if cut is None else "tokens"
     if len(data) < count * length:
-        raise UserError(_full(len(data), 0, count, length))
+        raise UserError(_full(len(data), 0, count, length, unit))
     schema = SCHEMA if cut is None else pa.schema([*SCHEMA, *TOKENS])
     drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed))
+    if len(drawn) < count:
+        raise UserError(_full(len(data), len(drawn), count, length, unit))
     columns = [range(count), *zip(*((start, *passage.columns) for start, passage in drawn), strict=True)]
     return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema)
 
@@ -123,7 +126,10 @@ def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
 def _draw(
     data: np.ndarray, count: int, length: int, cut: Cut, random: np.random.Generator
 ) -> list[tuple[int, Passage]]:
-    """Draw `count` passages that start with a sentence, at least `length` bytes before the end, and do not overlap."""
+    """Draw `count` passages that start with a sentence, at least `length` bytes before the end, and do not overlap.
+
+    There are fewer where the text has no room for more.
+    """
     last = len(data) - length
     drawn: list[tuple[int, Passage]] = []
     taken: list[tuple[int, int]] = []  # starts and ends, sorted
@@ -137,7 +143,7 @@ def _draw(
                 continue
             places = [place for place in _sentences(data, 0, last) if _free(place, taken, cut)]
             if not places:
-                raise UserError(_full(len(data), len(drawn), count, length))
+                break
             start = places[int(random.integers(len(places)))]
             passage = _free(start, taken, cut)
             assert passage
@@ -165,9 +171,9 @@ def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:
     return passage
 
 
-def _full(size: int, found: int, count: int, length: int) -> str:
+def _full(size: int, found: int, count: int, length: int, unit: str) -> str:
     return (
         f"windows: the evaluation corpus of {size:,} bytes has no room for {count:,} windows of {length:,} "
-        f"bytes that each start a sentence and do not overlap (placed {found:,}): "
+        f"{unit} that each start a sentence and do not overlap (placed {found:,}): "
         "lower count, prompt or scored, or raise the evaluation share of the corpus"
     )

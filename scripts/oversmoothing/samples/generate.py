@@ -9,6 +9,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from oversmoothing.byte_names import Decode
 from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.device import autocast
@@ -31,8 +32,6 @@ SAMPLES = pa.schema(
 # the state returned by the previous step (None at first), to token ids (n,) and the next state.
 Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
 Progress = Callable[[int], object]
-# Text of a model's tokens, as bytes; the tokens of a byte-level model are its bytes.
-Decode = Callable[[Sequence[int]], bytes]
 Tokens = bytes | np.ndarray | Sequence[int]
 
 # On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at

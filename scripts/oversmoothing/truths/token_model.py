@@ -16,7 +16,6 @@ from transformers import DynamicCache
 from oversmoothing.jobs import UserError
 
 BYTES = 256
-NARROW = (torch.bfloat16, torch.float16)
 
 
 @dataclass(frozen=True)
@@ -130,12 +129,6 @@ class TokenModel:
         """Ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
         ids = self.table[tokens]
         return F.pad(ids, (1, 0), value=self.bos) if first and self.bos is not None else ids
-
-    def stored_head(self) -> Tensor:
-        """Head's weights (v, width) on the CPU in the narrowest of bf16, float16 and float32 that loses nothing."""
-        weight = self.head.weight.detach().cpu()
-        narrow = (weight.to(dtype) for dtype in NARROW)
-        return next((own for own in narrow if torch.equal(own.float(), weight)), weight)
 
     def cache(self, length: int) -> "TokenCache":
         """New `TokenCache` for texts of up to `length` tokens."""
