@@ -9,7 +9,7 @@ from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import run
 from oversmoothing.logit_files import head_file, save_head, state_array, states_schema
 from oversmoothing.logits import logits_schema
-from oversmoothing.spectra import ALONE, read_head, truncate
+from oversmoothing.spectra import ALONE, read_bias, read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
 from oversmoothing.store.provenance import provenance
 
@@ -24,11 +24,12 @@ def main(job: "Snakemake") -> None:
     """
     rank, weights = job.params.rank, job.input.weights
     head, before = read_retrained(weights) if rank is None else (_truncated(weights, rank), None)
+    bias = read_bias(weights)
     states = job.params.states
     schema = states_schema(head.shape[1], states) if states else logits_schema(len(head))
     made_by = provenance({"rank": rank}, model=job.wildcards.model, source=weights)
     if states:
-        save_head(head_file(job.output.logits), head, None, {**made_by, "head": ALONE})
+        save_head(head_file(job.output.logits), head, bias, {**made_by, "head": ALONE})
     with open_writer(job.output.logits, schema, made_by) as writer:
         for group in read_groups(job.input.hidden, ["window", "position", "target", "post"]):
             post = vectors(group["post"])

@@ -8,7 +8,7 @@ from oversmoothing.device import setup
 from oversmoothing.jobs import run
 from oversmoothing.predictor import load_predictor
 from oversmoothing.samples.files import write_samples
-from oversmoothing.spectra import read_head, truncate
+from oversmoothing.spectra import truncate
 from oversmoothing.tokens.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
@@ -21,11 +21,12 @@ def main(job: "Snakemake") -> None:
     compute = setup(job.params.device, settings)
     model = load_predictor(job, compute)
     facts = {"model": job.wildcards.model}
-    if hasattr(job.params, "rank"):  # truths from the hub have no rank
+    if hasattr(job.params, "rank"):
         facts["rank"] = job.params.rank
         if job.params.rank is not None:
+            head = model.head.weight
             with torch.no_grad():
-                model.head.weight.copy_(torch.from_numpy(truncate(read_head(job.input.weights), job.params.rank)))
+                head.copy_(torch.from_numpy(truncate(head.float().cpu().numpy(), job.params.rank)))
     vocabulary = getattr(job.input, "vocabulary", None)
     decode = read_vocabulary(vocabulary).decode if vocabulary else bytes
     write_samples(model, job.input.windows, job.output, settings, facts | compute.facts, decode)

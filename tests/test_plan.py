@@ -211,6 +211,24 @@ def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models()
     assert plan.imposed_rank.rows(none) == []
 
 
+def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
+    members = [{"rank": 4}, {"name": "small", "hub": "o/small"}, {"name": "large", "hub": "o/large"}]
+    chosen = {"svd_ranks": [8, 16], "svd_of": "large", "retrained": {"ranks": []}}
+    config = default(tokens={"tokenizer": "o/large"}, family=members, **chosen)
+    check(config)
+    models = plan.models.by_name(config)
+    assert plan.models.names(models, "svd") == ["svd8-large", "svd16-large"]
+    assert (models["svd8-large"].source, models["svd8-large"].rank, models["svd8-large"].seed) == ("large", 8, None)
+    assert [row["kind"] for row in plan.imposed_rank.rows(config)] == ["family"]  # it has no rank to be compared with
+    shown = plan.models.with_truncated_heads(plan.showcase.of_first_seed(config))
+    assert plan.models.names(shown, "svd", "family") == ["svd8-large", "svd16-large", "large"]
+    assert plan.models.truncated_model(config) == "large"
+    with pytest.raises(
+        ConfigError, match="svd_of: bn4 is no member of the family from the hub; there are small, large"
+    ):
+        check({**config, "svd_of": "bn4"})
+
+
 def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
     both = default(svd_ranks=[4])
     for norm, short in (("none", "ab"), ("after", "ln")):

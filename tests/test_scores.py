@@ -5,16 +5,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
 
+from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window, summarise_scores
+from oversmoothing.scores import SCORES, ScoreRows, WindowLogits, read_logits, score_window, summarise_scores
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256
+DECODINGS = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}, {"name": "top-p", "p": 0.9}]
 
 
 def write_logits(path, seed, windows=(0, 1, 2), scored=5, v=V):
@@ -49,6 +52,22 @@ def test_values_equal_scipys(model, truth):
     p_bn, p_gt = (scipy_softmax(x.astype(float), axis=1) for x in (window.model, window.truths["truth"]))
     np.testing.assert_allclose(values["kl"]["pure"], rel_entr(p_gt, p_bn).sum(1), rtol=1e-5)
     np.testing.assert_allclose(values["tv"]["pure"], abs(p_gt - p_bn).sum(1) / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("v", [V, 5000])
+@pytest.mark.parametrize(
+    "device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+)
+def test_pytorch_scores_as_numpy_does(device, v):
+    draw = np.random.default_rng(v)
+    model, truth = 3 * draw.normal(size=(2, 5, v)).astype(np.float32)
+    window = WindowLogits(0, model, {"truth": truth})
+    decoders = {entry["name"]: decoder(entry) for entry in DECODINGS}
+    expected = score_window(window, decoders, OF_DISTRIBUTIONS, 0.9)["truth"]
+    values = score_window(window, decoders, OF_DISTRIBUTIONS, 0.9, torch.device(device))["truth"]
+    for metric in OF_DISTRIBUTIONS:
+        for name in decoders:
+            np.testing.assert_allclose(values[metric][name], expected[metric][name], atol=2e-6, rtol=2e-6)
 
 
 def test_a_truth_scored_against_itself_is_perfect(truth):

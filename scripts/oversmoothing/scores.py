@@ -3,18 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from oversmoothing.decoding import Decoder
+from oversmoothing.decoding import Array, Decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import score, softmax
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups
+
+if TYPE_CHECKING:
+    import torch
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 SCORES = pa.schema(
@@ -62,13 +66,21 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
 
 
 def score_window(
-    window: WindowLogits, decoders: Mapping[str, Decoder], metrics: Sequence[str], tau: float
+    window: WindowLogits,
+    decoders: Mapping[str, Decoder],
+    metrics: Sequence[str],
+    tau: float,
+    device: "torch.device | None" = None,
 ) -> dict[str, dict[str, dict[str, np.ndarray]]]:
-    """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,)."""
-    p_bn = softmax(window.model)
+    """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,).
+
+    They are computed by PyTorch on a device, or by NumPy without one.
+    """
+    p_bn = softmax(_on(device, window.model))
     result = {}
     for truth, logits in window.truths.items():
-        values = score(p_bn, softmax(logits), list(decoders.values()), metrics, tau)
+        found = score(p_bn, softmax(_on(device, logits)), list(decoders.values()), metrics, tau)
+        values = found if device is None else found.cpu().numpy()
         result[truth] = {
             metric: {name: values[i, j] for i, name in enumerate(decoders)} for j, metric in enumerate(metrics)
         }
@@ -148,6 +160,14 @@ class ScoreRows:
             table = pa.Table.from_batches(self._waiting).unify_dictionaries()
             self._writer.write_table(table, row_group_size=self.GROUP * 2)
         self._waiting, self._rows = [], 0
+
+
+def _on(device: "torch.device | None", logits: np.ndarray) -> Array:
+    if device is None:
+        return logits
+    import torch  # slow to import, and NumPy needs none of it
+
+    return torch.from_numpy(logits).to(device)
 
 
 def _together(

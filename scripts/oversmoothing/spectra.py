@@ -22,6 +22,17 @@ def read_head(path: str | Path) -> np.ndarray:
         raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
 
 
+def read_bias(path: str | Path) -> np.ndarray | None:
+    """Read the bias, float32 (v,), of a head from its weights; None if it has none. Errors are those of `read_head`."""
+    check(path)
+    try:
+        with safe_open(path, "np") as file:
+            bias = file.get_tensor("head.bias") if "head.bias" in file.keys() else None  # noqa: SIM118 (not a dict)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
+    return None if bias is None else bias.astype(np.float32, copy=False)
+
+
 def read_gain(path: str | Path) -> np.ndarray | None:
     """Read the gain, float32 (r,), of the LayerNorm in front of the head.
 

@@ -23,7 +23,8 @@ HUB = {
     "tokens": {"tokenizer": "./hub/truth"},
     "family": [{"name": "small", "hub": "./hub/small"}, {"name": "large", "hub": "./hub/large", "batch": 2}],
     "truths": [{"name": "truth", "hub": "./hub/truth"}],
-    "svd_ranks": [],
+    "svd_ranks": [4, 16],
+    "svd_of": "large",
     "retrained": {"ranks": []},
     "showcase": [{"name": "typical", "prompt": None}],
     **WINDOWS,
@@ -32,7 +33,7 @@ WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"bytes", "metric_cost", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"}
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
 OF_TRAINED = {
-    *("svd", "along_training", "imposed_rank", "gradient", "saturation"),
+    *("along_training", "imposed_rank", "gradient", "saturation"),
     *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture"),
 }
 SPEAK_OF_TOKENS = ("losses", "next_byte", "tokens", "argmaxability")

@@ -17,7 +17,10 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
+    """Rows of the imposed-rank table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``.
+
+    The truncated heads of a member from the hub are not among them: no member of the family has another rank.
+    """
     known = by_name(config) | retrained_heads(config)
     kinds = ("family", *ARMS, "svd", "retrained", "normed")
-    return [row for row in model_rows(known, *kinds) if row["rank"] is not None]
+    return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]

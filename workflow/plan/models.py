@@ -21,8 +21,9 @@ class Model:
     ----------
     name : str
         The wildcard ``{model}``: ``bn4-s1337``, ``pl4-s1337`` (a plain head W = A B), ``bw4-s1337`` (a backward rank),
-        ``inside-s1337``, ``v1024-s1337`` (unused classes), ``w64-s1337``, ``svd4-s1337``, ``ab4-s1337``, ``ln4-s1337``,
-        ``bn4-r0.002-s0`` (a trial of a learning rate), or the name of a truth or a checkpoint.
+        ``inside-s1337``, ``v1024-s1337`` (unused classes), ``w64-s1337``, ``svd4-s1337``, ``svd64-pythia-70m``,
+        ``ab4-s1337``, ``ln4-s1337``, ``bn4-r0.002-s0`` (a trial of a learning rate), or the name of a truth, of a
+        checkpoint or of a member from the hub.
     kind : {"family", "plain", "backward", "inside", "unused", "svd", "truth", "retrained", "normed", "trial"}
         A "plain" or "retrained" head is W = A B, trained with the rest of the model or after it; a "normed" one has a
         LayerNorm between A and B. A full head has a gradient of lower rank in a "backward" model, is itself updated
@@ -78,14 +79,14 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     for seed in config["seeds"]:
         members = [_member(config, entry, seed) for entry in config["family"] if not {"path", "hub"} & set(entry)]
         found += members
-        if full := _full_model(members, seed):
-            for rank in config["svd_ranks"]:
-                found.append(Model(f"svd{rank}-s{seed}", "svd", rank, seed, source=full.name, published_as=str(rank)))
+        if (full := _full_model(members, seed)) and config["svd_of"] is None:
+            found += _truncated(config, full, f"s{seed}")
     for member in config["family"]:
         if "path" in member:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
         if "hub" in member:
             found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
+            found += _truncated(config, found[-1], member["name"]) if member["name"] == config["svd_of"] else []
     found += [_truth(config, entry) for entry in config["truths"]]
     if not over_bytes(config):  # the thesis's models read bytes
         found = [replace(model, published_as=None) for model in found]
@@ -94,6 +95,11 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
         if names.count(name) > 1:
             raise ConfigError(f"two models are called {name!r}; each rank, seed and name may appear only once")
     return {model.name: model for model in found}
+
+
+def truncated_model(config: Mapping[str, Any]) -> str:
+    """What to call the model whose head is truncated."""
+    return config["svd_of"] or "the full model"
 
 
 def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -206,6 +212,13 @@ def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> M
     if config["learning_rates"]["tried"]:
         del trained["training"]["learning_rate"]  # see `learning_rate_file`
     return Model(f"{name}-s{seed}", kind, rank, seed, trained, config["training"]["processes"], published_as=published)
+
+
+def _truncated(config: Mapping[str, Any], source: Model, suffix: str) -> list[Model]:
+    return [
+        Model(f"svd{rank}-{suffix}", "svd", rank, source.seed, source=source.name, published_as=str(rank))
+        for rank in config["svd_ranks"]
+    ]
 
 
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:

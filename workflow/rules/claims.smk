@@ -10,7 +10,7 @@ rule claims_table:
     input:
         by_model=[
             *scores(METRICS, FAMILY),
-            *scores(AGAINST_TRUTHS, names(MODELS, "svd")),
+            *scores(AGAINST_TRUTHS, TRUNCATED),
             *expand(
                 f"{RESULTS}/{{what}}/{{model}}.parquet",
                 what=["quality", "argmaxability", "ranks"],

@@ -77,6 +77,8 @@ TRAINED = [model for model in PREDICTORS if model.settings]
 SNAPSHOTS = plan.models.with_snapshots(MODELS)
 ALONG_TRAINING = [model for model in SNAPSHOTS if model.kind == "family"]
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]
+TRUNCATED = names(MODELS, "svd")
+TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_HUB]
 WITH_HEAD = OWN if OVER_BYTES else [*OWN, *FROM_HUB]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
@@ -111,10 +113,12 @@ def beside(logits):
 
 
 def head_of(wildcards):
-    """File of a model's head: its weights, or for a model from the hub the head beside its states."""
-    return (HEAD if MODELS[wildcards.model].hub else WEIGHTS).format(
-        model=wildcards.model
-    )
+    """File of the head of a model, or of the model whose head was truncated.
+
+    That is its weights, or for a model from the hub the head beside its states.
+    """
+    source = MODELS[MODELS[wildcards.model].source or wildcards.model]
+    return (HEAD if source.hub else WEIGHTS).format(model=source.name)
 
 
 def published(*tables):

@@ -1,4 +1,4 @@
-"""Logits and samples of truths from the hub, as for the models trained here.
+"""Logits and samples of models from the hub, as for the models trained here.
 
 Needs: windows.parquet and the manifests of `snakemake assets`.
 Makes: logits/{model}.parquet, with the mass on ids that are not bytes, and hidden/{model}.parquet;
@@ -64,5 +64,25 @@ use rule hub_sample as hub_sample_extra with:
         settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
+        device=DEVICE,
+        adapters=fingerprint("oversmoothing/truths/load.py"),
+
+
+use rule hub_sample as hub_sample_svd with:
+    input:
+        **VOCABULARY,
+        windows=WINDOWS,
+        manifest=lambda wildcards: MANIFEST_OF.format(
+            **MODELS[MODELS[wildcards.model].source].hub
+        ),
+    output:
+        SAMPLES.replace("{decoding}", "pure"),
+    wildcard_constraints:
+        model=one_of(TRUNCATED_FROM_HUB),
+    params:
+        settings=lambda wildcards: plan.samples.sampling_settings(
+            config, [{"name": "pure"}], MODELS[MODELS[wildcards.model].source]
+        ),
+        rank=lambda wildcards: MODELS[wildcards.model].rank,
         device=DEVICE,
         adapters=fingerprint("oversmoothing/truths/load.py"),

@@ -32,12 +32,12 @@ rule logits:
 rule svd_logits:
     input:
         hidden=lambda wildcards: HIDDEN.format(model=MODELS[wildcards.model].source),
-        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
+        weights=head_of,
     output:
         **beside(LOGITS),
         logits=LOGITS,
     wildcard_constraints:
-        model=one_of(names(MODELS, "svd")),
+        model=one_of(TRUNCATED),
     resources:
         **per_attempt(mem_mb=2000, runtime=30),
     params:

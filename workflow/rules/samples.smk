@@ -59,7 +59,7 @@ use rule sample as sample_svd with:
     output:
         SAMPLES.replace("{decoding}", "pure"),
     wildcard_constraints:
-        model=one_of(names(MODELS, "svd")),
+        model=one_of(TRUNCATED if not TRUNCATED_FROM_HUB else []),
     params:
         settings=plan.samples.sampling_settings(config, [{"name": "pure"}]),
         rank=lambda wildcards: MODELS[wildcards.model].rank,

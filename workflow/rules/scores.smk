@@ -17,8 +17,10 @@ rule score:
             for metric in OF_DISTRIBUTIONS
         },
     resources:
+        **({} if OVER_BYTES else ON_GPU),
         **per_attempt(mem_mb=2000, runtime=60),
     params:
+        **({} if OVER_BYTES else {"device": DEVICE}),
         settings=settings(
             tau=config["metrics"]["tau"],
             decodings=config["decodings"],

@@ -75,7 +75,7 @@ use rule hub_logits as showcase_hub_logits with:
 use rule svd_logits as showcase_svd_logits with:
     input:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
-        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
+        weights=head_of,
     output:
         **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
@@ -165,7 +165,7 @@ rule next_byte_figure:
         "../../scripts/next_byte_figure.py"
 
 
-if config["svd_ranks"]:
+if TRUNCATED:
 
     use rule next_byte_figure as next_byte_svd_figure with:
         input:
@@ -187,7 +187,7 @@ if config["svd_ranks"]:
             ),
         params:
             settings=settings(
-                title=f"The {UNIT} after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
+                title=f"The {UNIT} after a prompt: what {plan.models.truncated_model(config)} expects, by rank to which its head was truncated (SVD)",
                 models=rows(
                     plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
                 ),

@@ -127,18 +127,19 @@ use rule oversmoothing_table as entropy_difference_table with:
         ),
 
 
-if config["svd_ranks"]:
+if TRUNCATED:
 
     use rule oversmoothing_table as svd_table with:
         input:
-            scores=scores(AGAINST_TRUTHS, names(MODELS, "svd")),
+            scores=scores(AGAINST_TRUTHS, TRUNCATED),
             published=published("7_1", "7_2"),
         output:
             **table("svd", category="7 Rank", label="Tables 7.1, 7.2: truncated heads"),
         params:
             settings=settings(
                 **config["statistics"],
-                title="Oversmoothing of the full model's head truncated by SVD, by rank (Tables 7.1 and 7.2).",
+                title=f"Oversmoothing of {plan.models.truncated_model(config)} with its head truncated by SVD, by rank "
+                "(Tables 7.1 and 7.2).",
                 across="metric",
                 decodings=["pure"],
                 models=plan.thesis.rows(config, "svd", AGAINST_TRUTHS),
