@@ -49,6 +49,9 @@ CORPUS = {
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 OVER_BYTES = plan.tokens.over_bytes(config)
 UNIT = "byte" if OVER_BYTES else "token"
+config["unit"] = (
+    UNIT  # for the captions of the report, which see the config and no more
+)
 # A setting of tables and figures that otherwise say bytes.
 OF_UNIT = {} if OVER_BYTES else {"unit": UNIT}
 TOKENS = {} if OVER_BYTES else plan.tokens.files(RESULTS)

@@ -131,7 +131,7 @@ rule next_byte_table:
         **table(
             "next_byte",
             category="4 Oversmoothing",
-            label="Beside Figures 4.1, 7.1: the byte after a prompt",
+            label=f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt",
         ),
     params:
         settings=settings(names=PROMPTS, models=rows(SHOWN, "truth", "family", "svd")),
@@ -152,7 +152,7 @@ rule next_byte_figure:
         **figure(
             "next_byte_{prompt}",
             category="4 Oversmoothing",
-            label="Figure 4.1: the byte after the prompt {prompt}",
+            label=f"Figure 4.1: the {UNIT} after the prompt {{prompt}}",
             prompt=PROMPTS,
         ),
     params:
@@ -182,7 +182,7 @@ if TRUNCATED:
             **figure(
                 "next_byte_svd_{prompt}",
                 category="7 Rank",
-                label="Figure 7.1: the byte after the prompt {prompt}",
+                label=f"Figure 7.1: the {UNIT} after the prompt {{prompt}}",
                 prompt=PROMPTS,
             ),
         params:

@@ -1,0 +1,41 @@
+"""The texts of Snakemake's report, as they come out of each config."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from docutils.core import publish_parts
+from jinja2 import StrictUndefined, Template
+
+ROOT = Path(__file__).resolve().parent.parent
+CAPTIONS = sorted((ROOT / "workflow/report").rglob("*.rst"))
+OF_BYTES = {
+    *("bytes", "argmax_frequency", "byte_oversmoothing", "utf8_bytes", "metric_cost"),  # of studies of bytes alone
+    *("byte_frequency", "language_spectrum", "language_dimensionality", "sample_quality"),  # of the bytes of texts
+    *("other_models", "tokens", "workflow"),
+}
+
+
+def rendered(path, **changes):
+    config = {**yaml.safe_load((ROOT / "config/config.yaml").read_text()), "unit": "byte", **changes}
+    return Template(path.read_text(), undefined=StrictUndefined).render(snakemake={"config": config})
+
+
+@pytest.mark.parametrize("path", CAPTIONS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_captions_are_text_and_speak_of_what_the_models_read(path):
+    texts = [rendered(path), rendered(path, tokens={"vocabulary": 512}, unit="token")]
+    for text in texts:
+        assert "{" not in text.replace("{model}", "")
+        publish_parts(text, writer="html", settings_overrides={"halt_level": 2, "report_level": 2})
+    assert path.stem in OF_BYTES or not re.search(r"\bbytes?\b", texts[1], re.IGNORECASE)
+
+
+def test_the_front_page_names_the_models_of_a_hub():
+    (front,) = (path for path in CAPTIONS if path.stem == "workflow")
+    named = {"family": [{"name": "small", "hub": "o/small"}], "tokens": {"tokenizer": "o/large"}, "unit": "token"}
+    text = " ".join(rendered(front, **named).split())
+    assert "the tokens of o/large" in text
+    assert "the models small; truths: truth" in text
+    assert "Saturation" not in text
+    assert "small language models over bytes (256 tokens" in " ".join(rendered(front).split())
