@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 from snakemake.utils import update_config
 
 import gradient_figure
@@ -86,6 +87,18 @@ def test_its_pages_and_figures_can_be_made(study):
     assert imposed_rank_figure.draw(kept["imposed_rank"], "truth").axes
 
 
+def sums_less_both(by_seed):
+    """What the gradient alone and the logits alone cost together, less what a plain head does, by rank and seed."""
+    cost = by_seed[by_seed.measure == "loss"].pivot_table(index=["rank", "seed"], columns="way", values="difference")
+    return (cost["gradient alone"] + cost["retrained"] - cost["learned from scratch, plain head"]).dropna()
+
+
+def interval(values, digits):
+    """Mean and Student's 95 % interval, as a page prints them."""
+    low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+    return tuple(f"{value:.{digits}f}" for value in (values.mean(), low, high))
+
+
 @pytest.mark.parametrize(("page", "heading"), [("docs/findings.md", "## Expressivity or optimisation?")])
 def test_what_a_page_quotes_is_in_a_table(page, heading):
     text = " ".join((ROOT / page).read_text().partition(heading)[2].partition("\n## ")[0].split())
@@ -95,6 +108,12 @@ def test_what_a_page_quotes_is_in_a_table(page, heading):
         for row in read_csv(study / "tables/paired_ranks.csv").to_dict("records")
         for digits in (1, 2, 3)
     }
+    for study in STUDIES:
+        by_seed = read_csv(study / "tables/paired_ranks_by_seed.csv")
+        known |= {interval(excess, 3) for _, excess in sums_less_both(by_seed).groupby("rank")}
+    rates = read_csv(ROOT / "resources/studies/gradient/head_rate_same.csv")
+    more = rates.plain_head_same_rate - rates.plain_head
+    known |= {interval(own, 3) for _, own in more.groupby(rates["rank"])}
     quoted = [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(text)]
     assert len(quoted) >= 5
     assert [found for found in quoted if found not in known] == []
