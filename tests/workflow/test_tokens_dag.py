@@ -36,7 +36,7 @@ OF_TRAINED = {
     *("along_training", "imposed_rank", "gradient", "saturation"),
     *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture"),
 }
-SPEAK_OF_TOKENS = ("losses", "next_byte", "tokens", "argmaxability")
+SPEAK_OF_TOKENS = ("next_byte", "tokens", "argmaxability")
 
 
 def listed(kind):
@@ -156,7 +156,7 @@ def test_models_have_a_class_for_each_token(learned):
         assert pq.read_schema(learned.path(f"logits/{model}.parquet")).names[-1] == "state"
     classes = read_table(learned.path("argmaxability/bn4-s1337.parquet")).to_pandas()
     assert classes["class"].max() == 399
-    assert set(learned.table("losses").unit) == {"nats per token", "share of tokens"}
+    assert set(learned.table("losses").unit) == {"nats per token", "nats per byte", "share of tokens"}
 
 
 def test_samples_are_texts(learned):
