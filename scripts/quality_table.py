@@ -31,7 +31,7 @@ def main(job: "Snakemake") -> None:
         summaries += [{"model": Path(path).stem, **row} for row in rows]
     for row in summarise_quality(job.input.human, settings["resamples"], settings["seed"]):
         summaries.append({**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""})
-    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
+    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"], settings.get("unit", "byte"))
     table = beside_human(
         summaries,
         sets,

@@ -25,7 +25,7 @@ def main(job: "Snakemake") -> None:
 
     With `params.device`, as over tokens, distributions are compared on a GPU where there is one.
     """
-    settings, device = job.params.settings, _gpu(job.params.get("device", "cpu"))
+    settings, device = job.params.settings, _gpu(getattr(job.params, "device", "cpu"))
     metrics = list(job.output.keys())
     decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))

@@ -141,7 +141,7 @@ def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
 def test_a_text_without_words_has_no_typical_prompt(scored, tmp_path):
     columns = zip([[0], [0], [b"12"], [b"34"]], SCHEMA, strict=True)
     write_table(tmp_path / "w.parquet", pa.table([pa.array(v, f.type) for v, f in columns], SCHEMA), {})
-    with pytest.raises(UserError, match=r"w\.parquet: no byte inside a word to show; write prompts of your own"):
+    with pytest.raises(UserError, match=r"w\.parquet: nothing inside a word to show; write prompts of your own"):
         typical_prompt(tmp_path / "w.parquet", scored.write("truth", {}), [])
 
 

@@ -27,6 +27,8 @@ from oversmoothing.page_formats import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = sorted((ROOT / "resources/studies").iterdir())
+OF_THE_DISPUTE = [path for path in STUDIES if path.name.startswith("gradient")]
+SUBWORD = ROOT / "resources/studies/subword/tables"
 QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")
 
 
@@ -35,12 +37,17 @@ def study(request):
     return request.param
 
 
+@pytest.fixture(params=OF_THE_DISPUTE, ids=lambda path: path.name)
+def dispute(request):
+    return request.param
+
+
 def tables(study):
     return {path.stem: read_csv(path) for path in (study / "tables").glob("*.csv")}
 
 
-def test_there_is_one_for_each_config_of_the_dispute():
-    assert {path.name for path in STUDIES} == {"gradient", "gradient_wide"}
+def test_there_is_one_for_each_config_of_the_dispute_and_one_over_tokens():
+    assert {path.name for path in STUDIES} == {"gradient", "gradient_wide", "subword"}
 
 
 def test_a_study_says_what_made_it_and_is_small(study):
@@ -58,8 +65,8 @@ def test_its_config_is_one_that_the_workflow_takes(study):
     check(config)
 
 
-def test_its_tables_follow_from_its_differences(study):
-    kept = tables(study)
+def test_its_tables_follow_from_its_differences(dispute):
+    kept = tables(dispute)
     published = read_csv(ROOT / "resources/published/murugan_2026.csv")
     again = paired_table(kept["paired_ranks_by_seed"].assign(truth=lambda own: own.truth.fillna("")), published)
     pd.testing.assert_frame_equal(
@@ -72,8 +79,8 @@ def test_its_tables_follow_from_its_differences(study):
     assert claims.id.tolist() == kept["gradient_claims"].id.tolist()
 
 
-def test_its_pages_and_figures_can_be_made(study):
-    kept = tables(study)
+def test_its_pages_and_figures_can_be_made(dispute):
+    kept = tables(dispute)
     pages = [
         paired_page(kept["paired_ranks"], "t"),
         gradient_page(kept["gradient"], "t"),
@@ -85,6 +92,12 @@ def test_its_pages_and_figures_can_be_made(study):
     assert paired_ranks_figure.draw(kept["paired_ranks"], "truth").axes
     assert gradient_figure.draw(kept["gradient"]).axes
     assert imposed_rank_figure.draw(kept["imposed_rank"], "truth").axes
+
+
+def quotes(page, heading):
+    """Means and intervals in a section of a page, as they are printed."""
+    text = " ".join((ROOT / page).read_text().partition(heading)[2].partition("\n## ")[0].split())
+    return [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(text)]
 
 
 def sums_less_both(by_seed):
@@ -99,21 +112,30 @@ def interval(values, digits):
     return tuple(f"{value:.{digits}f}" for value in (values.mean(), low, high))
 
 
-@pytest.mark.parametrize(("page", "heading"), [("docs/findings.md", "## Expressivity or optimisation?")])
-def test_what_a_page_quotes_is_in_a_table(page, heading):
-    text = " ".join((ROOT / page).read_text().partition(heading)[2].partition("\n## ")[0].split())
+def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
     known = {
         tuple(f"{row[name]:+.{digits}f}".lstrip("+") for name in INTERVAL)
-        for study in STUDIES
+        for study in OF_THE_DISPUTE
         for row in read_csv(study / "tables/paired_ranks.csv").to_dict("records")
         for digits in (1, 2, 3)
     }
-    for study in STUDIES:
+    for study in OF_THE_DISPUTE:
         by_seed = read_csv(study / "tables/paired_ranks_by_seed.csv")
         known |= {interval(excess, 3) for _, excess in sums_less_both(by_seed).groupby("rank")}
     rates = read_csv(ROOT / "resources/studies/gradient/head_rate_same.csv")
     more = rates.plain_head_same_rate - rates.plain_head
     known |= {interval(own, 3) for _, own in more.groupby(rates["rank"])}
-    quoted = [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(text)]
+    quoted = quotes("docs/findings.md", "## Expressivity or optimisation?")
+    assert len(quoted) >= 5
+    assert [found for found in quoted if found not in known] == []
+
+
+def test_what_the_page_on_tokens_quotes_is_in_a_table():
+    known = {
+        tuple(f"{row[name]:.3f}" for name in INTERVAL)
+        for table in ("oversmoothing", "losses")
+        for row in read_csv(SUBWORD / f"{table}.csv").to_dict("records")
+    }
+    quoted = quotes("docs/tokens.md", "## What came out")
     assert len(quoted) >= 5
     assert [found for found in quoted if found not in known] == []

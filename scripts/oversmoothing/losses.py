@@ -150,10 +150,11 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
         rows.append(row)
     counted = table.n[table.metric == "accuracy"]
     count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
+    trained = (table.metric == "validation_loss").any()
+    lowest = f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
     legend = [
-        f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
-        f"Accuracy: how often the most probable {unit} is the right one, over {count} evaluation {unit}s ± standard "
-        "deviation",
+        f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "
+        f"evaluation {unit}s ± standard deviation",
         *([LOSS] if unit == "token" else []),
         directions(table.better),
         *caveats(table),

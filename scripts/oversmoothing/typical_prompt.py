@@ -42,7 +42,7 @@ def typical_prompt(
     Raises
     ------
     UserError
-        If there is no byte inside a word, or a file is missing or damaged.
+        If there is no byte or token inside a word, or a file is missing or damaged.
     """
     table = read_windows(windows)
     texts = [_parts(table, window, decode) for window in range(len(table))]
@@ -53,7 +53,7 @@ def typical_prompt(
         if _in_word(b"".join([prompt, *scored[:position]]), scored[position])
     ]
     if not inside:
-        raise UserError(f"{windows}: no byte inside a word to show; write prompts of your own into `showcase`")
+        raise UserError(f"{windows}: nothing inside a word to show; write prompts of your own into `showcase`")
     places = tuple(np.array(inside).T)
     sure = _of_following(truth, len(texts))[places]
     candidates = sure >= min(SURE, sure.max())

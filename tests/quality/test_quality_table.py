@@ -108,7 +108,7 @@ def settings():
             model("bn288-s1", 288, "512", ["data", "scale", "rank", "tau"]),
         ],
         "truths": [model("truth", None, "NanoGPT 300M", ["data", "truth"])],
-        "svd": [model("svd4-s1", 4, None, ["data"]), model("svd256-s1", 256, None, ["data"])],
+        "svd": [model("svd4-s1", 4, "4", ["data"]), model("svd256-s1", 256, "256", ["data"])],
     }
 
 
@@ -258,3 +258,11 @@ def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):
     assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
     assert sets[3]["published_as"] == "4"
     assert "rank" not in sets[3]["differs"]
+
+
+def test_over_tokens_nothing_was_published(settings):
+    over_tokens = {
+        kind: [row | {"published_as": None} for row in settings[kind]] for kind in ("family", "truths", "svd")
+    }
+    sets = sets_of_models(**over_tokens, unit="token")
+    assert {row["published_as"] for row in sets} == {None}

@@ -169,6 +169,7 @@ def test_samples_are_texts(learned):
 
 def test_every_table_and_figure_of_hub_members(from_hub):
     check_everything_is_there(from_hub, OF_TRAINED)
+    assert "along training" not in from_hub.path("tables/losses.md").read_text()
 
 
 def test_a_second_run_with_hub_members_does_nothing(from_hub):

@@ -81,6 +81,11 @@ def hub_truth_memory(config: Mapping[str, Any]) -> int:
     return 20_000 if gpus(config) else 32_000
 
 
+def truncation_memory(config: Mapping[str, Any]) -> int:
+    """Memory in MB for the singular vectors of a head, in float64; that of a model from the hub is large."""
+    return 12_000 if config["svd_of"] else 2000
+
+
 def _shape(model: Model) -> dict[str, Any]:
     """Shape of a model that is trained here."""
     return (model.settings or {})["model"]

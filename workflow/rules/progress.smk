@@ -12,7 +12,7 @@ rule so_far:
     params:
         settings=settings(
             results=RESULTS,
-            config=config,
+            config={key: config[key] for key in config if key != "unit"},  # as given
             snakefile=f"{workflow.basedir}/Snakefile",
             models=plan.progress.rows(config),
         ),

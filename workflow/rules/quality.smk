@@ -112,6 +112,7 @@ rule quality_table:
             family=plan.thesis.rows(config, "family"),
             truths=plan.thesis.rows(config, "truth"),
             svd=plan.thesis.rows(config, "svd"),
+            **OF_UNIT,
         ),
     script:
         "../../scripts/quality_table.py"

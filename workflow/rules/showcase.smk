@@ -79,7 +79,7 @@ use rule svd_logits as showcase_svd_logits with:
     output:
         **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
-    localrule: True
+    localrule: not TRUNCATED_FROM_HUB
 
 
 use rule score as showcase_score with:
@@ -92,6 +92,10 @@ use rule score as showcase_score with:
             for metric in OF_DISTRIBUTIONS
         },
     localrule: True
+    resources:
+        mem_mb=2000,
+    params:
+        **({} if OVER_BYTES else {"device": "cpu"}),
 
 
 use rule tbat as showcase_tbat with:

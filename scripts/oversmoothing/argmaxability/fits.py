@@ -94,23 +94,6 @@ def _add(
 
 
 @compiled()
-def advance(weight: np.ndarray, solution: np.ndarray, k: int) -> bool:
-    """Move k weights towards the solution, as far as none becomes negative; return whether they reach it."""
-    step, first_zero = 1.0, -1
-    for a in range(k):
-        if solution[a] <= 0:
-            until_zero = weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0
-            if until_zero < step:
-                step, first_zero = until_zero, a
-    for a in range(k):
-        weight[a] += step * (solution[a] - weight[a])
-    if first_zero < 0:
-        return True
-    weight[first_zero] = 0.0  # not only up to rounding, so that each turn drops a row
-    return False
-
-
-@compiled()
 def _fit(
     active: np.ndarray, weight: np.ndarray, product: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
 ) -> int:
@@ -121,8 +104,17 @@ def _fit(
         for a in range(k - 1, -1, -1):
             solution[a] /= factor[a, a]
             solution[:a] -= solution[a] * factor[a, :a]
-        if advance(weight, solution, k):
+        step, first_zero = 1.0, -1
+        for a in range(k):
+            if solution[a] <= 0:
+                until_zero = weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0
+                if until_zero < step:
+                    step, first_zero = until_zero, a
+        for a in range(k):
+            weight[a] += step * (solution[a] - weight[a])
+        if first_zero < 0:
             break
+        weight[first_zero] = 0.0  # not only up to rounding, so that each turn drops a row
         for a in range(k - 1, -1, -1):
             if solution[a] <= 0 and weight[a] <= 1e-15:
                 _drop(active, weight, product, factor, a, k)

@@ -10,7 +10,6 @@ own.
 
 import numpy as np
 
-from oversmoothing.argmaxability.fits import advance
 from oversmoothing.compiled import compiled
 
 FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, so reflections would be wasted
@@ -174,8 +173,17 @@ def _fit(
             solution[a] = total
             for b in range(a):
                 solution[b] -= factor[a, b] * total
-        if advance(weight, solution, k):
+        step, first_zero = 1.0, -1
+        for a in range(k):
+            if solution[a] <= 0:
+                until_zero = weight[a] / (weight[a] - solution[a]) if weight[a] > 0 else 0.0
+                if until_zero < step:
+                    step, first_zero = until_zero, a
+        for a in range(k):
+            weight[a] += step * (solution[a] - weight[a])
+        if first_zero < 0:
             break
+        weight[first_zero] = 0.0  # not only up to rounding, so that each turn drops a row
         first, kept = k, 0
         for a in range(k):
             if solution[a] <= 0 and weight[a] <= 1e-15:

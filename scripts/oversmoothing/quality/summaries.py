@@ -88,7 +88,10 @@ def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
 
 
 def sets_of_models(
-    family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
+    family: Iterable[Mapping[str, Any]],
+    truths: Iterable[Mapping[str, Any]],
+    svd: Iterable[Mapping[str, Any]],
+    unit: str = "byte",
 ) -> list[dict[str, Any]]:
     """Sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
@@ -96,6 +99,8 @@ def sets_of_models(
     ----------
     family, truths, svd : iterables of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` (see the workflow's plan).
+    unit : {"byte", "token"}
+        What the models predict; over tokens nothing was published.
 
     Returns
     -------
@@ -109,8 +114,8 @@ def sets_of_models(
     return [
         *({**row, "kind": "family"} for row in family),
         *({**row, "kind": "truth", "published_as": None} for row in truths),
-        *({**row, "kind": "svd", "published_as": str(row["rank"]), "differs": shared} for row in svd),
-        {**human, "kind": "human", "model": HUMAN, "published_as": PUBLISHED_HUMAN},
+        *({**row, "kind": "svd", "differs": shared} for row in svd),
+        {**human, "kind": "human", "model": HUMAN, "published_as": PUBLISHED_HUMAN if unit == "byte" else None},
         {**human, "kind": "human", "model": SECOND, "published_as": None},
     ]
 
