@@ -9,7 +9,7 @@ from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.score_tables import score_page, score_table
-from oversmoothing.scores import summarise_scores
+from oversmoothing.scores import mean_brackets, summarise_scores
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -23,8 +23,10 @@ def main(job: "Snakemake") -> None:
         scores = summarise_scores(
             path, settings["decodings"], settings["resamples"], settings["seed"], settings.get("pooled")
         )
+        brackets = mean_brackets(path)
         summaries += [
             {"metric": path.parent.name, "model": path.stem, "truth": truth, "decoding": decoding, **vars(summary)}
+            | ({"bracket": brackets[decoding]} if decoding in brackets else {})
             for (truth, decoding), summary in scores.items()
         ]
     published = read_published(job.input.published)

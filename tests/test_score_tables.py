@@ -104,6 +104,25 @@ def test_with_decodings_across_each_metric_has_a_row():
     assert latex(page).count("$\\downarrow$") == 4
 
 
+def test_a_metric_at_fewer_positions_and_within_a_bracket_says_so():
+    row = {"model": "m", "decoding": "pure", "mean": 0.5, "sd": 0.1, "low": 0.4, "high": 0.6}
+    summaries = pd.DataFrame(
+        [
+            {**row, "truth": "t", "metric": "tto", "n": 3200},
+            {**row, "truth": None, "metric": "tbat", "n": 100, "bracket": 0.0049},
+        ]
+    )
+    facts = {"rank": 4, "seed": 1, "published_as": None, "differs": []}
+    models, truths = [{**facts, "model": "m"}], [{**facts, "model": "t"}]
+    wide = markdown(score_page(table_of_scores(summaries, models, truths, read_published(TABLES)), "Title."))
+    assert (
+        "3,200 positions; TBAT over 100; TBAT is the middle of a proved bracket, on average up to 0.0049 wide" in wide
+    )
+    narrow = table_of_scores(summaries.assign(bracket=1e-9), models, truths, read_published(TABLES))
+    assert "bracket" not in narrow
+    assert "proved bracket" not in markdown(score_page(narrow, "Title."))
+
+
 def test_a_checkpoint_of_the_users_own_goes_by_its_name():
     own = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
     models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, own]

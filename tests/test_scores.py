@@ -9,11 +9,20 @@ import torch
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
 
+from oversmoothing.bat.tbat import TBAT_SCORES
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.scores import SCORES, ScoreRows, WindowLogits, read_logits, score_window, summarise_scores
+from oversmoothing.scores import (
+    SCORES,
+    ScoreRows,
+    WindowLogits,
+    mean_brackets,
+    read_logits,
+    score_window,
+    summarise_scores,
+)
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256
@@ -92,6 +101,25 @@ def test_rows_come_out_in_groups_with_their_keys(tmp_path, monkeypatch):
     assert frame[frame.decoding == "pure"].truth.unique().tolist() == ["truth"]
     assert frame[frame.decoding == "top-k"].truth.isna().all()
     assert frame[(frame.window == 2) & (frame.decoding == "pure")].value.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_width_of_brackets_is_by_decoding(tmp_path):
+    path = tmp_path / "tbat.parquet"
+    with open_writer(path, TBAT_SCORES, {}) as writer:
+        rows = ScoreRows(writer, TBAT_SCORES)
+        for decoding, width in (("pure", 0.2), ("greedy", 0.0), ("pure", 0.4)):
+            high = np.array([0.5, 0.5])
+            rows.add(0, None, decoding, high - width / 2, high - width, high, np.array([1, 0], np.int32))
+        rows.flush()
+    assert mean_brackets(path) == pytest.approx({"pure": 0.3, "greedy": 0.0})
+
+
+def test_scores_without_brackets_have_no_width(tmp_path):
+    with open_writer(tmp_path / "tto.parquet", SCORES, {}) as writer:
+        rows = ScoreRows(writer)
+        rows.add(0, "truth", "pure", np.ones(5, np.float32))
+        rows.flush()
+    assert mean_brackets(tmp_path / "tto.parquet") == {}
 
 
 def test_summaries_by_truth_and_of_all_truths_together(tmp_path):

@@ -1,6 +1,6 @@
 """Tables of scores: how much each model oversmooths, beside the thesis's numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 
+NARROW = 1e-4  # brackets up to this width are points
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
 
@@ -25,7 +26,7 @@ def score_table(
     ----------
     summaries : DataFrame
         ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
-        ``low``, ``high``.
+        ``low``, ``high``; for metrics that are known within a bracket also ``bracket``, its mean width.
     models, truths : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
@@ -36,11 +37,13 @@ def score_table(
     DataFrame
         One row per truth, metric, decoding and model, in the order given. ``published_mean`` and ``published_sd``
         are present where the thesis has that rank; ``published_differs`` lists the settings that differ: data, scale
-        (size of the models), truth, rank, and the settings of the metric.
+        (size of the models), truth, rank, and the settings of the metric. ``bracket`` is there only if one is wider
+        than `NARROW`.
     """
     facts = {row["model"]: row for row in models}
     against = {row["model"]: row for row in truths} | {"": {"published_as": "", "differs": []}}
     cells = by_key(published, "model", "truth", "metric", "decoding")
+    bracketed = "bracket" in summaries and (summaries.bracket > NARROW).any()
     rows = []
     for row in summaries.fillna({"truth": ""}).to_dict("records"):
         model, truth, metric = facts[row["model"]], against[row["truth"]], row["metric"]
@@ -55,6 +58,7 @@ def score_table(
                 "decoding": row["decoding"],
                 **{name: model[name] for name in ("model", "rank", "seed")},
                 **{name: row[name] for name in ("mean", "sd", "n", "low", "high")},
+                **({"bracket": row["bracket"]} if bracketed else {}),
                 "published_model": theirs.pop("published_model"),
                 "published_truth": (truth["published_as"] or None) if key in cells else None,
                 **theirs,
@@ -86,11 +90,21 @@ def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
                 heading += f", beside the thesis's values against {BOTH.get(names[0], names[0])}"
         sections.append(Section(heading, _rows(part, across)))
     legend = [
-        f"Mean ± standard deviation over {int(table.n.max()):,} positions",
+        f"Mean ± standard deviation over {int(table.n.max()):,} positions{''.join(_exceptions(table))}",
         f"{directions(table.better)}; bold: the best of ours",
         *caveats(table),
     ]
     return Page(title, sections, legend, IN_BRACKETS)
+
+
+def _exceptions(table: pd.DataFrame) -> Iterator[str]:
+    """Say of each metric that is computed at fewer positions, or known within a bracket, that it is."""
+    for metric, own in table.groupby("metric", sort=False):
+        label = METRICS[str(metric)].label
+        if own.n.max() < table.n.max():
+            yield f"; {label} over {int(own.n.max()):,}"
+        if "bracket" in own and own.bracket.notna().any():
+            yield f"; {label} is the middle of a proved bracket, on average up to {own.bracket.max():.2g} wide"
 
 
 def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:

@@ -119,6 +119,19 @@ def sum_scores(
     return sums
 
 
+def mean_brackets(path: str | Path) -> dict[str, float]:
+    """Mean width, by decoding, of the brackets of which the scores of a file are the middles; empty if it has none."""
+    if "high" not in pq.read_schema(path).names:
+        return {}
+    widths: dict[str, list[np.ndarray]] = {}
+    for group in read_groups(path, ["decoding", "low", "high"]):
+        found = group["decoding"].cast(pa.string())
+        for decoding in found.unique().to_pylist():
+            rows = group.filter(pc.equal(found, decoding))
+            widths.setdefault(decoding, []).append(pc.subtract(rows["high"], rows["low"]).to_numpy())
+    return {decoding: float(np.concatenate(own).mean()) for decoding, own in widths.items()}
+
+
 class ScoreRows:
     """Collects rows of one score file and writes them in row groups of a useful size."""
 
