@@ -1,5 +1,6 @@
 """Tables: ours beside the published, in three formats; and the published numbers themselves."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,8 +11,8 @@ import pytest
 import score_table
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
-from oversmoothing.page import Page, Section, Value
-from oversmoothing.page_formats import html, latex, markdown
+from oversmoothing.page import Page, Section, Value, by_name
+from oversmoothing.page_formats import html, latex, markdown, markdown_table
 from oversmoothing.published import read_published
 from oversmoothing.score_tables import score_page
 from oversmoothing.score_tables import score_table as table_of_scores
@@ -192,7 +193,7 @@ def test_published_means_agree_with_table_6_1():
 
 
 def test_a_page_is_the_same_in_markdown_and_html():
-    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, rivals="TTO")}, {"rank": "a < b", "TTO": Value(0.3)}]
+    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, rivals="TTO")}, {"rank": "a < b", "TTO": Value(0.3, rivals="TTO")}]
     page = Page("T & U", [Section("Against `truth`", rows)], ["How to read it"])
     assert "| 4      | **0.100** ± 0.200 |" in markdown(page)
     text = html(page)
@@ -251,3 +252,17 @@ def test_without_its_scores_there_is_no_table(tmp_path):
     )
     with pytest.raises(UserError, match="no such file"):
         score_table.main(job)
+
+
+def test_models_without_ranks_go_by_their_names():
+    title = "Oversmoothing by rank of what enters the LM head (Tables 4.1 and 4.2)."
+    named = Page(title, [Section("", [{"rank": "small", "TTO": Value(0.1)}, {"rank": "large", "TTO": Value(0.2)}])], [])
+    assert by_name(named).title == "Oversmoothing by model (Tables 4.1 and 4.2)."
+    assert by_name(named).sections[0].columns == ["model", "TTO"]
+    ranked = replace(named, sections=[*named.sections, Section("", [{"rank": "4", "TTO": Value(0.3)}])])
+    assert by_name(ranked) == ranked
+
+
+def test_a_number_without_a_rival_is_not_the_best():
+    alone = Section("", [{"rank": "4", "TTO": Value(0.1, rivals="tto"), "TV": Value(0.2)}])
+    assert "**" not in markdown_table(alone)

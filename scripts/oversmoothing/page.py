@@ -123,6 +123,20 @@ def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
     return cells
 
 
+def by_name(page: Page) -> Page:
+    """Page that speaks of models where none of its rows has a rank, as where all are from the hub."""
+    labels = [str(row["rank"]) for section in page.sections for row in section.rows if "rank" in row]
+    if not labels or any(label.isdigit() for label in labels):
+        return page
+
+    def renamed(section: Section) -> Section:
+        rows = [{"model" if name == "rank" else name: cell for name, cell in row.items()} for row in section.rows]
+        return replace(section, rows=rows)
+
+    title = page.title.replace("by rank of what enters the LM head", "by model")
+    return replace(page, title=title, sections=[renamed(section) for section in page.sections])
+
+
 def labelled(label: str, better: str) -> str:
     """A label with an arrow for the better direction."""
     return f"{label} {ARROWS.get(better, '')}".rstrip()
@@ -158,14 +172,14 @@ def laid_out(section: Section) -> Section:
 
 
 def _best(section: Section) -> frozenset[Value]:
-    """The best number of each group of rivals."""
+    """The best number of each group of two rivals or more."""
     groups: dict[str, list[Value]] = {}
     for row in section.rows:
         for cell in row.values():
             if isinstance(cell, Value) and cell.rivals and pd.notna(cell.mean):
                 groups.setdefault(cell.rivals, []).append(cell)
-    lowest = {name: min(map(_distance, cells)) for name, cells in groups.items()}
-    return frozenset(cell for name, cells in groups.items() for cell in cells if _distance(cell) == lowest[name])
+    lowest = {name: min(map(_distance, cells)) for name, cells in groups.items() if len(cells) > 1}
+    return frozenset(cell for name in lowest for cell in groups[name] if _distance(cell) == lowest[name])
 
 
 def _decimals(cells: Iterable[Cell]) -> int | None:

@@ -8,7 +8,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from oversmoothing.layout import number, write_csv
-from oversmoothing.page import Bytes, Cell, Page, Section, Value, laid_out
+from oversmoothing.page import Bytes, Cell, Page, Section, Value, by_name, laid_out
 from oversmoothing.seed_means import with_seed_means
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.web_page import write_web_page
@@ -43,7 +43,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
     """
     if hasattr(output, "csv"):
         write_csv(table, output.csv)
-    page = with_seed_means(page)
+    page = by_name(with_seed_means(page))
     for name, text in (("markdown", markdown), ("latex", latex)):
         if hasattr(output, name):
             with atomic_path(getattr(output, name)) as temporary:
