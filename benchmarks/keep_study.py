@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--clock-minutes", type=float, required=True)
     parser.add_argument("--processor-hours", type=float, required=True)
     parser.add_argument("--remark", default="", help="how it was run, if not in one go on idle cores")
+    parser.add_argument("--figures", nargs="+", help="names of those to keep, if all are too large together")
     chosen = parser.parse_args()
     config = yaml.safe_load(chosen.config.read_text(encoding="utf-8"))
     results, kept = ROOT / config["results"], ROOT / "resources/studies" / chosen.config.stem
@@ -34,6 +35,8 @@ def main() -> None:
     for folder, pattern in (("tables", "*.csv"), ("figures", "*.png")):
         (kept / folder).mkdir(parents=True)
         for path in sorted((results / folder).glob(pattern)):
+            if folder == "figures" and chosen.figures and path.stem not in chosen.figures:
+                continue
             shutil.copyfile(path, kept / folder / path.name)
     shutil.copyfile(chosen.config, kept / "config.yaml")
     facts = {
