@@ -106,11 +106,11 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
         yield "family: at most one member may have a `vocabulary` of its own"
-    from_hub = [entry["name"] for entry in config["family"] if "hub" in entry]
-    if config["svd_of"] not in (None, *from_hub):
+    of_hub = [entry["name"] for entry in config["family"] if "hub" in entry]
+    if config["svd_of"] not in (None, *of_hub):
         yield (
             f"svd_of: {config['svd_of']} is no member of the family from the hub; there are "
-            f"{', '.join(from_hub) or 'none'}; null truncates the head of the highest member that is trained here"
+            f"{', '.join(of_hub) or 'none'}; null truncates the head of the highest member that is trained here"
         )
     if config["learning_rates"]["tried"] and config["learning_rates"]["seed"] in config["seeds"]:
         yield f"learning_rates.seed: {config['learning_rates']['seed']} is one of seeds; choose on another"
