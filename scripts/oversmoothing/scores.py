@@ -1,9 +1,8 @@
 """Scores of a model's distributions against the truths', window by window, from their logits."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,6 @@ from oversmoothing.logit_files import logit_groups
 from oversmoothing.metrics import score, softmax
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups
-
-if TYPE_CHECKING:
-    import torch
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 SCORES = pa.schema(
@@ -70,17 +66,18 @@ def score_window(
     decoders: Mapping[str, Decoder],
     metrics: Sequence[str],
     tau: float,
-    device: "torch.device | None" = None,
+    place: Callable[[np.ndarray], Array] | None = None,
 ) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,).
 
-    They are computed by PyTorch on a device, or by NumPy without one.
+    `place` moves logits to where they are compared, such as `on_gpu.to_gpu` does; by default they stay in NumPy.
     """
-    p_bn = softmax(_on(device, window.model))
+    p_bn = softmax(place(window.model) if place else window.model)
     result = {}
     for truth, logits in window.truths.items():
-        found = score(p_bn, softmax(_on(device, logits)), list(decoders.values()), metrics, tau)
-        values = found if device is None else found.cpu().numpy()
+        p_gt = softmax(place(logits) if place else logits)
+        found = score(p_bn, p_gt, list(decoders.values()), metrics, tau)
+        values = found.cpu().numpy() if place else found
         result[truth] = {
             metric: {name: values[i, j] for i, name in enumerate(decoders)} for j, metric in enumerate(metrics)
         }
@@ -173,14 +170,6 @@ class ScoreRows:
             table = pa.Table.from_batches(self._waiting).unify_dictionaries()
             self._writer.write_table(table, row_group_size=self.GROUP * 2)
         self._waiting, self._rows = [], 0
-
-
-def _on(device: "torch.device | None", logits: np.ndarray) -> Array:
-    if device is None:
-        return logits
-    import torch  # slow to import, and NumPy needs none of it
-
-    return torch.from_numpy(logits).to(device)
 
 
 def _together(

@@ -20,7 +20,14 @@ rule score:
         **({} if OVER_BYTES else ON_GPU),
         **per_attempt(mem_mb=2000, runtime=60),
     params:
-        **({} if OVER_BYTES else {"device": DEVICE}),
+        **(
+            {}
+            if OVER_BYTES
+            else {
+                "device": DEVICE,
+                "device_code": fingerprint("oversmoothing/on_gpu.py"),
+            }
+        ),
         settings=settings(
             tau=config["metrics"]["tau"],
             decodings=config["decodings"],
