@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.learning_rates import choose
-from oversmoothing.losses import validation_loss
+from oversmoothing.learning_rates.choose import choose
 from oversmoothing.store.atomic import write_json
+from oversmoothing.training.history import lowest_loss
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read the histories; write the losses by rate, and the rate with the lowest."""
     trials = job.params.settings["trials"]
-    losses = {trial["learning_rate"]: validation_loss(path) for trial, path in zip(trials, job.input, strict=True)}
+    losses = {trial["learning_rate"]: lowest_loss(path) for trial, path in zip(trials, job.input, strict=True)}
     chosen = {"arm": job.wildcards.arm, "learning_rate": choose(losses)}
     chosen["losses"] = {f"{rate:g}": loss for rate, loss in losses.items()}
     write_json(job.output[0], chosen)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.learning_rates import rates_page, rates_table
+from oversmoothing.learning_rates.table import rates_page, rates_table
 from oversmoothing.page_formats import write_table
 
 if TYPE_CHECKING:

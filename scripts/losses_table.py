@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
-from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses, validation_loss
+from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
+from oversmoothing.training.history import lowest_loss
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -20,7 +21,7 @@ def main(job: "Snakemake") -> None:
     unit = "token" if hasattr(job.input, "windows") else "byte"
     values: dict[str, dict] = {model["model"]: {} for model in settings["models"]}
     for path in job.input.histories:
-        values[Path(path).parent.name]["validation_loss"] = validation_loss(path)
+        values[Path(path).parent.name]["validation_loss"] = lowest_loss(path)
     for path in job.input.logits:
         if unit == "token":
             values[Path(path).stem] |= token_losses(path, job.input.windows, settings["resamples"], settings["seed"])

@@ -66,6 +66,24 @@ def test_what_training_imports():
     assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == TRAINING_IMPORTS
 
 
+def test_choosing_a_learning_rate_imports_no_table():
+    """Trainings depend on the choice: an edit of what lays out a table would train them again."""
+    assert {path.relative_to(SCRIPTS).as_posix() for path in closure("choose_learning_rate.py")} == {
+        "choose_learning_rate.py",
+        "oversmoothing/__init__.py",
+        "oversmoothing/fingerprint.py",
+        "oversmoothing/jobs.py",
+        "oversmoothing/learning_rates/__init__.py",
+        "oversmoothing/learning_rates/choose.py",
+        "oversmoothing/store/__init__.py",
+        "oversmoothing/store/atomic.py",
+        "oversmoothing/store/parquet.py",
+        "oversmoothing/store/seal.py",
+        "oversmoothing/training/__init__.py",
+        "oversmoothing/training/history.py",
+    }
+
+
 def test_scoring_and_tables_are_free_of_torch():
     for script in (
         "score.py",

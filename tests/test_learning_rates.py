@@ -10,7 +10,8 @@ import pytest
 import choose_learning_rate
 import learning_rates_table
 from oversmoothing.jobs import UserError
-from oversmoothing.learning_rates import choose, rates_table
+from oversmoothing.learning_rates.choose import choose
+from oversmoothing.learning_rates.table import rates_table
 from oversmoothing.store.parquet import write_table
 from oversmoothing.training.chosen_rate import with_rate
 

@@ -12,8 +12,9 @@ import pytest
 import losses_figure as figure_script
 import losses_table as table_script
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import accuracy, validation_loss
+from oversmoothing.losses import accuracy
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
+from oversmoothing.training.history import lowest_loss
 
 HISTORY = pa.table({"step": [0, 10, 20], "train_loss": [None, 3.0, 2.0], "validation_loss": [5.5, 2.5, 2.75]})
 
@@ -33,7 +34,7 @@ def folder(tmp_path):
 
 
 def test_the_loss_is_that_of_the_weights_that_were_kept(folder):
-    assert validation_loss(folder / "bn4-s1/history.parquet") == 2.5
+    assert lowest_loss(folder / "bn4-s1/history.parquet") == 2.5
 
 
 def test_accuracy_counts_right_bytes_and_its_interval_is_over_windows(folder):

@@ -22,7 +22,7 @@ from oversmoothing.gradient.paired import INTERVAL, paired_page, paired_table
 from oversmoothing.gradient.table import gradient_page
 from oversmoothing.imposed_rank.table import imposed_rank_page
 from oversmoothing.layout import read_csv
-from oversmoothing.learning_rates import rates_page
+from oversmoothing.learning_rates.table import rates_page
 from oversmoothing.page_formats import markdown
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,6 @@ from oversmoothing.logit_files import logit_groups
 from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.published import beside, by_key, caveats, that_matter
 from oversmoothing.statistics import Summary, WindowSums, summarise
-from oversmoothing.store.parquet import read_table
 
 METRICS = {
     "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
@@ -25,11 +24,6 @@ METRICS = {
 
 
 LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
-
-
-def validation_loss(history: str | Path) -> float:
-    """Return the lowest validation loss of a training, that of the kept weights, in nats per byte."""
-    return float(np.min(read_table(history, ["validation_loss"])["validation_loss"].to_numpy()))
 
 
 def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:

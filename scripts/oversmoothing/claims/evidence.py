@@ -18,11 +18,12 @@ from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
 from oversmoothing.layout import read_csv
-from oversmoothing.losses import Predictions, predictions, validation_loss
+from oversmoothing.losses import Predictions, predictions
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.scores import sum_scores
 from oversmoothing.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
+from oversmoothing.training.history import lowest_loss
 
 HUMAN = Member("human text", ("human",), ())
 POOLED = "all truths"
@@ -131,7 +132,7 @@ class Run(Evidence):
         return Value(tuple(own.mean for own in sums), member.trainings, metric, sums)
 
     def loss(self, member: Member) -> Value:
-        means = tuple(validation_loss(self._path("history", model)) for model in member.models)
+        means = tuple(lowest_loss(self._path("history", model)) for model in member.models)
         return Value(means, member.trainings, "losses")
 
     def loss_on_windows(self, member: Member) -> Value:

@@ -11,7 +11,7 @@ from oversmoothing.jobs import UserError
 def with_rate(settings: Mapping[str, Any], chosen: str | Path | None) -> dict[str, Any]:
     """Return the settings of a training with the peak learning rate in a file, or as they are without a file.
 
-    `chosen` is written by `oversmoothing.gradient.rates`: JSON with ``learning_rate``.
+    `chosen` is written by the script ``choose_learning_rate.py``: JSON with ``learning_rate``.
     """
     if chosen is None:
         return dict(settings)

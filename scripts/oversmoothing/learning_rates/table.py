@@ -1,4 +1,4 @@
-"""The peak learning rate of each arm of the family, chosen on a seed that nothing else uses."""
+"""The learning rates tried for each arm of the family, as a table."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.learning_rates.choose import choose
 from oversmoothing.page import Cell, Page, Section, Value
-
-
-def choose(losses: Mapping[float, float]) -> float:
-    """Return the learning rate with the lowest validation loss."""
-    return min(losses, key=lambda rate: (losses[rate], rate))
 
 
 def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
