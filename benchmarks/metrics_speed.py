@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing import metrics  # noqa: E402
-from oversmoothing.decoding import pure  # noqa: E402
+from oversmoothing.decodings.pure import pure  # noqa: E402
 
 REPEATS = 7
 Rows = np.ndarray

@@ -16,7 +16,7 @@ from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.jobs import UserError, run
 from oversmoothing.logits import WindowStates
-from oversmoothing.metrics import softmax
+from oversmoothing.probabilities import softmax
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model

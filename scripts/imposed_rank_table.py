@@ -7,7 +7,7 @@ from oversmoothing.imposed_rank.table import imposed_rank_page, imposed_rank_tab
 from oversmoothing.jobs import run
 from oversmoothing.losses import predictions
 from oversmoothing.page_formats import write_table
-from oversmoothing.scores import summarise_scores
+from oversmoothing.score_sums import summarise_scores
 from oversmoothing.statistics import Summary, WindowSums, summarise
 
 if TYPE_CHECKING:

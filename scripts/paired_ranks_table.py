@@ -9,7 +9,7 @@ from oversmoothing.gradient.paired import TBAT, paired_page, paired_table, per_s
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv, write_csv
 from oversmoothing.page_formats import write_table
-from oversmoothing.scores import summarise_scores
+from oversmoothing.score_sums import summarise_scores
 from oversmoothing.store.parquet import read_table
 
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 import logging
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.decoding import decoder
-from oversmoothing.jobs import run
-from oversmoothing.scores import SCORES, ScoreRows, read_logits, score_window
+from oversmoothing.jobs import import_by_name, run
+from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.scores import read_logits, score_window
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
@@ -24,8 +24,7 @@ def main(job: "Snakemake") -> None:
     """Read the logits of a model and of the truths; write one file per metric.
 
     Over tokens, with `params.device`, distributions are compared on a GPU where there is one. The code for that is
-    imported by name, because the fingerprint of a script would follow it to PyTorch, which scores of bytes do without;
-    `params.device_code` is its fingerprint.
+    imported by name, because the fingerprint of a script would follow it to PyTorch, which scores of bytes do without.
     """
     settings = job.params.settings
     metrics = list(job.output.keys())
@@ -33,7 +32,7 @@ def main(job: "Snakemake") -> None:
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     made_by = provenance(settings, model=job.wildcards.model)
     name = getattr(job.params, "device", "cpu")
-    place = None if name == "cpu" else import_module("oversmoothing.on_gpu").to_gpu(name)
+    place = None if name == "cpu" else import_by_name("oversmoothing.on_gpu").to_gpu(name)
     with ExitStack() as files:
         writers = {
             metric: ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, made_by)))

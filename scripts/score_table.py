@@ -8,8 +8,8 @@ import pandas as pd
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
+from oversmoothing.score_sums import mean_brackets, summarise_scores
 from oversmoothing.score_tables import score_page, score_table
-from oversmoothing.scores import mean_brackets, summarise_scores
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

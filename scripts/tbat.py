@@ -9,7 +9,7 @@ from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, positions_of, read
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import run
-from oversmoothing.scores import ScoreRows
+from oversmoothing.score_files import ScoreRows
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
 

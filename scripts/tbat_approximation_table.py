@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.bat.table import approximation_page
-from oversmoothing.bat.tbat import summarise_approximations
+from oversmoothing.bat.table import approximation_page, summarise_approximations
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 

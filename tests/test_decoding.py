@@ -8,9 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing import decoding
-from oversmoothing.catalogue.decoders import DECODERS
+from oversmoothing.catalogue.decoders import methods
+from oversmoothing.decoding import decoder
+from oversmoothing.decodings.eta import eta
+from oversmoothing.decodings.greedy import greedy
+from oversmoothing.decodings.min_p import min_p
+from oversmoothing.decodings.pure import pure
+from oversmoothing.decodings.temperature import temperature
+from oversmoothing.decodings.top_k import top_k
+from oversmoothing.decodings.top_p import top_p
+from oversmoothing.decodings.typical import typical
 from oversmoothing.jobs import UserError
+from oversmoothing.nucleus import nucleus
 
 SETTINGS = [
     {"name": "pure"},
@@ -60,37 +69,37 @@ def slow_nucleus(p, tau):
 @pytest.mark.parametrize("tau", [0.1, 0.5, 0.9, 0.999, 1.0])
 def test_nucleus_is_the_shortest_prefix(v, tau):
     p = random_rows(100, v)
-    np.testing.assert_array_equal(decoding.nucleus(p, tau), slow_nucleus(p, tau))
+    np.testing.assert_array_equal(nucleus(p, tau), slow_nucleus(p, tau))
 
 
 @given(distributions(np.float64), st.floats(0.011, 0.987))
 def test_nucleus_with_ties(p, tau):
     cumulative = np.cumsum(-np.sort(-p, axis=1), axis=1)
     if np.abs(cumulative - tau).min() > 1e-9:  # on the edge, the order of summation decides
-        np.testing.assert_array_equal(decoding.nucleus(p, tau), slow_nucleus(p, tau))
+        np.testing.assert_array_equal(nucleus(p, tau), slow_nucleus(p, tau))
 
 
 def test_no_smaller_set_holds_the_mass():
     for row in random_rows(30, 8, seed=1).astype(np.float64):
-        size = decoding.nucleus(row[None], 0.9).sum()
-        assert row[decoding.nucleus(row[None], 0.9)[0]].sum() >= 0.9
+        size = nucleus(row[None], 0.9).sum()
+        assert row[nucleus(row[None], 0.9)[0]].sum() >= 0.9
         for smaller in itertools.combinations(row, size - 1):
             assert sum(smaller) < 0.9
 
 
 def test_ties_go_to_the_lowest_ids():
     p = np.full((3, 256), 1 / 256, np.float32)
-    assert np.flatnonzero(decoding.greedy(p)[1]).tolist() == [0]
-    assert np.flatnonzero(decoding.top_k(p, 3)[2]).tolist() == [0, 1, 2]
-    assert np.flatnonzero(decoding.nucleus(p, 0.9)[0]).tolist() == list(range(231))  # 230/256 < 0.9
+    assert np.flatnonzero(greedy(p)[1]).tolist() == [0]
+    assert np.flatnonzero(top_k(p, 3)[2]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(nucleus(p, 0.9)[0]).tolist() == list(range(231))  # 230/256 < 0.9
     p = np.array([[0.1, 0.3, 0.1, 0.3, 0.1, 0.1]])
-    assert np.flatnonzero(decoding.nucleus(p, 0.65)[0]).tolist() == [0, 1, 3]
-    assert np.flatnonzero(decoding.top_k(p, 4)[0]).tolist() == [0, 1, 2, 3]
+    assert np.flatnonzero(nucleus(p, 0.65)[0]).tolist() == [0, 1, 3]
+    assert np.flatnonzero(top_k(p, 4)[0]).tolist() == [0, 1, 2, 3]
 
 
 def test_nucleus_never_exceeds_the_vocabulary_when_mass_is_missing():
     p = np.full((2, 10), 0.05, np.float32)
-    assert decoding.nucleus(p, 0.9).all()
+    assert nucleus(p, 0.9).all()
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s["name"])
@@ -98,7 +107,7 @@ def test_nucleus_never_exceeds_the_vocabulary_when_mass_is_missing():
 def test_decodings_are_distributions_in_the_same_order(settings, p):
     before = p.copy()
     settings = {**settings, "k": 1} if "k" in settings else settings
-    q = decoding.decoder(settings)(p)
+    q = decoder(settings)(p)
     np.testing.assert_array_equal(p, before)
     assert q.dtype == p.dtype
     np.testing.assert_allclose(q.sum(axis=1), 1, atol=1e-5)
@@ -112,16 +121,16 @@ def test_decodings_are_distributions_in_the_same_order(settings, p):
 @given(p=distributions())
 def test_limits(p):
     v = p.shape[1]
-    for same in (decoding.pure(p), decoding.top_k(p, v), decoding.top_p(p, 1.0), decoding.temperature(p, 1.0)):
+    for same in (pure(p), top_k(p, v), top_p(p, 1.0), temperature(p, 1.0)):
         np.testing.assert_array_equal(same, p)
-    np.testing.assert_array_equal(decoding.top_k(p, 1), decoding.greedy(p))
-    np.testing.assert_array_equal(decoding.top_p(p, 1e-6), decoding.greedy(p))
+    np.testing.assert_array_equal(top_k(p, 1), greedy(p))
+    np.testing.assert_array_equal(top_p(p, 1e-6), greedy(p))
 
 
 @given(p=distributions(), data=st.data())
 def test_top_k_keeps_k(p, data):
     k = data.draw(st.integers(1, p.shape[1]))
-    q = decoding.top_k(p, k)
+    q = top_k(p, k)
     for x, y in zip(p, q, strict=True):
         kept = sorted(range(len(x)), key=lambda i: (-x[i], i))[:k]
         expected = np.zeros_like(x)
@@ -133,16 +142,16 @@ def test_top_k_keeps_k(p, data):
 def test_temperature_matches_logits_and_powers(t):
     z = np.random.default_rng(2).standard_normal((50, 256)) * 4
     p = softmax(z)
-    np.testing.assert_allclose(decoding.temperature(p, t), softmax(z / t), rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(temperature(p, t), softmax(z / t), rtol=1e-9, atol=1e-300)
     power = p ** (1 / t)
-    np.testing.assert_allclose(decoding.temperature(p, t), power / power.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_allclose(temperature(p, t), power / power.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
 def test_temperature_of_tiny_probabilities():
     p = np.array([[1.0, 1e-38, 1e-20, 0.0]], np.float32)
     exact = p.astype(np.float64) ** (1 / 4)
-    np.testing.assert_allclose(decoding.temperature(p, 4.0), exact / exact.sum(), rtol=1e-5)
-    cold = decoding.temperature(p, 1e-3)
+    np.testing.assert_allclose(temperature(p, 4.0), exact / exact.sum(), rtol=1e-5)
+    cold = temperature(p, 1e-3)
     np.testing.assert_array_equal(cold, [[1, 0, 0, 0]])
 
 
@@ -175,8 +184,8 @@ RULES = {"min-p": kept_by_min_p, "eta": kept_by_eta, "typical": kept_by_typical}
 @pytest.mark.parametrize("v", [1, 2, 17, 256])
 @pytest.mark.parametrize("value", [0.02, 0.3, 0.9])
 def test_later_truncations_are_their_definitions(name, v, value):
-    key = DECODERS[name].parameters[0].key
-    decode = decoding.decoder({"name": name, key: value})
+    key = methods()[name].parameters[0].key
+    decode = decoder({"name": name, key: value})
     p = random_rows(60, v).astype(np.float64)
     p[0] = np.eye(v)[-1]
     for row, q in zip(p, decode(p), strict=True):
@@ -189,9 +198,9 @@ def test_later_truncations_are_their_definitions(name, v, value):
 @pytest.mark.parametrize("name", RULES)
 @given(p=distributions(np.float64), value=st.floats(0.01, 1.0))
 def test_later_truncations_with_ties_and_zeros(name, p, value):
-    key = DECODERS[name].parameters[0].key
+    key = methods()[name].parameters[0].key
     before = p.copy()
-    q = decoding.decoder({"name": name, key: value})(p)
+    q = decoder({"name": name, key: value})(p)
     np.testing.assert_array_equal(p, before)
     np.testing.assert_allclose(q.sum(axis=1), 1)
     row = np.arange(len(p))
@@ -200,27 +209,25 @@ def test_later_truncations_with_ties_and_zeros(name, p, value):
     assert name == "typical" or kept[row, p.argmax(axis=1)].all()
     assert name != "typical" or ((p * kept).sum(axis=1) >= value - 1e-9).all()
     np.testing.assert_allclose(q, p * kept / (p * kept).sum(axis=1, keepdims=True))
-    torch_kept = decoding.decoder({"name": name, key: value})(torch.from_numpy(p)).numpy() > 0
+    torch_kept = decoder({"name": name, key: value})(torch.from_numpy(p)).numpy() > 0
     assert name == "eta" or (torch_kept == kept).all()  # its threshold may round across a probability
 
 
 def test_typical_may_drop_the_most_probable_token():
     p = np.array([[0.4] + [0.006] * 100])
-    assert decoding.typical(p, 0.5)[0, 0] == 0
-    assert decoding.typical(p, 0.95)[0, 0] > 0
+    assert typical(p, 0.5)[0, 0] == 0
+    assert typical(p, 0.95)[0, 0] > 0
 
 
 def test_equally_typical_tokens_go_by_id():
     p = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25]])  # all are half a bit from the entropy
-    np.testing.assert_allclose(decoding.typical(p, 0.2), [[1, 0, 0], [1, 0, 0]])
-    np.testing.assert_allclose(
-        decoding.typical(torch.from_numpy(p), 0.7).numpy(), [[1 / 3, 2 / 3, 0], [2 / 3, 1 / 3, 0]]
-    )
+    np.testing.assert_allclose(typical(p, 0.2), [[1, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(typical(torch.from_numpy(p), 0.7).numpy(), [[1 / 3, 2 / 3, 0], [2 / 3, 1 / 3, 0]])
 
 
 def test_eta_keeps_one_token_where_all_lie_below_the_threshold():
-    assert np.flatnonzero(decoding.eta(np.full((1, 4), 0.25), 1.0)[0]).tolist() == [0]
-    assert np.flatnonzero(decoding.eta(np.array([[0.2, 0.4, 0.4]]), 1.0)[0]).tolist() == [1, 2]  # exp(-H) = 0.35
+    assert np.flatnonzero(eta(np.full((1, 4), 0.25), 1.0)[0]).tolist() == [0]
+    assert np.flatnonzero(eta(np.array([[0.2, 0.4, 0.4]]), 1.0)[0]).tolist() == [1, 2]  # exp(-H) = 0.35
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, TYPICAL], ids=lambda s: s["name"])
@@ -229,15 +236,15 @@ def test_numpy_and_torch_agree(settings, v):
     p = random_rows(64, v)
     p[0] = 1 / v
     p[1], p[1, 0] = 0, 1
-    q = decoding.decoder(settings, v)(torch.from_numpy(p))
+    q = decoder(settings, v)(torch.from_numpy(p))
     assert isinstance(q, torch.Tensor)
-    np.testing.assert_allclose(q.numpy(), decoding.decoder(settings, v)(p), atol=1e-6)
-    assert (decoding.nucleus(torch.from_numpy(p)).numpy() == decoding.nucleus(p)).all()
+    np.testing.assert_allclose(q.numpy(), decoder(settings, v)(p), atol=1e-6)
+    assert (nucleus(torch.from_numpy(p)).numpy() == nucleus(p)).all()
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, TYPICAL], ids=lambda s: s["name"])
 def test_no_rows(settings):
-    assert decoding.decoder(settings)(np.empty((0, 256), np.float32)).shape == (0, 256)
+    assert decoder(settings)(np.empty((0, 256), np.float32)).shape == (0, 256)
 
 
 @pytest.mark.parametrize(
@@ -266,19 +273,19 @@ def test_no_rows(settings):
 )
 def test_mistakes_in_the_config_are_named(settings, says):
     with pytest.raises(UserError, match=says):
-        decoding.decoder(settings, 256)
+        decoder(settings, 256)
 
 
 def test_functions_refuse_what_the_config_cannot_know():
     p = random_rows(2, 4)
     for call in (
-        lambda: decoding.top_k(p, 5),
-        lambda: decoding.top_p(p, 0.0),
-        lambda: decoding.nucleus(p, 1.5),
-        lambda: decoding.temperature(p, -1.0),
-        lambda: decoding.min_p(p, 0.0),
-        lambda: decoding.typical(p, 1.1),
-        lambda: decoding.eta(p, -0.1),
+        lambda: top_k(p, 5),
+        lambda: top_p(p, 0.0),
+        lambda: nucleus(p, 1.5),
+        lambda: temperature(p, -1.0),
+        lambda: min_p(p, 0.0),
+        lambda: typical(p, 1.1),
+        lambda: eta(p, -0.1),
     ):
         with pytest.raises(ValueError, match=r"outside|not a positive"):
             call()

@@ -1,6 +1,7 @@
 """The digest of a rule's code changes with behaviour and with nothing else."""
 
 import ast
+import re
 import shutil
 
 import pytest
@@ -66,22 +67,101 @@ def test_what_training_imports():
     assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == TRAINING_IMPORTS
 
 
-def test_choosing_a_learning_rate_imports_no_table():
-    """Trainings depend on the choice: an edit of what lays out a table would train them again."""
-    assert {path.relative_to(SCRIPTS).as_posix() for path in closure("choose_learning_rate.py")} == {
-        "choose_learning_rate.py",
-        "oversmoothing/__init__.py",
-        "oversmoothing/fingerprint.py",
-        "oversmoothing/jobs.py",
-        "oversmoothing/learning_rates/__init__.py",
-        "oversmoothing/learning_rates/choose.py",
-        "oversmoothing/store/__init__.py",
-        "oversmoothing/store/atomic.py",
-        "oversmoothing/store/parquet.py",
-        "oversmoothing/store/seal.py",
-        "oversmoothing/training/__init__.py",
-        "oversmoothing/training/history.py",
+def units(*files):
+    """Return what files import of the library: modules, or the folders they are in; of the catalogue, its modules."""
+    paths = {path.relative_to(SCRIPTS).with_suffix("") for file in files for path in closure(file)}
+    inner = {path.parts[1:] for path in paths if path.parts[0] == "oversmoothing" and path.stem != "__init__"}
+    return {"/".join(parts if parts[0] == "catalogue" else parts[:1]) for parts in inner}
+
+
+JOB = "fingerprint jobs store"
+HELD = f"{JOB} logits logit_files"
+MODEL = f"{JOB} device head_gradient model weights"
+BAT = f"{HELD} bat catalogue/decoders compiled probabilities score_files spectra"
+FROM_HUB = "oversmoothing/truths/load.py"
+
+
+@pytest.mark.parametrize(
+    ("files", "imports"),
+    [
+        (["choose_learning_rate.py"], f"{JOB} learning_rates training"),
+        (["tokenise.py"], f"{JOB} corpus tokens"),
+        (["logits.py"], f"{MODEL} corpus inference logits logit_files predictor spectra"),
+        (
+            ["logits.py", FROM_HUB],
+            f"{MODEL} corpus hub inference listing logits logit_files predictor pretrained spectra tokens truths",
+        ),
+        (["head_logits.py"], f"{HELD} imposed_rank spectra"),
+        (["retrain_head.py"], f"{MODEL} corpus imposed_rank training"),
+        (
+            ["sample.py"],
+            f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
+        ),
+        (["tbat.py"], f"{BAT} decoding"),
+        (["tbat_approximation.py"], BAT),
+        (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
+        (["ranks.py"], f"{HELD} positions probabilities ranks spectra"),
+        (["bytes.py"], f"{HELD} bytes score_files"),
+        (
+            ["score.py"],
+            f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
+            "score_files scores",
+        ),
+        (
+            ["dynamics.py"],
+            f"{BAT} {MODEL} candidates catalogue/metrics corpus dynamics inference logit_gradient metrics nucleus "
+            "predictor ranks training",
+        ),
+        (["train_language_model.py"], f"{JOB} corpus device head_gradient model quality tokens training"),
+        (["quality.py"], f"{JOB} device hub listing pretrained quality"),
+        (["language.py"], f"{JOB} corpus language ranks tokens"),
+        (
+            ["others.py"],
+            f"{JOB} corpus device dynamics head_gradient hub listing logit_gradient others pretrained ranks",
+        ),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, list) else "",
+)
+def test_what_long_computations_import(files, imports):
+    """A longer list means that more edits compute for hours: think twice before adding to it."""
+    assert units(*files) == set(imports.split())
+
+
+COMPUTED_FROM_METRICS = {"score.py", "dynamics.py", "costs.py"}
+
+
+def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
+    before = {script.name: fresh(script.name, scripts) for script in scripts.glob("*.py")}
+    edit(
+        scripts / "oversmoothing/catalogue/metrics.py",
+        '    "tbat": Metric(',
+        '    "new": Metric("New", "bits", "lower"),\n    "tbat": Metric(',
+    )
+    changed = {script for script in before if fresh(script, scripts) != before[script]}
+    assert changed >= {"score.py", "score_table.py"}
+    shown = {script for script in changed if script.endswith(("_table.py", "_figure.py"))}
+    assert changed - shown - {"story.py", "needs.py", "oversmoothing_illustrated.py"} == COMPUTED_FROM_METRICS
+
+
+def test_a_new_decoding_changes_nothing_and_one_that_is_used_what_uses_it(scripts):
+    """The rules of scripts that decode add the fingerprints of the decodings that they use."""
+    files = [path.relative_to(scripts).as_posix() for path in scripts.glob("*.py")]
+    top_p, eta = (f"oversmoothing/decodings/{name}.py" for name in ("top_p", "eta"))
+    before = {file: fresh(file, scripts) for file in [*files, top_p, eta]}
+    (scripts / "oversmoothing/decodings/top_a.py").write_text((scripts / eta).read_text().replace("eta", "top_a"))
+    edit(scripts / eta, "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)")
+    assert {file for file in before if fresh(file, scripts) != before[file]} == {eta}
+    edit(scripts / "oversmoothing/nucleus.py", "_NEAR = 16", "_NEAR = 32")
+    assert {top_p, eta, "score.py"} <= {file for file in before if fresh(file, scripts) != before[file]}
+
+
+def test_what_no_import_names_is_imported_through_one_door():
+    """`jobs.import_by_name`, which sees to it that fingerprints cover it; but not where no job's code runs."""
+    found = {
+        path for path in SCRIPTS.rglob("*.py") if re.search(r"(?<!def )\bimport_module\(|__import__", path.read_text())
     }
+    names = {path.relative_to(SCRIPTS).as_posix() for path in found}
+    assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "catalogue/decoders", "commands/__init__")}
 
 
 def test_scoring_and_tables_are_free_of_torch():

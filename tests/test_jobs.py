@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from oversmoothing import jobs
+from oversmoothing.decoding import decoder
 from oversmoothing.fingerprint import fingerprint
 from oversmoothing.jobs import UserError, check_settings, explain, run
 
@@ -83,6 +84,23 @@ def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
     assert stopped.value.code == 1
     assert "the code of score.py changed while the run was under way (the latest: " in capsys.readouterr().err
     assert ran == []
+
+
+def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, capsys):
+    """Whatever else it would import could change unnoticed."""
+    top_p, eta = "oversmoothing/decodings/top_p.py", "oversmoothing/decodings/eta.py"
+    main = eval("lambda job: decoder(job.settings)", {"__file__": "/somewhere/scripts/score.py", "decoder": decoder})
+    job.settings = {"name": "top-p", "p": 0.5}
+    job.params = SimpleNamespace(code=fingerprint("score.py"), by_name={top_p: fingerprint(top_p)})
+    run(main, job)
+    job.params.by_name = {eta: fingerprint(eta)}
+    with pytest.raises(RuntimeError, match=r"decodings\.top_p is imported by name, but params\.by_name"):
+        run(main, job)
+    job.params.by_name = {top_p: "of another day"}
+    with pytest.raises(SystemExit):
+        run(main, job)
+    assert "the code of oversmoothing/decodings/top_p.py changed while the run was under way" in capsys.readouterr().err
+    assert decoder({"name": "eta", "epsilon": 0.001})  # outside a job everything may be imported
 
 
 @pytest.fixture

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing import candidates, decoding, metrics
+from oversmoothing import candidates, metrics
+from oversmoothing.decoding import decoder
+from oversmoothing.decodings.pure import pure
+from oversmoothing.decodings.top_k import top_k
+from oversmoothing.decodings.top_p import top_p
+from oversmoothing.decodings.typical import typical
+from oversmoothing.nucleus import nucleus
 
 SETTINGS = [
     {"name": "pure"},
@@ -66,40 +72,40 @@ def whole(function, *arguments):
 
 @given(many(), MASSES)
 def test_nucleus_is_that_of_whole_rows(p, mass):
-    np.testing.assert_array_equal(decoding.nucleus(p, mass), whole(decoding.nucleus, p, mass))
+    np.testing.assert_array_equal(nucleus(p, mass), whole(nucleus, p, mass))
 
 
 @given(many(), st.one_of(st.integers(1, 300), st.integers(1, 2049)))
 def test_top_k_is_that_of_whole_rows(p, k):
-    np.testing.assert_array_equal(decoding.top_k(p, k), whole(decoding.top_k, p, k))
+    np.testing.assert_array_equal(top_k(p, k), whole(top_k, p, k))
 
 
 @given(many(), MASSES)
 def test_typical_is_that_of_whole_rows(p, mass):
-    np.testing.assert_array_equal(decoding.typical(p, mass), whole(decoding.typical, p, mass))
+    np.testing.assert_array_equal(typical(p, mass), whole(typical, p, mass))
 
 
 @given(many(), MASSES)
 def test_mass_that_is_missing_makes_every_token_a_candidate(p, mass):
     halves = p / 2
-    np.testing.assert_array_equal(decoding.nucleus(halves, mass), whole(decoding.nucleus, halves, mass))
-    np.testing.assert_array_equal(decoding.typical(halves, mass), whole(decoding.typical, halves, mass))
+    np.testing.assert_array_equal(nucleus(halves, mass), whole(nucleus, halves, mass))
+    np.testing.assert_array_equal(typical(halves, mass), whole(typical, halves, mass))
 
 
 @pytest.mark.parametrize("v", SIZES)
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: "-".join(map(str, s.values())))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_decodings_are_those_of_whole_rows(v, settings, dtype):
-    decode, p = decoding.decoder(settings, v), rows(v, dtype)
+    decode, p = decoder(settings, v), rows(v, dtype)
     np.testing.assert_array_equal(decode(p), whole(decode, p))
 
 
 @pytest.mark.parametrize("v", [8192, 65536])
 def test_ties_go_to_the_lowest_ids(v):
     flat = np.full((2, v), 1 / v)
-    assert np.flatnonzero(decoding.top_k(flat, 3)[1]).tolist() == [0, 1, 2]
-    assert np.flatnonzero(decoding.nucleus(flat, 0.25)[0]).tolist() == list(range(v // 4))
-    assert np.flatnonzero(decoding.typical(flat, 0.25)[0]).tolist() == list(range(v // 4))
+    assert np.flatnonzero(top_k(flat, 3)[1]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(nucleus(flat, 0.25)[0]).tolist() == list(range(v // 4))
+    assert np.flatnonzero(typical(flat, 0.25)[0]).tolist() == list(range(v // 4))
 
 
 def dense(p_bn, p_gt, tau):
@@ -123,7 +129,7 @@ def test_scores_are_those_of_float64(library, v, dtype):
     """To 1e-6, the rounding of the value itself included; torch's sums in float32 would be off by 1e-3."""
     p_gt, p_bn = rows(v, dtype), rows(v, dtype, seed=1)
     p_bn = (0.7 * p_gt + 0.3 * p_bn).astype(dtype)
-    decoders = [decoding.decoder(settings, v) for settings in SETTINGS]
+    decoders = [decoder(settings, v) for settings in SETTINGS]
     values = np.asarray(metrics.score(library(p_bn), library(p_gt), decoders))
     for i, decode in enumerate(decoders):
         decoded = np.asarray(decode(library(p_bn))).astype(float)
@@ -141,16 +147,16 @@ def test_entropy_keeps_the_dtype():
 @pytest.mark.parametrize("library", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 def test_chunks_change_no_value(library, monkeypatch):
     p_gt, p_bn = library(rows(8192)), library(rows(8192, seed=1))
-    together = metrics.score(p_bn, p_gt, [decoding.pure, decoding.top_p])
+    together = metrics.score(p_bn, p_gt, [pure, top_p])
     monkeypatch.setattr(metrics, "_VALUES", 1)
     monkeypatch.setattr(metrics, "_VALUES_ON_GPU", 1)
-    np.testing.assert_array_equal(metrics.score(p_bn, p_gt, [decoding.pure, decoding.top_p]), together)
+    np.testing.assert_array_equal(metrics.score(p_bn, p_gt, [pure, top_p]), together)
 
 
 @pytest.mark.parametrize("v", SIZES)
 def test_memory_does_not_grow_with_positions(v):
     """Temporaries are of a chunk: a small part of the arrays that are scored, however many rows they have."""
-    decoders = [decoding.decoder(settings, v) for settings in SETTINGS]
+    decoders = [decoder(settings, v) for settings in SETTINGS]
     peaks = []
     for repeats in (3, 6):
         p_gt, p_bn = np.tile(rows(v), (repeats, 1)), np.tile(rows(v, seed=1), (repeats, 1))

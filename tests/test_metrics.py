@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing import decoding, metrics
+from oversmoothing import metrics
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.decodings.greedy import greedy
+from oversmoothing.decodings.pure import pure
+from oversmoothing.decodings.temperature import temperature
+from oversmoothing.decodings.top_k import top_k
+from oversmoothing.decodings.top_p import top_p
 
 TESTED = {
     function.__name__: function
@@ -81,7 +86,7 @@ def test_entropies_in_bits():
 @pytest.mark.parametrize("tau", [0.3, 0.9])
 def test_score_agrees_with_independent_code(v, tau):
     p_bn, p_gt = random_pair(600, v)
-    decodings = [decoding.pure, decoding.greedy, decoding.top_p]
+    decodings = [pure, greedy, top_p]
     values = metrics.score(p_bn, p_gt, decodings, tuple(TESTED), tau)
     assert values.dtype == np.float32
     assert values.shape == (3, len(TESTED), 600)
@@ -94,17 +99,17 @@ def test_score_agrees_with_independent_code(v, tau):
 
 def test_each_metric_alone_agrees_with_score():
     p_bn, p_gt = random_pair(50)
-    together = dict(zip(OF_DISTRIBUTIONS, metrics.score(p_bn, p_gt, [decoding.pure])[0], strict=True))
+    together = dict(zip(OF_DISTRIBUTIONS, metrics.score(p_bn, p_gt, [pure])[0], strict=True))
     for name, function in TESTED.items():
         np.testing.assert_array_equal(together[name], function(p_bn, p_gt))
-    np.testing.assert_array_equal(metrics.score(p_bn, p_gt, [decoding.pure], ["kl"])[0, 0], together["kl"])
+    np.testing.assert_array_equal(metrics.score(p_bn, p_gt, [pure], ["kl"])[0, 0], together["kl"])
     np.testing.assert_allclose(metrics.entropy(p_gt), scipy.stats.entropy(p_gt, base=2, axis=1), atol=1e-5)
 
 
 @given(pairs(), st.floats(0.05, 1.0))
 def test_invariants(both, tau):
     p_bn, p_gt = both
-    tto, nsmd, tv, kl, _ = metrics.score(p_bn, p_gt, [decoding.pure], tuple(TESTED), tau)[0]
+    tto, nsmd, tv, kl, _ = metrics.score(p_bn, p_gt, [pure], tuple(TESTED), tau)[0]
     small = 1e-12
     outside = ~metrics.nucleus(p_gt, tau)
     np.testing.assert_allclose(nsmd, -np.where(outside, p_gt - p_bn, 0).sum(axis=1), atol=small)  # appendix C
@@ -115,14 +120,14 @@ def test_invariants(both, tau):
     assert (nsmd <= tto + small).all()
     assert (kl >= -1e-7).all()  # the clip adds up to 1e-9 a token
     assert (2 * tv**2 <= kl + 1e-7).all()  # Pinsker
-    same = metrics.score(p_gt, p_gt, [decoding.pure], tuple(TESTED), tau)[0]
+    same = metrics.score(p_gt, p_gt, [pure], tuple(TESTED), tau)[0]
     np.testing.assert_allclose(same, 0, atol=small)
 
 
 def test_numpy_and_torch_agree():
     p_bn, p_gt = random_pair(600)
     p_gt[0], p_bn[1], p_bn[1, 3] = 1 / 256, 0, 1
-    decodings = [decoding.pure, decoding.top_k, decoding.temperature]
+    decodings = [pure, top_k, temperature]
     values = metrics.score(torch.from_numpy(p_bn), torch.from_numpy(p_gt), decodings)
     assert values.dtype == torch.float32
     np.testing.assert_allclose(values.numpy(), metrics.score(p_bn, p_gt, decodings), rtol=1e-5, atol=1e-5)
@@ -132,7 +137,7 @@ def test_numpy_and_torch_agree():
 
 def test_no_rows():
     none = np.empty((0, 256), np.float32)
-    assert metrics.score(none, none, [decoding.pure, decoding.greedy]).shape == (2, len(OF_DISTRIBUTIONS), 0)
+    assert metrics.score(none, none, [pure, greedy]).shape == (2, len(OF_DISTRIBUTIONS), 0)
     assert metrics.tto(none, none).shape == metrics.entropy(none).shape == (0,)
     assert metrics.softmax(none).shape == (0, 256)
 
@@ -140,7 +145,7 @@ def test_no_rows():
 def test_inputs_stay_as_they_were():
     p_bn, p_gt = random_pair(20)
     copies = p_bn.copy(), p_gt.copy()
-    metrics.score(p_bn, p_gt, [decoding.pure, decoding.temperature])
+    metrics.score(p_bn, p_gt, [pure, temperature])
     np.testing.assert_array_equal(p_bn, copies[0])
     np.testing.assert_array_equal(p_gt, copies[1])
 
@@ -170,7 +175,7 @@ def test_other_mistakes_are_refused_by_name():
     with pytest.raises(ValueError, match="float32"):
         metrics.tv(p_bn.astype(np.float16), p_gt.astype(np.float16))
     with pytest.raises(ValueError, match="unknown metric 'tbat'"):
-        metrics.score(p_bn, p_gt, [decoding.pure], ["tbat"])
+        metrics.score(p_bn, p_gt, [pure], ["tbat"])
     with pytest.raises(ValueError, match="outside"):
         metrics.tto(p_bn, p_gt, 0.0)
 

@@ -19,7 +19,7 @@ from oversmoothing.figures.style import RIGHT, write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
 from oversmoothing.next_byte import completion, next_byte_table, read_distributions, read_scores
-from oversmoothing.scores import SCORES
+from oversmoothing.score_files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
 from oversmoothing.typical_prompt import typical_prompt
 from oversmoothing_illustrated import OTHERS, extremes

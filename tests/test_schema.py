@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from checks.config import check
-from oversmoothing.catalogue.decoders import DECODERS, MAPS
+from oversmoothing.catalogue.decoders import maps, methods
 from oversmoothing.corpus import sources
 from schemas.config import read_schema
 from schemas.describe import README, ROOT, with_keys
@@ -32,17 +32,17 @@ def test_config_readme_is_what_the_schema_says():
 def test_decoding_methods_and_their_bounds_are_the_catalogues():
     sections = read_schema()["properties"]
     for entries, names in (
-        (sections["decodings"], set(MAPS)),
-        (sections["samples"]["properties"]["decodings"], set(DECODERS) - {"pure"}),
+        (sections["decodings"], set(maps())),
+        (sections["samples"]["properties"]["decodings"], set(methods()) - {"pure"}),
     ):
         properties = entries["items"]["properties"]
         assert set(properties["name"]["enum"]) == names
-        parameters = {p.key: p for name in names for p in DECODERS[name].parameters}
+        parameters = {p.key: p for name in names for p in methods()[name].parameters}
         assert set(properties) == {"name", *parameters}
         for key, parameter in parameters.items():
             low = properties[key].get("minimum", properties[key].get("exclusiveMinimum"))
             assert (low, properties[key].get("maximum", float("inf"))) == (parameter.low, parameter.high)
-    every = [parameter.key for decoder in DECODERS.values() for parameter in decoder.parameters]
+    every = [parameter.key for decoder in methods().values() for parameter in decoder.parameters]
     assert len(set(every)) == len(every)
 
 

@@ -15,15 +15,9 @@ from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.on_gpu import to_gpu
-from oversmoothing.scores import (
-    SCORES,
-    ScoreRows,
-    WindowLogits,
-    mean_brackets,
-    read_logits,
-    score_window,
-    summarise_scores,
-)
+from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.score_sums import mean_brackets, summarise_scores
+from oversmoothing.scores import WindowLogits, read_logits, score_window
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256

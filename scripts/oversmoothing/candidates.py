@@ -5,8 +5,8 @@ candidates, the tokens above a bound, and sorts only these. If the candidates tu
 lowered, at last to 0, which makes every token a candidate. The selections are those of sorting whole rows, to the last
 bit: ties go to the lowest ids, and mass is accumulated in float64 in the same order.
 
-`oversmoothing.decoding` and `oversmoothing.truncation` call these functions for rows of more than `LARGE` tokens. Rows
-are taken one at a time, which costs nothing beside their length.
+`oversmoothing.nucleus` and the decoding `typical` call these functions for rows of more than `LARGE` tokens. Rows are
+taken one at a time, which costs nothing beside their length.
 """
 
 from collections.abc import Iterator

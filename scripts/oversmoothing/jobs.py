@@ -6,14 +6,18 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from oversmoothing.fingerprint import closure, fingerprint
+from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint
 
 logger = logging.getLogger(__name__)
 
-_asked: dict[str, dict[str, Any]] = {}  # of the running job: what its inputs should have been made with
+# Of the running job: what its inputs should have been made with, and the files of code that its fingerprints cover.
+_asked: dict[str, dict[str, Any]] = {}
+_covered: set[Path] = set()
 
 
 class UserError(Exception):
@@ -41,7 +45,7 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
         force=True,
     )
     try:
-        _check_code(main, job)
+        _covered.update(_check_code(main, job))
         _asked.update(getattr(getattr(job, "params", None), "asked", {}))
         main(job)
     except KeyboardInterrupt:
@@ -55,6 +59,21 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
         logger.error(message)
         print(f"\nError: {message}" + (f"\n(log: {log})" if log else ""), file=sys.stderr)
         raise SystemExit(1) from None
+    finally:
+        _covered.clear()
+
+
+def import_by_name(name: str) -> ModuleType:
+    """Import a module, such as ``oversmoothing.decodings.top_p``, which no `import` of the script's code names.
+
+    The fingerprint of a script does not follow such an import, so that other modules of the kind redo nothing. The
+    rule's ``params.by_name`` holds the fingerprints of those that it uses (see `tracking.planned.fingerprints`). In a
+    job that would import another, a `RuntimeError` is raised, because its changes would be missed.
+    """
+    file = SCRIPTS.joinpath(*name.split(".")).with_suffix(".py")
+    if _covered and file not in _covered:
+        raise RuntimeError(f"{name} is imported by name, but params.by_name of the rule does not hold its fingerprint")
+    return import_module(name)
 
 
 def explain(error: Exception) -> str | None:
@@ -90,12 +109,15 @@ def _difference(made: Any, asked: Any, where: str) -> str | None:
     return None if part or made == asked else f"{where.lstrip('.')} {json.dumps(made)} and not {json.dumps(asked)}"
 
 
-def _check_code(main: Callable[[Any], None], job: Any) -> None:
-    """Refuse to run code that differs from the plan's, under which its results would be recorded."""
-    planned = getattr(getattr(job, "params", None), "code", None)
+def _check_code(main: Callable[[Any], None], job: Any) -> set[Path]:
+    """Return the files of code that the job was planned with; refuse to run other code, which would not be recorded."""
+    params = getattr(job, "params", None)
+    planned = getattr(params, "code", None)
     if planned is None:
-        return
-    script = Path(main.__globals__["__file__"]).name
-    if fingerprint(script) != planned:
-        newest = max(closure(script), key=lambda path: path.stat().st_mtime_ns)
-        raise UserError(f"the code of {script} changed while the run was under way (the latest: {newest}); run again")
+        return set()
+    codes = {Path(main.__globals__["__file__"]).name: planned, **getattr(params, "by_name", {})}
+    for file, code in codes.items():
+        if fingerprint(file) != code:
+            newest = max(closure(file), key=lambda path: path.stat().st_mtime_ns)
+            raise UserError(f"the code of {file} changed while the run was under way (the latest: {newest}); run again")
+    return {path for file in codes for path in closure(file)}

@@ -17,7 +17,8 @@ import array_api_compat as api
 
 from oversmoothing.candidates import LARGE
 from oversmoothing.catalogue.metrics import METRICS, OF_DISTRIBUTIONS, TAU
-from oversmoothing.decoding import Array, Decoder, nucleus
+from oversmoothing.nucleus import nucleus
+from oversmoothing.probabilities import Array, Decoder, softmax
 
 __all__ = [
     "entropy",
@@ -166,24 +167,6 @@ def score(
             for j, formula in enumerate(formulas):
                 out[i, j, chunk] = formula(pair)
     return out
-
-
-def softmax(logits: Array) -> Array:
-    """Convert logits (n, v) to distributions (n, v) of the same dtype; -inf gives 0.
-
-    Raises
-    ------
-    ValueError
-        If a row contains NaN or +inf, or only -inf.
-    """
-    xp = api.array_namespace(logits)
-    largest = xp.max(logits, axis=1, keepdims=True)
-    if not xp.all(xp.isfinite(largest)):
-        row = int(xp.argmax(xp.astype(~xp.isfinite(largest[:, 0]), xp.int64)))
-        raise ValueError(f"logits: row {row} contains NaN, +inf or only -inf")
-    powers = xp.exp(logits - largest)
-    powers /= xp.sum(powers, axis=1, keepdims=True)
-    return powers
 
 
 class _Truth:

@@ -16,8 +16,8 @@ from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logits_column
-from oversmoothing.metrics import softmax
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal
+from oversmoothing.probabilities import softmax
 from oversmoothing.published import listed
 from oversmoothing.samples.page import OPEN_BOX, label, last_word, visible
 from oversmoothing.store.parquet import read_table

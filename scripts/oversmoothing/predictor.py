@@ -1,16 +1,12 @@
 """Interface of a model that is run over windows and sampled from, and loading of a job's model."""
 
-from importlib import import_module
 from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from oversmoothing.device import Compute
-from oversmoothing.fingerprint import fingerprint
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import import_by_name
 from oversmoothing.weights import load_model
-
-ADAPTERS = "oversmoothing/truths/load.py"  # with its imports, the code that adapts models from the hub
 
 
 class Shape(Protocol):
@@ -73,19 +69,15 @@ def has_special_ids(model: Predictor) -> bool:
 def load_predictor(job: Any, compute: Compute) -> Predictor:
     """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
-    The adapters of truths are imported by name, which the fingerprint of a script does not follow. A change to one of
-    them, or to the version of transformers, therefore recomputes the truths but not every model. The rules of truths
-    have the adapters' fingerprint as the parameter ``params.adapters``, which is required for loading a truth. In a
-    study of tokens, they also have ``input.vocabulary``.
+    The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
+    recomputes the truths but not every model. In a study of tokens, a truth's rule also has ``input.vocabulary``.
     """
     if hasattr(job.input, "weights"):
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))
-    if job.params.adapters != fingerprint(ADAPTERS):
-        raise UserError(f"the code of {ADAPTERS} changed while the run was under way; run again")
-    truths = import_module("oversmoothing.truths.load")
+    truths = import_by_name("oversmoothing.truths.load")
     vocabulary = None
     if hasattr(job.input, "vocabulary"):
-        vocabulary = import_module("oversmoothing.tokens.vocabulary").read_vocabulary(job.input.vocabulary)
+        vocabulary = import_by_name("oversmoothing.tokens.vocabulary").read_vocabulary(job.input.vocabulary)
     model: Predictor = truths.load_truth(
         job.input.manifest, job.wildcards.model, job.params.settings, *compute, vocabulary=vocabulary
     )

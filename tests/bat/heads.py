@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from oversmoothing.metrics import softmax
+from oversmoothing.probabilities import softmax
 
 KINDS = ("gauss", "zipf", "low rank", "repeated", "ppmi")
 

@@ -18,7 +18,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.bat.tbat import choose_basis, read_states, tbat
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import hidden_schema, logits_schema, window_keys
-from oversmoothing.metrics import softmax
+from oversmoothing.probabilities import softmax
 from oversmoothing.store.parquet import open_writer, vector_array
 
 DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]

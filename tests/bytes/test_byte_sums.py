@@ -14,7 +14,7 @@ import bytes as script
 from oversmoothing.bytes.sums import MEASURES, nsmd_by_window, sums_by_byte, window_sums
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.claims.bytes import by_frequency, of_bytes, share_higher, sum_by_byte
-from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 
 WINDOWS, SCORED = 12, 30

@@ -11,7 +11,7 @@ import scipy.stats
 import yaml
 
 from oversmoothing.claims.table import MARGINS
-from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 from schemas.config import read_schema
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from oversmoothing import decoding
-from oversmoothing.catalogue.decoders import Decoder, Parameter
+from oversmoothing.catalogue.decoders import Method, Parameter, methods
 from oversmoothing.commands import main, prompt
-from oversmoothing.decoding import top_k
+from oversmoothing.decodings.top_k import top_k
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.weights import load_model, save_model
@@ -86,10 +85,10 @@ def test_a_decodings_value_is_used(models):
 
 def test_a_value_is_that_of_the_first_parameter(models, monkeypatch):
     kept = []
-    monkeypatch.setitem(
-        prompt.DECODERS, "top-k", Decoder((Parameter("k", 5, low=1, whole=True), Parameter("more", 2.0)))
-    )
-    monkeypatch.setattr(decoding, "top_k", lambda p, k, more: kept.append((k, more)) or p)
+    parameters = Parameter("k", 5, low=1, whole=True), Parameter("more", 2.0)
+    two = Method(lambda p, k, more: kept.append((k, more)) or p, parameters)
+    monkeypatch.setitem(methods(), "top-k", two)
+    monkeypatch.setattr("oversmoothing.decodings.top_k.METHOD", two)
     prompt.choose_decoding("top-k=3")("", load_model(models.replace("*", "bn4-s1")))(np.ones((1, 256)))
     assert kept == [(3, 2.0)]
 
@@ -111,7 +110,7 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--html", "no/such/page.html"], "not a file in an existing folder"),
         (["Of", "--decoding", "temperature=1e-50"], "1e-50"),
         (["Of", "--decoding", "topk"], "did you mean top-k"),
-        (["Of", "--decoding", "zzzz"], "use pure, greedy"),
+        (["Of", "--decoding", "zzzz"], "use eta, greedy, min-p, pure"),
         (["Of", "--decoding", "top-k=x"], "'x' is not a number"),
         (["Of", "--decoding", "top-k=0"], "k = 0"),
         (["Of", "--decoding", "top-p=1.5"], "p = 1.5"),

@@ -16,7 +16,7 @@ from oversmoothing.imposed_rank.table import SHARE, imposed_rank_page, imposed_r
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import predictions
 from oversmoothing.page_formats import markdown
-from oversmoothing.scores import SCORES, ScoreRows
+from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.store.parquet import open_writer, vector_array
 

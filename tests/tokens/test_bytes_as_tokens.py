@@ -22,12 +22,10 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.bat.tbat import read_states
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
-from oversmoothing.fingerprint import fingerprint
 from oversmoothing.hub import MODEL_FILES, take_stock
 from oversmoothing.logit_files import head_file, logit_groups, logits_column, save_head, states_batch, states_schema
 from oversmoothing.logits import WindowStates, logits_schema
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.predictor import ADAPTERS
 from oversmoothing.spectra import read_head
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
@@ -260,7 +258,7 @@ def from_hub(texts):
         inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
         inputs |= {} if path == "bytes" else {"vocabulary": texts / "vocabulary.parquet"}
         outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
-        params = {"settings": {**settings(path), **layout, "bos": 256}, "adapters": fingerprint(ADAPTERS)}
+        params = {"settings": {**settings(path), **layout, "bos": 256}}
         logits_script.main(job(inputs, outputs, "hub", **params))
     return texts
 

@@ -55,9 +55,8 @@ def follow(folder, built):
     (metric,) = blocks("A metric")
     add("A metric", f"{CATALOGUE}/metrics.py", textwrap.indent(metric, "    "), before='    "tbat": Metric(')
 
-    entry, function = blocks("A decoding method")
-    add("A decoding method", f"{CATALOGUE}/decoders.py", textwrap.indent(entry, "    "), before='    "bat": Decoder(')
-    add("A decoding method", "scripts/oversmoothing/decoding.py", f"{function}\n\n", before="def nucleus(")
+    (method,) = blocks("A decoding method")
+    add("A decoding method", "scripts/oversmoothing/decodings/top_a.py", method)
 
     (rule,) = blocks("A table")
     add("A table", "workflow/rules/tables.smk", f"\n\n{rule}")

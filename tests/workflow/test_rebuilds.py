@@ -5,8 +5,8 @@ import shutil
 import time
 
 import pytest
-from recipes import MINE
-from study import TINY
+from recipes import MINE, blocks
+from study import TINY, copy_built
 
 TABLE = "oversmoothing_table"
 TAU = ("metrics:\n", "metrics:\n  tau: 0.8\n")  # a change of the tiny config
@@ -110,13 +110,18 @@ def test_other_approximations_touch_no_score(study, tmp_path):
     assert study.planned(config=str(config)) == {}
 
 
+SCORED = {"score": 2, TABLE: 1}
+BRIER = '    "new": Metric("New", "probability", "lower", formula=lambda pair: pair.dot(pair.p, pair.p)),\n'
 RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, TABLE: 1}
 
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
-        ("scripts/oversmoothing/metrics.py", "/ -math.log(2)", "/ -math.log(3)", {"score": 2, "tbat": 2, TABLE: 1}),
+        ("scripts/oversmoothing/metrics.py", "/ -math.log(2)", "/ -math.log(3)", SCORED),
+        ("scripts/oversmoothing/catalogue/metrics.py", '    "tbat": Metric(', f'{BRIER}    "tbat": Metric(', SCORED),
+        ("scripts/oversmoothing/decodings/top_p.py", "mass == 1", "mass >= 1", {"tbat": 2, **SCORED}),
+        ("scripts/oversmoothing/decodings/eta.py", "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)", {}),
         ("scripts/oversmoothing/model.py", "std=std * scale", "std=1.5 * std * scale", RETRAINED),
         ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
         ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
@@ -131,6 +136,39 @@ def test_a_changed_module_redoes_what_imports_it_and_no_more(study, path, old, n
         assert study.planned() == expected
     finally:
         back()
+
+
+def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
+    module = study.folder / "scripts/oversmoothing/decodings/top_a.py"
+    (code,) = blocks("A decoding method")
+    module.write_text(code)
+    used = tmp_path / "used.yaml"
+    used.write_text((study.folder / TINY).read_text() + "decodings: [{name: pure}, {name: top-a, a: 0.2}]\n")
+    try:
+        assert study.planned() == {}
+        assert study.planned(config=str(used)) == {"tbat": 2, **SCORED}
+    finally:
+        module.unlink()
+
+
+CHANGED_BY_A_METRIC = {
+    *("score", "showcase_score", "dynamics", "costs", "bytes", "story"),
+    *("byte_oversmoothing_figure", "argmax_frequency_figure", "metric_cost_figure", "imposed_rank_figure"),
+    *("along_training_figure", "oversmoothing_against_loss_figure", "layers_along_training_figure"),
+}
+
+
+def test_in_a_whole_project_a_metric_redoes_what_is_scored_and_shown_and_a_decoding_nothing(everything, tmp_path):
+    """Nothing is trained, run over the windows, sampled or judged, and TBAT stays as it is."""
+    copy = copy_built(everything.folder, tmp_path / "copy")
+    assert copy.planned("all", config=(TINY, MINE)) == {}
+    decodings = copy.folder / "scripts/oversmoothing/decodings"
+    shutil.copy(decodings / "top_a.py", decodings / "top_b.py")
+    assert copy.planned("all", config=(TINY, MINE)) == {}
+    copy.edit("scripts/oversmoothing/catalogue/metrics.py", '    "tbat": Metric(', f'{BRIER}    "tbat": Metric(')
+    planned = set(copy.planned("all", config=(TINY, MINE)))
+    assert {"score", "dynamics", "costs", TABLE} <= planned
+    assert {rule for rule in planned if not rule.endswith(("_table", "_figure"))} == {1}
 
 
 def test_changed_text_rebuilds_the_corpus_and_all_that_follows(study):

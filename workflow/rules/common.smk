@@ -2,6 +2,7 @@
 
 In `params`, whatever affects a result is a plain value, which Snakemake compares between runs. Whatever affects only
 where it is computed (device, folder of checkpoints) is a function of `output`, which Snakemake does not compare.
+What a job imports by name (decodings, adapters of truths) is in `by_name`; a job that would import more ends.
 No output is marked `update()`: after a failed job Snakemake would restore the old file but treat it as the new one.
 
 `tracking/complete.py` adds what is the same in all chapters: the fingerprint of the code, the environment, the log, and
@@ -20,6 +21,7 @@ from checks.config import check, check_device
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
+from oversmoothing.catalogue.decoders import files
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.models import SCORED, names, rows
@@ -28,7 +30,7 @@ from snakemake.logging import logger
 from tracking.checksums import compute_once
 from tracking.complete import complete
 from tracking.contents import contents
-from tracking.planned import begin, fingerprint, import_first
+from tracking.planned import begin, fingerprint, fingerprints, import_first
 
 import_first(SCRIPTS)
 check_keys(workflow.configfiles)
@@ -88,12 +90,14 @@ TRUTHS = names(MODELS, "truth")
 COMPARED_WITH_LAW = plan.saturation.rows(config, MODELS)
 TBAT = config["metrics"]["tbat"]
 DECODED = [entry["name"] for entry in config["decodings"]]
+PURE = {"name": "pure"}
 EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
 JUDGED = plan.samples.judged_decodings(config)
 
 GPUS = plan.resources.gpus(config)
 ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
 DEVICE = lambda wildcards, output: config["device"]
+ADAPTERS = "oversmoothing/truths/load.py"  # of models from the hub, with its imports
 STATES = plan.tokens.states(config)
 
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
@@ -108,6 +112,11 @@ def scores(metrics, models):
     """Files of the scores of models."""
     path = f"{RESULTS}/scores/{{metric}}/{{model}}.parquet"
     return expand(path, metric=metrics, model=models)
+
+
+def decoding_code(decodings, *more):
+    """Parameter `by_name` of a rule that decodes: the code of these decodings, and of further files."""
+    return fingerprints(*files(decodings), *more)
 
 
 def beside(logits):

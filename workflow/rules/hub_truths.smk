@@ -26,7 +26,7 @@ rule hub_logits:
             **plan.tokens.inference(config) | MODELS[wildcards.model].hub
         ),
         device=DEVICE,
-        adapters=fingerprint("oversmoothing/truths/load.py"),
+        by_name=fingerprints(ADAPTERS),
     script:
         "../../scripts/logits.py"
 
@@ -49,7 +49,7 @@ rule hub_sample:
             config, config["decodings"], MODELS[wildcards.model]
         ),
         device=DEVICE,
-        adapters=fingerprint("oversmoothing/truths/load.py"),
+        by_name=decoding_code(config["decodings"], ADAPTERS),
     script:
         "../../scripts/sample.py"
 
@@ -65,7 +65,7 @@ use rule hub_sample as hub_sample_extra with:
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
         device=DEVICE,
-        adapters=fingerprint("oversmoothing/truths/load.py"),
+        by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]], ADAPTERS),
 
 
 use rule hub_sample as hub_sample_svd with:
@@ -81,8 +81,8 @@ use rule hub_sample as hub_sample_svd with:
         model=one_of(TRUNCATED_FROM_HUB),
     params:
         settings=lambda wildcards: plan.samples.sampling_settings(
-            config, [{"name": "pure"}], MODELS[MODELS[wildcards.model].source]
+            config, [PURE], MODELS[MODELS[wildcards.model].source]
         ),
         rank=lambda wildcards: MODELS[wildcards.model].rank,
         device=DEVICE,
-        adapters=fingerprint("oversmoothing/truths/load.py"),
+        by_name=decoding_code([PURE], ADAPTERS),

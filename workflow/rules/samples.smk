@@ -29,6 +29,7 @@ rule sample:
         ),
     params:
         settings=plan.samples.sampling_settings(config, config["decodings"]),
+        by_name=decoding_code(config["decodings"]),
         rank=None,
         device=DEVICE,
     script:
@@ -47,6 +48,7 @@ use rule sample as sample_extra with:
         settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]]
         ),
+        by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]]),
         rank=None,
         device=DEVICE,
 
@@ -61,7 +63,8 @@ use rule sample as sample_svd with:
     wildcard_constraints:
         model=one_of(TRUNCATED if not TRUNCATED_FROM_HUB else []),
     params:
-        settings=plan.samples.sampling_settings(config, [{"name": "pure"}]),
+        settings=plan.samples.sampling_settings(config, [PURE]),
+        by_name=decoding_code([PURE]),
         rank=lambda wildcards: MODELS[wildcards.model].rank,
         device=DEVICE,
 

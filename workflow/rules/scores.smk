@@ -20,13 +20,9 @@ rule score:
         **({} if OVER_BYTES else ON_GPU),
         **per_attempt(mem_mb=2000, runtime=60),
     params:
-        **(
-            {}
-            if OVER_BYTES
-            else {
-                "device": DEVICE,
-                "device_code": fingerprint("oversmoothing/on_gpu.py"),
-            }
+        **({} if OVER_BYTES else {"device": DEVICE}),
+        by_name=decoding_code(
+            config["decodings"], *([] if OVER_BYTES else ["oversmoothing/on_gpu.py"])
         ),
         settings=settings(
             tau=config["metrics"]["tau"],
@@ -57,6 +53,7 @@ rule tbat:
             per_window=TBAT["per_window"],
             decodings=config["decodings"],
         ),
+        by_name=decoding_code(config["decodings"]),
     script:
         "../../scripts/tbat.py"
 

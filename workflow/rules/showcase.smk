@@ -69,7 +69,7 @@ use rule hub_logits as showcase_hub_logits with:
             | {"batch": 1}
         ),
         device=DEVICE,
-        adapters=fingerprint("oversmoothing/truths/load.py"),
+        by_name=fingerprints(ADAPTERS),
 
 
 use rule svd_logits as showcase_svd_logits with:

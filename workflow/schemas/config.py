@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.catalogue.decoders import DECODERS, MAPS, Parameter
+from oversmoothing.catalogue.decoders import Parameter, maps, methods
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.sources import SOURCES
 
@@ -18,8 +18,8 @@ def read_schema() -> dict[str, Any]:
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
-    _declare(sections["decodings"], MAPS)
-    _declare(sections["samples"]["properties"]["decodings"], [name for name in DECODERS if name != "pure"])
+    _declare(sections["decodings"], maps())
+    _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
     margins = sections["claims"]["properties"]["run_to_run"]
     known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
     known |= margins["properties"]
@@ -32,7 +32,7 @@ def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
     keys = entries["items"]["properties"]
     keys["name"]["enum"] = list(names)
     for name in names:
-        for parameter in DECODERS[name].parameters:
+        for parameter in methods()[name].parameters:
             keys[parameter.key] = {"description": f"Of `{name}`."} | keys.get(parameter.key, {}) | _bounds(parameter)
 
 

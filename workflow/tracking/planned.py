@@ -56,5 +56,10 @@ def fingerprint(script: str) -> str:
     return record[script]
 
 
+def fingerprints(*files: str) -> dict[str, str]:
+    """Return the fingerprint of each file, by its path: for ``params.by_name``, the code that a job imports by name."""
+    return {file: fingerprint(file) for file in files}
+
+
 def _record() -> dict[str, str]:
     return json.loads(os.environ.get(VARIABLE, "{}"))

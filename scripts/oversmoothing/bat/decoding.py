@@ -5,8 +5,8 @@ import numpy as np
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import DELTA, reject_set
-from oversmoothing.decoding import Array, Decoder, pure
-from oversmoothing.truncation import renormalised
+from oversmoothing.decodings.pure import pure
+from oversmoothing.probabilities import Array, Decoder, renormalised
 
 MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof, which saves time
 

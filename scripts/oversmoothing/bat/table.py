@@ -1,8 +1,13 @@
 """Error of the published shortcut: TBAT by the rank of the head approximation given to BAT."""
 
+from pathlib import Path
+
 import pandas as pd
 
+from oversmoothing.bat.tbat import APPROXIMATED
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.statistics import Summary, WindowSums, summarise
+from oversmoothing.store.parquet import read_groups
 
 
 def approximation_page(table: pd.DataFrame, title: str) -> Page:
@@ -25,3 +30,20 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
         "mass of tokens that BAT itself proves to be in the truth's support",
     ]
     return Page(title, [Section("", rows)], legend, IN_BRACKETS)
+
+
+def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
+    """Summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
+    sums: dict[int, tuple[WindowSums, WindowSums]] = {}
+    for group in read_groups(path, APPROXIMATED.names):
+        windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
+        found = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
+        exact = list(found.values())[-1]
+        for rank, own in found.items():
+            total, excess = sums.setdefault(rank, (WindowSums(), WindowSums()))
+            total.add(windows[ranks == rank], own)
+            excess.add(windows[ranks == rank], own - exact)
+    return {
+        rank: (summarise(total, resamples, seed), summarise(excess, resamples, seed))
+        for rank, (total, excess) in sums.items()
+    }

@@ -10,11 +10,10 @@ import pyarrow as pa
 from oversmoothing.bat.basis import Basis, prepare, prepare_tangent
 from oversmoothing.bat.reject import LARGEST_DENSE, reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.metrics import softmax
-from oversmoothing.scores import KEYS, SCORES
+from oversmoothing.logit_files import NAMES, logit_groups
+from oversmoothing.probabilities import softmax
+from oversmoothing.score_files import SCORES
 from oversmoothing.spectra import read_gain, read_head, truncate
-from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups, vectors
 
 TBAT_SCORES = pa.schema(
@@ -112,12 +111,12 @@ def tbat(
 
 def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
     """Yield a model's windows: number, distributions float64 (n, v) and, if `hidden` is given, ``post`` (n, r)."""
-    states = read_groups(hidden, [*KEYS, "post"]) if hidden else None
-    for group, own in logit_groups(logits, KEYS):
+    states = read_groups(hidden, [*NAMES, "post"]) if hidden else None
+    for group, own in logit_groups(logits, NAMES):
         post = None
         if states is not None:
             state = next(states, None)
-            if state is None or any(not state[key].equals(group[key]) for key in KEYS):
+            if state is None or any(not state[key].equals(group[key]) for key in NAMES):
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
         yield group["window"][0].as_py(), softmax(own.astype(np.float64)), post
@@ -139,20 +138,3 @@ def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Ba
     head = read_head(weights)
     lower = [rank for rank in ranks if rank < min(head.shape)]
     return {**{rank: prepare(truncate(head, rank)) for rank in lower}, head.shape[1]: prepare(head)}
-
-
-def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
-    """Summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
-    sums: dict[int, tuple[WindowSums, WindowSums]] = {}
-    for group in read_groups(path, APPROXIMATED.names):
-        windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
-        found = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
-        exact = list(found.values())[-1]
-        for rank, own in found.items():
-            total, excess = sums.setdefault(rank, (WindowSums(), WindowSums()))
-            total.add(windows[ranks == rank], own)
-            excess.add(windows[ranks == rank], own - exact)
-    return {
-        rank: (summarise(total, resamples, seed), summarise(excess, resamples, seed))
-        for rank, (total, excess) in sums.items()
-    }

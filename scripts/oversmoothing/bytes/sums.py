@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
-from oversmoothing.scores import NAME
+from oversmoothing.score_files import NAME
 from oversmoothing.store.parquet import read_groups
 
 SUMS = pa.schema(

@@ -1,19 +1,24 @@
-"""The decoding methods, each declared once.
+"""The decoding methods, each declared once, in a module of `oversmoothing.decodings` that bears its name.
 
-The plan, the schema, the config's checks, sampling, scoring and the command line read this module. To add a decoding
-method, add an entry to `DECODERS` and a function of the same name to `oversmoothing.decoding`. It is apart from
-`catalogue.metrics`, which sampling does not import, so that a new metric samples nothing anew.
+The plan, the schema, the config's checks, sampling, scoring and the command line find them here. Jobs import only the
+methods that they use, by name, and their rules list these in `params.by_name` (see `files`): a new method, or an
+edit of one that is not used, redoes nothing.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, import_by_name
 
 DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
 LARGEST_DELTA = 20
+FOLDER = Path(__file__).parent.parent / "decodings"
 
 
 @dataclass(frozen=True)
@@ -57,36 +62,56 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Decoder:
+class Method:
     """A decoding method.
 
     Attributes
     ----------
+    function : callable or None
+        From distributions (n, v) and the values of the parameters to distributions. None for a method that only draws
+        samples, which is in a module of that name in `oversmoothing.samples` and cannot be scored.
     parameters : tuple of Parameter
-    maps : bool
-        Whether it maps distributions to distributions and can therefore be scored; the others only draw samples.
     """
 
+    function: Callable[..., Any] | None
     parameters: tuple[Parameter, ...] = ()
-    maps: bool = True
 
 
-DECODERS: dict[str, Decoder] = {
-    "pure": Decoder(),
-    "greedy": Decoder(),
-    "top-k": Decoder((Parameter("k", 5, low=1, high=256, whole=True),)),
-    "top-p": Decoder((Parameter("p", 0.9, high=1, above=True),)),
-    # Beyond these bounds float32 loses precision.
-    "temperature": Decoder((Parameter("temperature", 0.8, low=0.01, high=100),)),
-    "min-p": Decoder((Parameter("min_p", 0.05, high=1, above=True),)),
-    "typical": Decoder((Parameter("mass", 0.95, high=1, above=True),)),
-    "eta": Decoder((Parameter("epsilon", 0.0009, high=1, above=True),)),
-    "bat": Decoder((Parameter("delta", DELTA, high=LARGEST_DELTA),), maps=False),
-    "mirostat": Decoder((Parameter("tau", 3.0, above=True), Parameter("rate", 0.1, above=True)), maps=False),
-    "beam": Decoder((Parameter("width", 5, low=1, whole=True),), maps=False),
-}
+def names() -> list[str]:
+    """Return the names of the decoding methods, in alphabetical order; none of them is imported."""
+    return sorted(module.name.replace("_", "-") for module in iter_modules([str(FOLDER)]))
 
-MAPS = tuple(name for name, decoder in DECODERS.items() if decoder.maps)
+
+@cache
+def methods() -> dict[str, Method]:
+    """Return all decoding methods by name, for the plan and the command line; a job imports only those it uses."""
+    return {name: import_module(_module("decodings", name)).METHOD for name in names()}
+
+
+def maps() -> list[str]:
+    """Return the names of the methods that map distributions to distributions and can therefore be scored."""
+    return [name for name, method in methods().items() if method.function]
+
+
+def method(name: str) -> Method:
+    """Return a decoding method by its name, one of `names`."""
+    found: Method = import_by_name(_module("decodings", name)).METHOD
+    return found
+
+
+def sampler_module(name: str) -> Any:
+    """Return the module of a method that only draws samples."""
+    return import_by_name(_module("samples", name))
+
+
+def files(entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the files of the decodings in a config's list, for `params.by_name` of the rules that use them."""
+    found = set()
+    for name in {entry["name"] for entry in entries}:
+        found.add(_module("decodings", name))
+        if methods()[name].function is None:
+            found.add(_module("samples", name))
+    return [f"{name.replace('.', '/')}.py" for name in sorted(found)]
 
 
 def parameters(entry: Mapping[str, Any]) -> list[Any]:
@@ -95,9 +120,9 @@ def parameters(entry: Mapping[str, Any]) -> list[Any]:
     A `UserError` is raised if the name or a key is unknown, a key is missing, or a value is out of bounds.
     """
     name = entry.get("name")
-    if not isinstance(name, str) or name not in DECODERS:
-        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(DECODERS)}")
-    wanted = DECODERS[name].parameters
+    if not isinstance(name, str) or name not in names():
+        raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(names())}")
+    wanted = method(name).parameters
     if set(entry) != {"name", *(parameter.key for parameter in wanted)}:
         have = ", ".join(sorted(set(entry) - {"name"})) or "none"
         raise UserError(f"decoding {name}: takes {', '.join(p.key for p in wanted) or 'no setting'}, not {have}")
@@ -105,3 +130,7 @@ def parameters(entry: Mapping[str, Any]) -> list[Any]:
         if not parameter.allows(entry[parameter.key]):
             raise UserError(f"decoding {name}: {parameter.key} = {entry[parameter.key]!r} is not {parameter.bounds}")
     return [entry[parameter.key] for parameter in wanted]
+
+
+def _module(package: str, name: str) -> str:
+    return f"oversmoothing.{package}.{name.replace('-', '_')}"

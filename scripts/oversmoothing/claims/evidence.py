@@ -20,7 +20,7 @@ from oversmoothing.claims.members import Member, members
 from oversmoothing.layout import read_csv
 from oversmoothing.losses import Predictions, predictions
 from oversmoothing.quality.measures import MEASURES
-from oversmoothing.scores import sum_scores
+from oversmoothing.score_sums import sum_scores
 from oversmoothing.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training.history import lowest_loss

@@ -21,7 +21,7 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.byte_names import byte_name
-from oversmoothing.catalogue.decoders import DECODERS, MAPS, parameters
+from oversmoothing.catalogue.decoders import maps, methods, parameters
 from oversmoothing.decoding import Decoder, decoder
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
@@ -32,7 +32,7 @@ from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 
 MODELS = "results/models/*/weights.safetensors"
-DECODINGS = [*MAPS, "bat"]  # those that decode each byte alone; bat needs the model's head
+DECODINGS = [*maps(), "bat"]  # those that decode each byte alone; bat needs the model's head
 BARS = 10  # most probable bytes shown
 BYTES = 200  # of a sample, or as many as the smallest block leaves room for
 COLUMN, GAP = 24, 3  # characters; three models fit into a terminal of 80
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
     known = ", ".join(
-        "=".join([name, *(f"{parameter.default:.3g}" for parameter in DECODERS[name].parameters[:1])])
+        "=".join([name, *(f"{parameter.default:.3g}" for parameter in methods()[name].parameters[:1])])
         for name in DECODINGS
     )
     found = argparse.ArgumentParser(
@@ -156,12 +156,12 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             f"--decoding: unknown name {name!r}; "
             + (f"did you mean {near[0]}?" if near else f"use {', '.join(DECODINGS)}")
         )
-    settings: dict[str, Any] = {"name": name, **{p.key: p.default for p in DECODERS[name].parameters}}
+    settings: dict[str, Any] = {"name": name, **{p.key: p.default for p in methods()[name].parameters}}
     if equals and len(settings) == 1:
         raise UserError(f"--decoding {name} takes no value")
     if equals:
         try:
-            settings[DECODERS[name].parameters[0].key] = json.loads(number)
+            settings[methods()[name].parameters[0].key] = json.loads(number)
         except json.JSONDecodeError:
             raise UserError(f"--decoding {name}: {number!r} is not a number") from None
     values = parameters(settings)  # refuses a bad value before a model is loaded

@@ -19,10 +19,11 @@ from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.costs.timed import REPEATS, TIMED
-from oversmoothing.decoding import pure
+from oversmoothing.decodings.pure import pure
 from oversmoothing.jobs import UserError
-from oversmoothing.metrics import score, softmax
+from oversmoothing.metrics import score
 from oversmoothing.positions import KEYS, read_rows
+from oversmoothing.probabilities import softmax
 
 COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.float64()) for metric in TIMED)])
 

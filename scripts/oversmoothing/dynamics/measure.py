@@ -17,8 +17,9 @@ from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.logit_gradient import BATCH, LogitGradient
 from oversmoothing.logits import KEYS, WindowStates, window_keys
-from oversmoothing.metrics import score, softmax
+from oversmoothing.metrics import score
 from oversmoothing.model import GPT
+from oversmoothing.probabilities import softmax
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training.loop import snapshot_steps

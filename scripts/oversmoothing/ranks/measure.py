@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
-from oversmoothing.metrics import softmax
 from oversmoothing.positions import KEYS, draw_rows, read_rows
+from oversmoothing.probabilities import softmax
 from oversmoothing.ranks.spectrum import count_above, effective_rank, singular_values
 from oversmoothing.spectra import behind_norm, read_gain, read_head
 

@@ -1,13 +1,26 @@
 """Beam search: the most probable continuation found by a search of limited width."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
 from oversmoothing.samples.cache import NOT_FINITE, remember
+from oversmoothing.samples.generate import Progress, Sampler
+
+
+def sampler(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
+    """Return the sampler for ``{name: beam, width: 5}``, which draws nothing; a `UserError` names an invalid value."""
+    (width,) = parameters(decoding)
+
+    def grow(model: Predictor, prompts: Tensor, draws: Tensor, precision: str, progress: Progress | None) -> Tensor:
+        return beam_search(model, prompts, len(draws), width, precision, progress)[0]
+
+    return Sampler(grow, texts=width)
 
 
 @torch.inference_mode()

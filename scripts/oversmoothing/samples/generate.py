@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,15 +10,14 @@ import torch
 from torch import Tensor
 
 from oversmoothing.byte_names import Decode
-from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.decoding import Decoder, decoder
+from oversmoothing.catalogue.decoders import method, names, sampler_module
+from oversmoothing.decoding import decoder
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
 from oversmoothing.predictor import Predictor
-from oversmoothing.samples.beam import beam_search
+from oversmoothing.probabilities import Decoder
 from oversmoothing.samples.cache import NOT_FINITE, remember
 from oversmoothing.samples.draws import choose, draws_for
-from oversmoothing.samples.mirostat import Mirostat
 
 SAMPLES = pa.schema(
     [
@@ -33,6 +32,23 @@ SAMPLES = pa.schema(
 Step = Callable[[Tensor, Tensor, Any], tuple[Tensor, Any]]
 Progress = Callable[[int], object]
 Tokens = bytes | np.ndarray | Sequence[int]
+
+
+class Sampler(NamedTuple):
+    """A way to continue prompts with a model.
+
+    Attributes
+    ----------
+    grow : callable
+        From a model, prompts (n, time), draws (length, n), the precision and a callable for progress to the new tokens
+        (n, length), as `sample` with a step.
+    texts : int
+        Number of texts that it reads for each prompt.
+    """
+
+    grow: Callable[[Predictor, Tensor, Tensor, str, Progress | None], Tensor]
+    texts: int = 1
+
 
 # On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at
 # two layers of width 288. Smaller batches are faster, until the weights are read for too few texts.
@@ -65,18 +81,14 @@ def generate(
     """
     _check(prompts, length, model.config.block)
     device = model.head.weight.device
-    (beams,) = parameters(decoding) if decoding.get("name") == "beam" else (None,)
-    step = stepper(decoding, model) if beams is None else None
-    for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // (beams or 1)):
+    sampler = sampler_of(decoding, model)
+    for start, end in _batches(prompts, lambda time: _at_a_time(model, batch, time + length) // sampler.texts):
         tokens = [np.array(list(prompt), np.int64) for prompt in prompts[start:end]]
         inputs = torch.from_numpy(np.stack(tokens)).to(device)
         # Around the whole loop rather than each step, so that weights are cast once.
         with autocast(device, precision):
-            if step is None:
-                grown, _ = beam_search(model, inputs, length, beams or 1, precision, progress)
-            else:
-                draws = draws_for(seed, windows[start:end], length, device)
-                grown = sample(model, inputs, draws, step, precision, progress)
+            draws = draws_for(seed, windows[start:end], length, device)
+            grown = sampler.grow(model, inputs, draws, precision, progress)
         texts = [[decode(row.tolist()) for row in rows] for rows in (tokens, grown.cpu().numpy())]
         yield pa.record_batch([pa.array(windows[start:end], pa.int32()), *texts], schema=SAMPLES)
 
@@ -111,13 +123,25 @@ def sample(
     return texts.T
 
 
-def stepper(decoding: Mapping[str, Any], model: Predictor) -> Step:
-    """Return the step of a decoding; a `UserError` if it is unknown or out of range, or BAT's head is not finite."""
-    if decoding.get("name") == "mirostat":
-        return Mirostat.from_settings(decoding)
-    if decoding.get("name") == "bat":
-        return drawn_from(_bat(decoding, model.head.weight.detach().cpu().numpy()))
-    return drawn_from(decoder(decoding, model.config.vocabulary))
+def sampler_of(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
+    """Return the sampler of a decoding; a `UserError` if it is unknown or out of range, or BAT's head is not finite.
+
+    A method that maps no distributions is a module of that name beside this one, with a function `sampler`.
+    """
+    name = decoding.get("name")
+    if name in names() and method(name).function is None:
+        found: Sampler = sampler_module(name).sampler(decoding, model)
+        return found
+    return with_step(drawn_from(decoder(decoding, model.config.vocabulary)))
+
+
+def with_step(step: Step) -> Sampler:
+    """Return the sampler that takes a step per token."""
+
+    def grow(model: Predictor, prompts: Tensor, draws: Tensor, precision: str, progress: Progress | None) -> Tensor:
+        return sample(model, prompts, draws, step, precision, progress)
+
+    return Sampler(grow)
 
 
 def drawn_from(decode: Decoder) -> Step:
@@ -157,13 +181,3 @@ def _at_a_time(model: Predictor, batch: int, length: int) -> int:
     if model.head.weight.device.type != "cpu":
         return batch
     return min(batch, max(FEWEST, CACHE_BYTES // (8 * model.config.layers * model.config.width * length)))
-
-
-def _bat(decoding: Mapping[str, Any], head: np.ndarray) -> Decoder:
-    """Return the decoding ``{name: bat, delta: 0.22}``, which needs the head."""
-    from oversmoothing.bat.decoding import bat_decoder  # imported here because it compiles, which takes a second
-
-    try:
-        return bat_decoder(head, *parameters(decoding))
-    except ValueError as error:
-        raise UserError(f"decoding bat: {error}") from error

@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.decoding import greedy
+from oversmoothing.decodings.greedy import greedy
+from oversmoothing.predictor import Predictor
 from oversmoothing.samples.draws import choose
+from oversmoothing.samples.generate import Sampler, with_step
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,6 @@ class Mirostat:
     tau: float
     rate: float
 
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> "Mirostat":
-        """Return the step for ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names an invalid key or value."""
-        tau, rate = parameters(settings)
-        return cls(float(tau), float(rate))
-
     def __call__(self, p: Tensor, u: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return one token for each text, and the next bounds mu.
 
@@ -53,3 +49,9 @@ class Mirostat:
         tokens = choose(p * keep, u)
         observed = surprise.gather(1, tokens[:, None])[:, 0]
         return tokens, bound - self.rate * (observed - self.tau)
+
+
+def sampler(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
+    """Return the sampler for ``{name: mirostat, tau: 3, rate: 0.1}``; a `UserError` names an invalid key or value."""
+    tau, rate = parameters(decoding)
+    return with_step(Mirostat(float(tau), float(rate)))
