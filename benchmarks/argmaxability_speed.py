@@ -1,8 +1,8 @@
 """Time to find the argmaxable classes: one linear program per class (HiGHS) against `oversmoothing.argmaxability`.
 
-Run from anywhere: ``python benchmarks/argmaxability_speed.py``. Both run on one thread, in one process, on the same
-heads: random ones of 256 rows, and those of trained models if results/models has any. Above 100 dimensions only every
-eighth class is solved by linear programming and the time is extrapolated; the table marks these rows.
+Run from anywhere: ``python benchmarks/argmaxability_speed.py [--rows 256] [--ranks 4 8]``. Both run on one thread, in
+one process, on the same heads: random ones, and those of trained models if results/models has any. Above 100 dimensions
+only every eighth class is solved by linear programming and the time is extrapolated; the table marks these rows.
 """
 
 import os
@@ -11,6 +11,7 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import argparse  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
@@ -32,16 +33,17 @@ SAMPLE = 8  # every eighth class above this many dimensions:
 LARGE = 100
 
 
-def main(v: int = 256) -> None:
+def main(v: int, ranks: list[int]) -> None:
     """Print one row per head."""
     print(f"{'head':24s} {'dim':>4s} {'unargmaxable':>12s} {'exact ms':>9s} {'LPs s':>8s} {'ratio':>7s}  sets")
-    for name, weights in heads(v):
+    for name, weights in heads(v, ranks):
         argmaxable(weights)  # compiles
         times = []
         for _ in range(REPEATS):
             seconds, exact = timed(lambda head=weights: argmaxable(head).argmaxable)
             times.append(seconds)
         ours = float(np.median(times))
+        v = len(weights)
         classes = np.arange(0, v, SAMPLE if weights.shape[1] > LARGE else 1)
         theirs, by_programs = timed(lambda head=weights, some=classes: linear_programs(head, some))
         theirs *= v / len(classes)
@@ -53,9 +55,9 @@ def main(v: int = 256) -> None:
         )
 
 
-def heads(v: int) -> Iterator[tuple[str, np.ndarray]]:
+def heads(v: int, ranks: list[int]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield random heads and those of trained models, the latter also restricted by their LayerNorm."""
-    for rank in RANKS:
+    for rank in ranks:
         yield "random", np.random.default_rng(rank).normal(size=(v, rank))
     for path in sorted((ROOT / "results/models").glob("bn*-s1337/weights.safetensors")):
         head = read_head(path).astype(np.float64)
@@ -88,4 +90,8 @@ def timed(function) -> tuple[float, np.ndarray]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=256, help="of the random heads")
+    parser.add_argument("--ranks", type=int, nargs="+", default=list(RANKS), help="of the random heads")
+    arguments = parser.parse_args()
+    main(arguments.rows, arguments.ranks)

@@ -1,9 +1,11 @@
 """Throughput of reading a Parquet shard: rows of `datasets` against Arrow's buffers.
 
-Run from anywhere: ``python benchmarks/corpus_speed.py [shard.parquet]``. Without a shard it makes one with FineWeb's
-columns. All methods run in one process, in alternation, after a check that they yield the same bytes.
+Run from anywhere: ``python benchmarks/corpus_speed.py [shard.parquet] [--documents 40000]``. Without a shard it makes
+one with FineWeb's columns. All methods run in one process, in alternation, after a check that they yield the same
+bytes.
 """
 
+import argparse
 import hashlib
 import sys
 import tempfile
@@ -27,11 +29,11 @@ DOCUMENTS = 40_000
 WORDS = 500  # per document on average: about 3,000 bytes, as in FineWeb
 
 
-def main(shard: str | None = None) -> None:
+def main(shard: str | None, documents: int) -> None:
     """Print the speed of each method, and the ratios within one run."""
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(shard) if shard else made_shard(Path(folder) / "shard.parquet")
+        path = Path(shard) if shard else made_shard(Path(folder) / "shard.parquet", documents)
         print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB, columns {', '.join(pq.read_schema(path).names)}")
         print(f"datasets {datasets.__version__}, pyarrow {pa.__version__}; processor seconds")
         sides: dict[str, Side] = {"datasets rows": rows, "datasets rows, text alone": text_rows, "ours": ours}
@@ -79,12 +81,12 @@ def digest(parts: Iterator[Any]) -> str:
     return found.hexdigest()
 
 
-def made_shard(path: Path) -> Path:
+def made_shard(path: Path, documents: int) -> Path:
     """Write a shard with FineWeb's columns, row groups of 1,000 and texts of random words."""
     draw = np.random.default_rng(0)
     letters = np.array(list("etaoinshrdlucmfw"))
     words = np.array(["".join(draw.choice(letters, draw.integers(2, 10))) for _ in range(20_000)])
-    texts = [" ".join(words[draw.zipf(1.3, draw.integers(50, 2 * WORDS)) % len(words)]) for _ in range(DOCUMENTS)]
+    texts = [" ".join(words[draw.zipf(1.3, draw.integers(50, 2 * WORDS)) % len(words)]) for _ in range(documents)]
     number = range(len(texts))
     table = pa.table(
         {
@@ -104,4 +106,8 @@ def made_shard(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shard", nargs="?")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, help="of the shard that is made")
+    arguments = parser.parse_args()
+    main(arguments.shard, arguments.documents)

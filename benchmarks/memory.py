@@ -5,6 +5,7 @@ and samples: windows of 200 bytes, 256 logits each. Every step runs in its own p
 memory of Python and its packages alone is the same at both sizes.
 """
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -15,27 +16,22 @@ from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 SCORED, PROMPT, V, RANK, WIDTH = 200, 56, 256, 4, 288
 LIMIT = 2000  # MB
-DECODINGS: list[dict[str, Any]] = [
-    {"name": "pure"},
-    {"name": "greedy"},
-    {"name": "top-k", "k": 5},
-    {"name": "top-p", "p": 0.9},
-    {"name": "temperature", "temperature": 0.8},
-]
+CONFIG = "config.json"  # the default, with all that it does not state
 METRICS = ("tto", "nsmd", "tv", "kl", "entropy_difference")
 MODEL: dict[str, Any] = {"model": "model", "rank": RANK, "seed": 1, "published_as": str(RANK), "differs": []}
 TRUTH = MODEL | {"model": "truth", "rank": None, "published_as": "NanoGPT 300M"}
-BOOTSTRAP: dict[str, Any] = {"resamples": 2000, "seed": 1337}
 
 
 class Files(dict):
     """Files of a job by name or by number, as Snakemake passes them to a script."""
 
     def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(name)
         return self[name]
 
     def __getitem__(self, key: Any) -> Any:
@@ -72,12 +68,17 @@ def write_inputs(folder: Path, count: int) -> None:
     """Write what the steps read: a model of rank 4, its logits and hidden states, a truth's logits, and samples."""
     import numpy as np
     import pyarrow as pa
+    import yaml
 
+    from checks.config import check
     from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
     from oversmoothing.model import GPT, GPTConfig
     from oversmoothing.store.parquet import open_writer, write_table
     from oversmoothing.weights import save_model
 
+    default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    check(default)
+    (folder / CONFIG).write_text(json.dumps(default), encoding="utf-8")
     draw = np.random.default_rng(0)
     config = GPTConfig(layers=1, heads=6, width=WIDTH, block=256, rank=RANK)
     tensors = GPT(config, 0).state_dict()
@@ -106,7 +107,7 @@ def write_inputs(folder: Path, count: int) -> None:
     columns = {"window": pa.array(range(count), pa.int32()), "prompt": prompts}
     write_table(folder / "windows.parquet", pa.table(columns | {"scored": texts}), {})
     samples = pa.table(columns | {"continuation": texts})
-    for decoding in DECODINGS:
+    for decoding in default["decodings"]:
         write_table(folder / f"samples/model/{decoding['name']}.parquet", samples, {})
 
 
@@ -115,8 +116,9 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
     logits, truth = f"{folder}/logits/model.parquet", f"{folder}/logits/truth.parquet"
     hidden, weights = f"{folder}/hidden/model.parquet", f"{folder}/models/model/weights.safetensors"
     windows, published = f"{folder}/windows.parquet", ROOT / "resources/published"
-    samples = [f"{folder}/samples/model/{entry['name']}.parquet" for entry in DECODINGS]
-    bat: dict[str, Any] = {"delta": 0.22314355131420976, "mass_tolerance": 1e-9}
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    bat, bootstrap, decodings = config["metrics"]["tbat"], config["statistics"], config["decodings"]
+    samples = [f"{folder}/samples/model/{entry['name']}.parquet" for entry in decodings]
     rows = {"models": [MODEL], "truths": [TRUTH]}
 
     def page(name: str, *kinds: str) -> dict[str, str]:
@@ -126,12 +128,12 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
         "score": (
             {"model": logits, "truths": [truth]},
             {metric: f"{folder}/scores/{metric}/model.parquet" for metric in METRICS},
-            {"settings": {"tau": 0.9, "decodings": DECODINGS, "truths": ["truth"]}},
+            {"settings": {"tau": 0.9, "decodings": decodings, "truths": ["truth"]}},
         ),
         "tbat": (
             {"weights": weights, "logits": logits},
             {"scores": f"{folder}/scores/tbat/model.parquet"},
-            {"settings": bat | {"condition": "full", "decodings": DECODINGS[:1]}},
+            {"settings": bat | {"decodings": decodings[:1]}},
         ),
         "tbat_approximation": (
             {"weights": weights, "logits": logits},
@@ -141,12 +143,12 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
         "head_logits": (
             {"hidden": hidden, "weights": weights},
             {"logits": f"{folder}/logits/svd.parquet"},
-            {"rank": 2},
+            {"rank": 2, "states": None},
         ),
-        "effective_rank": (
+        "ranks": (
             {"logits": logits, "hidden": hidden, "weights": weights},
             {"ranks": f"{folder}/ranks/model.parquet", "spectra": f"{folder}/spectra/model.parquet"},
-            {"settings": {"positions": 1024, "threshold": 0.01, "seed": 1337}},
+            {"settings": config["ranks"]},
         ),
         "score_table": (
             {
@@ -155,15 +157,15 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             },
             page("oversmoothing"),
             {
-                "settings": BOOTSTRAP
+                "settings": bootstrap
                 | rows
-                | {"title": "", "across": "decoding", "decodings": [entry["name"] for entry in DECODINGS]}
+                | {"title": "", "across": "decoding", "decodings": [entry["name"] for entry in decodings]}
             },
         ),
         "tbat_approximation_table": (
             {"scores": [f"{folder}/scores/tbat_approximation/model.parquet"]},
             page("tbat_approximation"),
-            {"settings": BOOTSTRAP | {"models": [MODEL]}},
+            {"settings": bootstrap | {"models": [MODEL]}},
         ),
         "losses_table": (
             {
@@ -172,22 +174,22 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
                 "published": published / "table_3_1.csv",
             },
             page("losses"),
-            {"settings": BOOTSTRAP | {"models": [MODEL, TRUTH]}},
+            {"settings": bootstrap | {"models": [MODEL, TRUTH]}},
         ),
-        "metric_cost": (
+        "costs": (
             {"logits": [logits], "truth": truth, "weights": [weights]},
             {"costs": f"{folder}/metric_cost.parquet"},
-            {"settings": bat | {"positions": 1, "seed": 1337, "tau": 0.9, "models": [MODEL["model"]]}},
+            {"settings": bat | config["costs"] | {"positions": 1, "tau": 0.9, "models": [MODEL["model"]]}},
         ),
-        "by_byte": (
+        "bytes": (
             {"logits": logits, "nsmd": f"{folder}/scores/nsmd/model.parquet"},
             {"bytes": f"{folder}/bytes/model.parquet"},
             {},
         ),
         "bytes_table": (
-            {"bytes": f"{folder}/bytes/model.parquet"},
+            {"sums": [f"{folder}/bytes/model.parquet"]},
             page("bytes"),
-            {"settings": BOOTSTRAP | {"models": [MODEL | {"kind": "family"}]}},
+            {"settings": bootstrap | {"models": [MODEL | {"kind": "family"}]}},
         ),
         "samples_table": (
             {"windows": windows, "samples": samples},

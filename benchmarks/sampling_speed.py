@@ -30,7 +30,7 @@ SPACING = 50
 ASKED = {"transformers": 4, "no cache": 10}
 
 
-def main(layers: int, width: int, threads: int, repeats: int, whole: bool) -> int:
+def main(layers: int, width: int, texts: int, new: int, threads: int, repeats: int, whole: bool) -> int:
     """Print the speeds; return the exit status."""
     torch.set_num_threads(threads)
     ours = GPT(GPTConfig(layers, HEADS, width, BLOCK), seed=1).eval()
@@ -40,28 +40,28 @@ def main(layers: int, width: int, threads: int, repeats: int, whole: bool) -> in
             tie_word_embeddings=False, bos_token_id=None, eos_token_id=None,
         )
     ).eval()  # fmt: skip
-    prompts = [np.random.default_rng(i).bytes(PROMPT) for i in range(TEXTS)]
+    prompts = [np.random.default_rng(i).bytes(PROMPT) for i in range(texts)]
     tokens = torch.from_numpy(np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts])).long()
     print(
-        f"{layers} layers of width {width}, {TEXTS} prompts of {PROMPT} bytes, {NEW} new bytes each, float32, "
+        f"{layers} layers of width {width}, {texts} prompts of {PROMPT} bytes, {new} new bytes each, float32, "
         f"{threads} thread{'s' * (threads > 1)}, PyTorch {torch.__version__}, transformers {transformers.__version__}"
     )
     cached(ours, prompts, 5)
     with_transformers(theirs, tokens, 5)
     seconds: dict[str, list[float]] = {"ours": [], "transformers": []}
     for turn in range(repeats):
-        seconds["ours"].append(timed(lambda: cached(ours, prompts, NEW)))
-        seconds["transformers"].append(timed(lambda: with_transformers(theirs, tokens, NEW)))
+        seconds["ours"].append(timed(lambda: cached(ours, prompts, new)))
+        seconds["transformers"].append(timed(lambda: with_transformers(theirs, tokens, new)))
         print(f"turn {turn + 1}: ours {seconds['ours'][-1]:.1f} s, transformers {seconds['transformers'][-1]:.1f} s")
-    seconds["no cache"] = [without_cache(ours, tokens, 1 if whole else SPACING)]
-    speed = {name: TEXTS * NEW / float(np.median(times)) for name, times in seconds.items()}
+    seconds["no cache"] = [without_cache(ours, tokens, new, 1 if whole else SPACING)]
+    speed = {name: texts * new / float(np.median(times)) for name, times in seconds.items()}
     passed = True
     print(f"{'':14s} {'bytes/s':>9s} {'seconds':>9s} {'we are':>8s}  asked")
     for name, value in speed.items():
         ratio, asked = speed["ours"] / value, ASKED.get(name, 1)
         passed &= ratio >= asked
         print(
-            f"{name:14s} {value:9,.0f} {TEXTS * NEW / value:9.1f} {ratio:7.1f}x  "
+            f"{name:14s} {value:9,.0f} {texts * new / value:9.1f} {ratio:7.1f}x  "
             + (f"{asked}x: {'met' if ratio >= asked else 'MISSED'}" if name in ASKED else "")
         )
     return 0 if passed else 1
@@ -69,7 +69,7 @@ def main(layers: int, width: int, threads: int, repeats: int, whole: bool) -> in
 
 def cached(model: GPT, prompts: list[bytes], new: int) -> None:
     """Sample as the workflow does."""
-    for _ in generate(model, range(TEXTS), prompts, new, {"name": "pure"}, seed=1337, batch=TEXTS):
+    for _ in generate(model, range(len(prompts)), prompts, new, {"name": "pure"}, seed=1337, batch=len(prompts)):
         pass
 
 
@@ -83,17 +83,17 @@ def with_transformers(model: GPT2LMHeadModel, tokens: torch.Tensor, new: int) ->
 
 
 @torch.inference_mode()
-def without_cache(model: GPT, tokens: torch.Tensor, spacing: int) -> float:
+def without_cache(model: GPT, tokens: torch.Tensor, new: int, spacing: int) -> float:
     """Return the seconds of a loop that runs the whole context again for each byte."""
-    lengths = np.unique(np.append(np.arange(PROMPT, PROMPT + NEW, spacing), PROMPT + NEW - 1))
-    context = tokens.repeat(1, -(-(PROMPT + NEW) // PROMPT))
+    lengths = np.unique(np.append(np.arange(PROMPT, PROMPT + new, spacing), PROMPT + new - 1))
+    context = tokens.repeat(1, -(-(PROMPT + new) // PROMPT))
 
     def one_byte(length: int) -> None:
         logits = model.logits(model.hidden(context[:, :length])[1][:, -1])
         torch.multinomial(logits.softmax(dim=-1), 1)
 
     seconds = [timed(lambda length=length: one_byte(length)) for length in lengths.tolist()]  # type: ignore[misc]
-    return float(np.interp(np.arange(PROMPT, PROMPT + NEW), lengths, seconds).sum())
+    return float(np.interp(np.arange(PROMPT, PROMPT + new), lengths, seconds).sum())
 
 
 def timed(function: Callable[[], object]) -> float:
@@ -107,8 +107,20 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=288)
+    parser.add_argument("--texts", type=int, default=TEXTS)
+    parser.add_argument("--bytes", type=int, default=NEW, help="new ones of each text")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--all", action="store_true", help="time the loop without a cache at every length")
     arguments = parser.parse_args()
-    sys.exit(main(arguments.layers, arguments.width, arguments.threads, arguments.repeats, arguments.all))
+    sys.exit(
+        main(
+            arguments.layers,
+            arguments.width,
+            arguments.texts,
+            arguments.bytes,
+            arguments.threads,
+            arguments.repeats,
+            arguments.all,
+        )
+    )

@@ -32,12 +32,12 @@ from typing import Any, TypeVar  # noqa: E402
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from metrics_speed import row_loop  # noqa: E402
+from metrics_speed import FIVE, row_loop  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS, TAU  # noqa: E402
+from oversmoothing.catalogue.metrics import TAU  # noqa: E402
 from oversmoothing.decoding import decoder  # noqa: E402
 from oversmoothing.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
 from oversmoothing.metrics import entropy, nucleus, softmax  # noqa: E402
@@ -143,8 +143,8 @@ def rebuild(window: int, heads: Heads) -> WindowLogits:
 def score(logits: WindowLogits, decodings: list[dict[str, Any]]) -> list[np.ndarray]:
     """Return the five metrics of one window under the last of some decodings."""
     decoders = {entry["name"]: decoder(entry) for entry in decodings}
-    values = score_window(logits, decoders, OF_DISTRIBUTIONS, TAU)["truth"]
-    return [values[metric][decodings[-1]["name"]] for metric in OF_DISTRIBUTIONS]
+    values = score_window(logits, decoders, FIVE, TAU)["truth"]
+    return [values[metric][decodings[-1]["name"]] for metric in FIVE]
 
 
 def growth(folder: str, windows: int, vocabulary: int) -> int:

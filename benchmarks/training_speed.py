@@ -14,16 +14,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
+import yaml
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
+from checks.config import check
 from oversmoothing.device import allow_tf32, autocast, choose_compile, choose_device, make_deterministic
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import prefetch
@@ -32,11 +36,6 @@ from oversmoothing.training.step import Step
 from oversmoothing.training.throughput import flops_per_byte, peak_flops
 
 ASKED = {"cpu": 1.6, "cuda": 2.0}
-SETTINGS = {
-    "accumulation": 1, "max_steps": 10**6, "learning_rate": 0.001, "decay": "cosine", "minimum_learning_rate": 0.0001,
-    "head_rate": "same",
-    "warmup_steps": 100, "weight_decay": 0.1, "betas": [0.9, 0.95], "clip": 1.0,
-}  # fmt: skip
 
 
 def main(options: argparse.Namespace) -> int:
@@ -94,11 +93,19 @@ def compare(options: argparse.Namespace, device: torch.device, precision: str, c
     return speed["ours"] / speed["plain loop, transformers"]
 
 
+def settings(batch: int) -> dict[str, Any]:
+    """Return the default's settings of training, with that batch and no end in sight."""
+    path = Path(__file__).resolve().parents[1] / "config/config.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    check(config)  # fills in what is not stated
+    return {**config["training"], "accumulation": 1, "max_steps": 10**6, "batch": batch}
+
+
 def ours(model: GPT, data: np.ndarray, batch: int, precision: str, compiled: bool) -> Callable[[], object]:
     """Return a training step as in the workflow."""
     if compiled:
         model.compile(dynamic=False)
-    step = Step(model, {**SETTINGS, "batch": batch}, 1, precision, Group())
+    step = Step(model, settings(batch), 1, precision, Group())
     batches = enumerate(prefetch(lambda i: step.draw(data, i), range(10**6), model.head.weight.device))
 
     def take() -> None:
