@@ -1,17 +1,22 @@
-"""One flipped bit in one file of a finished study, and what the job that reads the file says of it."""
+"""Damage to one file of a finished study, and what the job that reads the file says of it."""
 
 import importlib
 import pickle
 import random
+import shutil
+import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
-from study import copy_project
+from study import TINY, copy_project
 
 from oversmoothing.jobs import UserError
 
 NAMED, HARMLESS, SILENT, TRACEBACK = "named", "harmless", "SILENT", "TRACEBACK"
 UNREPEATABLE = {"costs", "build_corpus"}  # the one measures time; the other reads the user's text, which is theirs
+OURS = ("results", "resources")  # folders of a study whose files this project writes
+BLOCK = 512  # bytes that a disk loses together
 RECORD = """
 
 def _record(main, job):
@@ -24,7 +29,7 @@ def _record(main, job):
 """
 
 
-def finished_study(folder):
+def finished_study(folder, config=TINY):
     """Run everything once in a copy of the project whose jobs leave a record of themselves."""
     study = copy_project(folder)
     jobs = study.folder / "scripts/oversmoothing/jobs.py"
@@ -34,63 +39,117 @@ def finished_study(folder):
         "    _record(main, job)\n    log = str(job.log[0])",
     )
     jobs.write_text(jobs.read_text() + RECORD)
-    study.snakemake("all")
+    study.snakemake("all", config=config)
     return study
 
 
 def recorded_jobs():
     """Read the records of the study in the working directory: what runs a job, and the job."""
     records = [pickle.loads(path.read_bytes()) for path in sorted(Path("jobs").iterdir())]
-    assert {job.rule for _, job in records} >= UNREPEATABLE
     return [(importlib.import_module(script).main, job) for script, job in records if job.rule not in UNREPEATABLE]
 
 
-def campaign(count, seed, log=print):
-    """Flip `count` bits, one at a time and as many in each kind of file; return the counts by (kind, outcome)."""
-    draw, counts, expected = random.Random(seed), Counter(), {}
-    readers = {}
+def campaign(damages, seed, log=print):
+    """Do each damage to one file, as many in each kind of file; return the counts by (kind, outcome).
+
+    A damage is a function from the draw and the content of a file to what the file then holds.
+    """
+    draw, counts = random.Random(seed), Counter()
+    readers, expected = {}, {}
     for main, job in recorded_jobs():
-        for path in map(Path, job.input):
+        files, expected[_key(job)] = _undisturbed(main, job)
+        for path in files:
             readers.setdefault(_kind(path), []).append((path, main, job))
-    for number in range(count):
+    for number, damage in enumerate(damages):
         kind = sorted(readers)[number % len(readers)]
         path, main, job = draw.choice(readers[kind])
-        if path.is_dir():
-            path = draw.choice(sorted(file for file in path.iterdir() if file.suffix == ".safetensors"))
-        key = (job.rule, *job.wildcards)
-        if key not in expected:
-            main(job)
-            expected[key] = _outputs(job)
         content = path.read_bytes()
-        bit = draw.randrange(8 * len(content))
-        path.write_bytes(_flipped(content, bit))
+        path.write_bytes(damage(draw, content))
         try:
+            _start_anew(job)
             main(job)
-            outcome = HARMLESS if _outputs(job) == expected[key] else SILENT
+            outcome = HARMLESS if _outputs(job) == expected[_key(job)] else SILENT
         except UserError as error:
             outcome = NAMED if path.name in str(error) or path.parent.name in str(error) else TRACEBACK
         except Exception as error:
             outcome = TRACEBACK
             log(f"{type(error).__name__}: {error}")
         path.write_bytes(content)
-        for output, whole in expected[key].items():
+        for output, whole in expected[_key(job)].items():
             output.write_bytes(whole)
         counts[kind, outcome] += 1
         if outcome in (SILENT, TRACEBACK):
-            log(f"{outcome}: bit {bit} of {path} ({len(content)} bytes), read by {job.rule}")
+            log(f"{outcome}: {damage.__name__} {path} ({len(content)} bytes), read by {job.rule}; number {number}")
     return counts
+
+
+def flipped(draw, content):
+    """Return the content with one bit flipped."""
+    damaged = bytearray(content)
+    bit = draw.randrange(8 * len(content))
+    damaged[bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
+def cut(draw, content):
+    """Return the content without its end."""
+    return content[: draw.randrange(len(content))]
+
+
+def zeroed(draw, content):
+    """Return the content with one block of zeros."""
+    start = draw.randrange(len(content)) // BLOCK * BLOCK
+    return (content[:start] + bytes(BLOCK) + content[start + BLOCK :])[: len(content)]
+
+
+def _undisturbed(main, job):
+    """Run a job; return the files of the study that it reads, and what it writes."""
+    _start_anew(job)
+    _opened().paths = opened = set()
+    main(job)
+    _opened().paths = None
+    outputs = _outputs(job)
+    root = Path.cwd()
+    found = {Path(path) for path in job.input} | {path.relative_to(root) for path in opened if root in path.parents}
+    found = {path for path in found if path.parts[0] in OURS and path.is_file() and path.stat().st_size}
+    written = {Path(path) for path in (*job.output, *job.log)}
+    return sorted(path for path in found if not {path, *path.parents} & written), outputs
+
+
+class _Opened:
+    """The files that this process opens for reading, while `paths` is a set."""
+
+    def __init__(self):
+        self.paths = None
+        sys.addaudithook(self._hear)  # Python takes none away again
+
+    def _hear(self, event, arguments):
+        if event == "open" and self.paths is not None:
+            path, mode, _ = arguments
+            if isinstance(path, str | Path) and "r" in (mode or "r"):
+                self.paths.add(Path(path).absolute())
+
+
+@cache
+def _opened():
+    return _Opened()
+
+
+def _start_anew(job):
+    """Delete what an earlier run of a training left, from which it would go on."""
+    checkpoints = getattr(job.params, "checkpoints", None)
+    if checkpoints:
+        shutil.rmtree(checkpoints["folder"], ignore_errors=True)
+
+
+def _key(job):
+    return (job.rule, *job.wildcards)
 
 
 def _kind(path):
     """Name a file by its folder and the last part of its name, whatever the model: ``logits/*.parquet``."""
     folder = path.parts[1] if path.parts[0] == "results" else path.parent.name
     return f"{folder}/*{path.suffix or '/' + path.name}" if len(path.parts) > 2 else path.name
-
-
-def _flipped(content, bit):
-    damaged = bytearray(content)
-    damaged[bit // 8] ^= 1 << bit % 8
-    return bytes(damaged)
 
 
 def _outputs(job):

@@ -1,18 +1,25 @@
-"""A flipped bit in any file that a job reads is named, or changes nothing."""
+"""A flipped bit, a cut or a lost block in any file that a job reads is named, or changes nothing.
+
+`DAMAGE_SEED` in the environment changes which.
+"""
+
+import os
 
 import pytest
-from flips import HARMLESS, NAMED, campaign, finished_study
+from flips import HARMLESS, NAMED, campaign, cut, flipped, zeroed
 
-FLIPS = 200
+FLIPS = {"default": 200, "gradient": 150, "subword": 150}
+CUTS = BLOCKS = 20
 
 
 @pytest.mark.slow
-def test_no_flipped_bit_changes_a_result_without_a_word(tmp_path, monkeypatch):
-    study = finished_study(tmp_path / "study")
-    monkeypatch.chdir(study.folder)
-    counts = campaign(FLIPS, seed=0)
+@pytest.mark.parametrize("name", FLIPS)
+def test_no_damage_changes_a_result_without_a_word(name, finished, monkeypatch):
+    monkeypatch.chdir(finished(name).folder)
+    damages = [flipped] * FLIPS[name] + [cut] * CUTS + [zeroed] * BLOCKS
+    counts = campaign(damages, seed=int(os.environ.get("DAMAGE_SEED", "0")))
     for (kind, outcome), count in sorted(counts.items()):
         print(f"{count:4} {outcome:9} {kind}")
-    assert sum(counts.values()) == FLIPS
+    assert sum(counts.values()) == len(damages)
     assert {outcome for _, outcome in counts} == {NAMED, HARMLESS}
-    assert sum(count for (_, outcome), count in counts.items() if outcome == NAMED) > FLIPS / 2
+    assert sum(count for (_, outcome), count in counts.items() if outcome == NAMED) > len(damages) / 2

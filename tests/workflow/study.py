@@ -14,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "results/tables/oversmoothing.csv"
 TINY = "tests/config/tiny.yaml"
+ARMS = (TINY, "tests/config/arms.yaml")
+TOKENS = (TINY, "tests/config/tokens.yaml")
 COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
 

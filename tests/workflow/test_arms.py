@@ -4,37 +4,18 @@ import json
 
 import pandas as pd
 import pytest
-import yaml
+from study import ARMS as CONFIG
 
 NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losses")
 TABLES = [f"results/tables/{name}.csv" for name in NAMES]
 FIGURES = [f"results/figures/{name}.png" for name in ("imposed_rank", "paired_ranks", "gradient")]
 OTHERS = [f"{name}-s{seed}" for name in ("w16", "bn4") for seed in (1, 2)]
-FAMILY = [
-    {"width": 16, "heads": 2},
-    {"rank": 4},
-    {"rank": 4, "head": "plain"},
-    {"backward_rank": 4},
-    {"head_gradient": "inside"},
-    {"vocabulary": 300},
-]
 ARMS = ("w16", "bn4", "pl4", "bw4", "inside", "v300")
-CHANGES = {
-    "family": FAMILY,
-    "seeds": [1, 2],
-    "svd_ranks": [4],
-    "learning_rates": {"tried": [0.002, 0.004], "seed": 0},
-    "training": {"snapshots": 5},
-    "dynamics": {"windows": 6},
-    "wanted": [*NAMES, "imposed_rank"],
-}
 
 
 @pytest.mark.slow
 def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
-    (copy.folder / "arms.yaml").write_text(yaml.safe_dump(CHANGES))
-    config = ("tests/config/tiny.yaml", "arms.yaml")
-    copy.snakemake("all", config=config)
+    copy.snakemake("all", config=CONFIG)
     assert all((copy.folder / path).exists() for path in (*TABLES, *FIGURES))
     assert not (copy.folder / "results/index.html").exists()
     assert not (copy.folder / "results/samples").exists()
@@ -59,9 +40,8 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
             assert history.learning_rate.max() == pytest.approx(chosen["learning_rate"] * (1 - 6 / 14))  # at step 8
     losses = pd.read_csv(copy.folder / TABLES[4])  # a table by rank has no arms
     assert {"w16-s1", "bn4-s2"} <= set(losses.model) <= {*OTHERS, "truth"}
-    assert copy.planned("all", config=config) == {}
-    other = {**CHANGES, "learning_rates": {"tried": [0.004], "seed": 0}}
-    (copy.folder / "arms.yaml").write_text(yaml.safe_dump(other))
-    again = copy.planned("all", config=config)
+    assert copy.planned("all", config=CONFIG) == {}
+    copy.edit(CONFIG[1], "tried: [0.002, 0.004]", "tried: [0.004]")
+    again = copy.planned("all", config=CONFIG)
     assert again["choose_learning_rate"] == len(ARMS)
     assert "train_trial" not in again

@@ -11,14 +11,13 @@ import pytest
 import yaml
 from hub_models import write_neox
 from safetensors.numpy import load_file
-from study import ROOT, TINY, Study, copy_project
+from study import ROOT, TINY, TOKENS, Study, copy_project
 
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
 
 pytestmark = pytest.mark.slow
-WINDOWS = {"windows": {"prompt": 4, "scored": 8}}
-LEARNED = {"tokens": {"vocabulary": 400}, **WINDOWS}
+LEARNED = yaml.safe_load((ROOT / TOKENS[1]).read_text())
 HUB = {
     "tokens": {"tokenizer": "./hub/truth"},
     "family": [{"name": "small", "hub": "./hub/small"}, {"name": "large", "hub": "./hub/large", "batch": 2}],
@@ -27,7 +26,7 @@ HUB = {
     "svd_of": "large",
     "retrained": {"ranks": []},
     "showcase": [{"name": "typical", "prompt": None}],
-    **WINDOWS,
+    "windows": LEARNED["windows"],
 }
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"bytes", "metric_cost", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"}
