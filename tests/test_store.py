@@ -225,6 +225,12 @@ def test_the_seal_is_that_of_the_whole_file(file):
     assert zlib.crc32(content.replace(value, b"00000000")) == int(value, 16)
 
 
+def test_the_seal_stands_in_one_place(file):
+    """A schema's metadata stand in a Parquet file twice, of which only one can be filled in."""
+    assert pq.ParquetFile(file).schema_arrow.metadata == {b"model": b"bn4-s1"}
+    assert pq.read_metadata(file).metadata[b"seal"] != b"oversmoothing-crc32:00000000"
+
+
 def test_a_file_of_another_program_needs_no_seal(tmp_path):
     pq.write_table(pa.table({"window": [1]}), tmp_path / "theirs.parquet")
     assert read_table(tmp_path / "theirs.parquet")["window"].to_pylist() == [1]

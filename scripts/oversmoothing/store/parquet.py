@@ -26,12 +26,13 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
     with atomic_path(path) as temporary:
         with pq.ParquetWriter(
             temporary,
-            schema.with_metadata({**provenance, KEY: BLANK}),
+            schema.with_metadata(dict(provenance)),
             compression="zstd",
             use_dictionary=scalars,
             column_encoding=dict.fromkeys(vectors, "BYTE_STREAM_SPLIT") or None,
         ) as writer:
             yield writer
+            writer.add_key_value_metadata({KEY: BLANK})  # a schema's metadata stand in the file twice
         seal(temporary)
 
 

@@ -48,8 +48,10 @@ def write_outputs(
         with atomic_path(Path(snapshots, source.name)) as temporary:
             _link(source, temporary)
     with atomic_path(history) as temporary:
-        schema = HISTORY.with_metadata({**made_by, KEY: BLANK})
-        pq.write_table(pa.Table.from_pylist(progress["history"], schema=schema), temporary)
+        table = pa.Table.from_pylist(progress["history"], schema=HISTORY.with_metadata(made_by))
+        with pq.ParquetWriter(temporary, table.schema) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({KEY: BLANK})
         seal(temporary)
     best, of_best = load_tensors(folder.best)
     save_tensors(weights, best, {**of_best, **made_by, "training": metadata["key"]})
