@@ -1,11 +1,10 @@
 """Build the corpus: split the documents of the configured source into training, validation and evaluation bytes."""
 
-import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.corpus.shards import build_from_shards, open_shards, shard_facts
+from oversmoothing.corpus.shards import build_from_shards, open_shards, read_fetched, shard_facts
 from oversmoothing.corpus.sources import open_source
 from oversmoothing.corpus.splits import SPLITS, build_splits
 from oversmoothing.jobs import run
@@ -22,7 +21,7 @@ def main(job: "Snakemake") -> None:
     paths = {split: Path(getattr(job.output, split)) for split in SPLITS}
     manifest = Path(job.output.manifest)
     if settings["source"] == "fineweb":
-        fetched = json.loads(Path(job.input.files[0]).read_text(encoding="utf-8"))
+        fetched = read_fetched(job.input.files[0])
         shards = open_shards(fetched, settings["column"])
         contents = build_from_shards(
             shards["train"],

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.jobs import run
 from oversmoothing.learning_rates.choose import choose
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.training.history import lowest_loss
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def main(job: "Snakemake") -> None:
     losses = {trial["learning_rate"]: lowest_loss(path) for trial, path in zip(trials, job.input, strict=True)}
     chosen = {"arm": job.wildcards.arm, "learning_rate": choose(losses)}
     chosen["losses"] = {f"{rate:g}": loss for rate, loss in losses.items()}
-    write_json(job.output[0], chosen)
+    write_sealed(job.output[0], chosen)
 
 
 if __name__ == "__main__":

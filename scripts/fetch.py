@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
 from oversmoothing.jobs import run
 from oversmoothing.listing import Repository
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -27,7 +27,7 @@ def main(job: "Snakemake") -> None:
         folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])
         manifest = fetch(repository, files, folder, needed, otherwise=source.get("otherwise"))
-    write_json(job.output[0], manifest)
+    write_sealed(job.output[0], manifest)
     logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
 
 

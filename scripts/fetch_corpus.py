@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.fineweb import fetch_shards
 from oversmoothing.jobs import run
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -18,7 +18,7 @@ def main(job: "Snakemake") -> None:
     manifest = fetch_shards(job.params.settings, job.params.folder)
     for file, described in manifest["files"].items():
         logger.info("%s/%s: %d bytes, sha256 %s", manifest["folder"], file, described["size"], described["sha256"])
-    write_json(job.output[0], manifest)
+    write_sealed(job.output[0], manifest)
 
 
 if __name__ == "__main__":

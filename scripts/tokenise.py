@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import run
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tokens.text import DTYPE, write_tokens
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
 
@@ -23,7 +23,7 @@ def main(job: "Snakemake") -> None:
         data = read_split(job.input[split], job.input.manifest, split)
         splits[split] = write_tokens(job.output[split], data, tokenizer, vocabulary)
         logger.info("%s: %s", split, splits[split])
-    write_json(job.output.manifest, {"dtype": DTYPE, "vocabulary": len(vocabulary), "splits": splits})
+    write_sealed(job.output.manifest, {"dtype": DTYPE, "vocabulary": len(vocabulary), "splits": splits})
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/store/atomic.py",
     "oversmoothing/store/provenance.py",
     "oversmoothing/store/seal.py",
+    "oversmoothing/store/sealed_json.py",
     "oversmoothing/store/tensors.py",
     "oversmoothing/training/__init__.py",
     "oversmoothing/training/alphabet.py",

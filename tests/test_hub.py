@@ -19,6 +19,7 @@ from oversmoothing import listing
 from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, alone_in, asset_folder, fetch, take_stock
 from oversmoothing.jobs import UserError
 from oversmoothing.listing import Repository, resolve
+from oversmoothing.store.sealed_json import write_sealed
 
 LARGE = random.Random(0).randbytes(3_000_000)
 FILES = {
@@ -379,6 +380,15 @@ def test_manifests_that_are_none(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(UserError, match=r"m\.json: not a manifest of fetched files .*; delete it and run again"):
         asset_folder(tmp_path / "m.json")
+
+
+def test_a_manifest_that_changed_is_named(hub, tmp_path):
+    manifest = tmp_path / "small@main.json"
+    write_sealed(manifest, fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS))
+    assert asset_folder(manifest) == tmp_path / "small@main"
+    manifest.write_text(manifest.read_text().replace('"commit": "', '"commit": "0'))
+    with pytest.raises(UserError, match=r"small@main\.json: changed or damaged since it was written"):
+        asset_folder(manifest)
 
 
 FETCHING = """

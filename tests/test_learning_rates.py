@@ -13,6 +13,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.learning_rates.choose import choose
 from oversmoothing.learning_rates.table import rates_table
 from oversmoothing.store.parquet import write_table
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.training.chosen_rate import with_rate
 
 SETTINGS = {"model": {"width": 8}, "training": {"batch": 2}, "seed": 1}
@@ -66,3 +67,29 @@ def test_a_damaged_choice_is_named(tmp_path, text):
     path.write_text(text)
     with pytest.raises(UserError, match=r"bn4.json: no learning rate in it .* delete it and run again"):
         with_rate(SETTINGS, path)
+
+
+CHOICE = {"arm": "bn4", "learning_rate": 0.003, "losses": {"0.003": 1.5, "0.006": 1.7}}
+
+
+def test_a_flipped_digit_of_a_choice_is_named(tmp_path):
+    path = tmp_path / "bn4.json"
+    write_sealed(path, CHOICE)
+    assert with_rate(SETTINGS, path)["training"]["learning_rate"] == 0.003
+    path.write_text(path.read_text().replace('rate": 0.003', 'rate": 8.003'))
+    with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
+        with_rate(SETTINGS, path)
+    with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
+        learning_rates_table.main(SimpleNamespace(input=[path], output=None))
+
+
+def test_the_choice_of_another_arm_is_named(tmp_path):
+    write_sealed(tmp_path / "bn8.json", CHOICE)
+    with pytest.raises(UserError, match=r"bn8.json: the learning rate of bn4, not of bn8; delete it and run again"):
+        with_rate(SETTINGS, tmp_path / "bn8.json")
+
+
+def test_a_rate_that_was_not_tried_is_named(tmp_path):
+    write_sealed(tmp_path / "bn4.json", {**CHOICE, "learning_rate": 8.003})
+    with pytest.raises(UserError, match=r"bn4.json: 8.003 is no learning rate that was tried \(0.003, 0.006\); delete"):
+        with_rate(SETTINGS, tmp_path / "bn4.json")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,8 @@ from oversmoothing.store.parquet import (
     write_table,
 )
 from oversmoothing.store.provenance import digest, provenance
-from oversmoothing.store.sums import check_folder, check_sum, write_folder_sums, write_sum
+from oversmoothing.store.sealed_json import read_sealed, write_sealed
+from oversmoothing.store.sums import check_folder, check_sum, read_text, write_folder_sums, write_sum, write_text
 
 SCHEMA = pa.schema([("window", pa.int32()), ("logits", vector_type(8))])
 
@@ -112,6 +114,56 @@ def test_equal_values_give_equal_files(tmp_path):
     write_json(tmp_path / "a", {"x": 1, "y": 2})
     write_json(tmp_path / "b", {"y": 2, "x": 1})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("value", [{"rate": 0.003, "z": "é"}, {"a": {"rate": 0.003}}])
+def test_a_flipped_bit_in_json_is_named_or_changes_nothing(tmp_path, value):
+    path = tmp_path / "value.json"
+    write_sealed(path, value)
+    content = path.read_bytes()
+    assert read_sealed(path) == value
+    named = content.index(b"oversmoothing-crc32:")
+    for bit in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        if named <= bit // 8 < named + 20:  # what is left has no seal, but the same value, or is no JSON
+            with suppress(ValueError):
+                assert read_sealed(path) == value
+            continue
+        with pytest.raises((UserError, ValueError)):
+            read_sealed(path)
+
+
+def test_json_that_a_user_changed_can_be_accepted(tmp_path):
+    path = tmp_path / "value.json"
+    write_sealed(path, {"rate": 0.003})
+    path.write_text(path.read_text().replace("0.003", "8.003"))
+    with pytest.raises(
+        UserError, match=r'value\.json: changed .*; if you changed it yourself, write null as its "seal"'
+    ):
+        read_sealed(path)
+    path.write_text('{"rate": 8.003, "seal": null}')
+    assert read_sealed(path) == {"rate": 8.003}
+
+
+def test_equal_sealed_values_give_equal_files(tmp_path):
+    write_sealed(tmp_path / "a", {"x": 1, "y": 2})
+    write_sealed(tmp_path / "b", {"y": 2, "x": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_text_has_its_checksum_beside(tmp_path):
+    path = tmp_path / "table.md"
+    write_text(path, "| .344 |\n")
+    assert read_text(path) == "| .344 |\n"
+    path.write_text("| .044 |\n")
+    with pytest.raises(UserError, match=r"table\.md: does not match its checksum in \.table\.md\.sha256"):
+        read_text(path)
+    (tmp_path / ".table.md.sha256").unlink()
+    path.write_bytes(b"\xff")
+    with pytest.raises(UserError, match=r"table\.md: not UTF-8"):
+        read_text(path)
 
 
 def test_vectors_are_byte_stream_split_and_the_file_says_who_made_it(file):

@@ -7,7 +7,6 @@ interrupted download from the beginning in the next run; here the partial file (
 
 import fcntl
 import hashlib
-import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from huggingface_hub.utils import build_hf_headers
 
 from oversmoothing.jobs import UserError
 from oversmoothing.listing import ListedFile, MissingRevisionError, Repository, list_files, matches, patiently, resolve
+from oversmoothing.store.sealed_json import read_sealed
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def asset_folder(manifest: str | Path) -> Path:
 def read_asset(path: str | Path) -> dict[str, Any]:
     """Read a manifest written by `fetch` or `take_stock`."""
     try:
-        known = json.loads(Path(path).read_text(encoding="utf-8"))
+        known = read_sealed(path)
         for facts in known["files"].values():
             if type(facts["size"]) is not int or type(facts["sha256"]) is not str:
                 raise TypeError("a file without size and sha256")
@@ -145,7 +145,7 @@ def read_asset(path: str | Path) -> dict[str, Any]:
             raise TypeError("a folder that is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
-    return dict(known)
+    return known
 
 
 @contextmanager

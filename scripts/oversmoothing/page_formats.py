@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from oversmoothing.layout import number, write_csv
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, by_name, laid_out
 from oversmoothing.seed_means import with_seed_means
-from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sums import write_text
 from oversmoothing.web_page import write_web_page
 
 PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"
@@ -46,8 +46,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
     page = by_name(with_seed_means(page))
     for name, text in (("markdown", markdown), ("latex", latex)):
         if hasattr(output, name):
-            with atomic_path(getattr(output, name)) as temporary:
-                temporary.write_text(text(page), encoding="utf-8")
+            write_text(getattr(output, name), text(page))
     if hasattr(output, "html"):
         write_web_page(output.html, page.title, [html(page)])
 

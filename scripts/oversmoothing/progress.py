@@ -14,6 +14,7 @@ import numpy as np
 from safetensors import safe_open
 
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.seal import check
 from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.folder import Folder, training_key
 
@@ -130,6 +131,7 @@ def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any])
     settings = with_rate(model["settings"], chosen)
     folder = Folder.of(model["checkpoints"], training_key(settings, code, manifest))
     try:
+        check(folder.resume)
         with safe_open(folder.resume, "np") as file:
             progress = json.loads(file.metadata()["progress"])
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 """The two scripts of this room, as Snakemake calls them."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.training.group import Group
 from oversmoothing.training.task import Task, perform
 
@@ -144,6 +146,19 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path: Path, main: Any, 
 def test_a_damaged_manifest_is_named(tmp_path: Path, damage: Any) -> None:
     build_corpus.main(corpus_job(tmp_path))
     path = tmp_path / "corpus" / "manifest.json"
-    path.write_text(damage(path.read_text()))
+    path.write_text(damage(json.dumps(read_sealed(path))))
     with pytest.raises(UserError, match=r"manifest\.json: not a complete manifest of a corpus .*: delete it and run"):
         draw_windows.main(windows_job(tmp_path))
+
+
+def test_an_edited_manifest_is_named_and_may_be_accepted(tmp_path: Path) -> None:
+    build_corpus.main(corpus_job(tmp_path))
+    path = tmp_path / "corpus" / "manifest.json"
+    text = path.read_text().replace('"documents": ', '"documents": 1')
+    path.write_text(text)
+    with pytest.raises(
+        UserError, match=r'manifest\.json: changed .*if you changed it yourself, write null as its "seal"'
+    ):
+        draw_windows.main(windows_job(tmp_path))
+    path.write_text(re.sub(r'"seal": "[^"]*"', '"seal": null', text))
+    draw_windows.main(windows_job(tmp_path))

@@ -1,7 +1,6 @@
 """Shards -> splits: the thesis's cut, disjoint by document, within a budget, in memory that does not grow."""
 
 import hashlib
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oversmoothing.corpus import texts as reading
-from oversmoothing.corpus.shards import Shards, build_from_shards, open_shards
+from oversmoothing.corpus.shards import Shards, build_from_shards, open_shards, read_fetched
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed, write_sealed
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = [f"Training text {number}, {'x' * (number % 7)}." for number in range(100)]
@@ -59,7 +59,7 @@ def test_the_thesis_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert part["sha256"] == hashlib.sha256(data[split]).hexdigest()
         assert part["dropped"] == {"empty": 0, "duplicates": 0}
     assert sum(contents["splits"][split]["documents"] for split in ("train", "validation")) == len(TRAIN)
-    assert json.loads((tmp_path / "corpus/manifest.json").read_text()) == contents
+    assert read_sealed(tmp_path / "corpus/manifest.json") == contents
 
 
 @settings(max_examples=25)
@@ -117,6 +117,20 @@ def test_a_small_split_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the validation split has 0 bytes in 0 documents"):
         build(tmp_path, ["one text"], HELD)
     assert not (tmp_path / "corpus/train.bin").exists()
+
+
+def test_a_manifest_of_shards_that_changed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    manifest = {"folder": "assets", "files": {}, "train": {"budget": 5}, "evaluation": {"budget": 5}}
+    write_sealed(path, manifest)
+    assert read_fetched(path) == manifest
+    path.write_text(path.read_text().replace('"budget": 5', '"budget": 4', 1))
+    with pytest.raises(UserError, match=r"corpus\.json: changed or damaged since it was written"):
+        read_fetched(path)
+    for text in ("", "[]", '{"folder": "assets", "files": {}}'):
+        path.write_text(text)
+        with pytest.raises(UserError, match=r"corpus\.json: not a manifest of fetched shards"):
+            read_fetched(path)
 
 
 def test_shards_that_changed_are_refused(tmp_path: Path) -> None:

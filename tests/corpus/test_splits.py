@@ -1,7 +1,6 @@
 """The splits: disjoint, without shared runs of words, the same whatever the order of the source."""
 
 import hashlib
-import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from oversmoothing.corpus.reader import read_split
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
 from oversmoothing.corpus.splits import SPLITS, _split_of, build_splits, split_bounds
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed
 
 SHARES = {"train": 0.5, "validation": 0.25, "evaluation": 0.25}
 BORDER = "\n<border>\n"
@@ -151,7 +151,7 @@ def test_empty_and_repeated_texts_are_counted(tmp_path: Path) -> None:
 def test_manifest_and_separator(tmp_path: Path) -> None:
     texts = [f"This is text {number}." for number in range(40)]
     contents = build(tmp_path, texts, separator="")
-    assert json.loads((tmp_path / "manifest.json").read_text()) == contents
+    assert read_sealed(tmp_path / "manifest.json") == contents
     assert contents["source"] == {"source": "texts", "documents": 40}
     assert contents["settings"] == {"shares": SHARES, "separator": "", "overlap_words": 13}
     mine = [text for text in texts if split_of(text, SHARES) == "train"]

@@ -9,7 +9,9 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from oversmoothing.jobs import UserError
 from oversmoothing.score_tables import finding
+from oversmoothing.store.sums import write_text
 from oversmoothing.story.chapters import CHAPTERS
 from oversmoothing.story.charts import PUBLISHED, by_rank
 from oversmoothing.story.page import write_story
@@ -53,9 +55,9 @@ def results(tmp_path):
     for name, table in tables.items():
         table.to_csv(tmp_path / f"tables/{name}.csv", index=False)
         text = f"# About {name}.\n\n| rank | TTO |\n|:---|:---|\n| 16 | 0.100 [0.090, 0.110] |\n| 4 | **0.400** |\n"
-        (tmp_path / f"tables/{name}.md").write_text(text)
+        write_text(tmp_path / f"tables/{name}.md", text)
     for suffix in ("png", "svg"):
-        (tmp_path / f"figures/oversmoothing.{suffix}").write_text(SVG)
+        write_text(tmp_path / f"figures/oversmoothing.{suffix}", SVG)
     return [*sorted(tmp_path.glob("tables/*.csv")), tmp_path / "figures/oversmoothing.png"]
 
 
@@ -90,6 +92,16 @@ def test_it_shows_only_what_it_is_given(results, tmp_path):
     assert "Do the published findings" not in text
     assert "About decodings." not in text
     assert text.count("<section id=") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"), [("tables/mine.md", "0.400", "0.044"), ("figures/oversmoothing.svg", "40", "41")]
+)
+def test_an_edited_result_is_not_shown(results, tmp_path, path, old, new):
+    text = (tmp_path / path).read_text()
+    (tmp_path / path).write_text(text.replace(old, new, 1))
+    with pytest.raises(UserError, match=rf"{path.split('/')[1]}: does not match its checksum"):
+        write_story(results, tmp_path / "index.html")
 
 
 class Tags(HTMLParser):

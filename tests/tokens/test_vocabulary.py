@@ -12,6 +12,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tokens.learn import save_tokenizer
 from oversmoothing.tokens.text import encode
 from oversmoothing.tokens.vocabulary import (
     VOCABULARY,
@@ -187,6 +188,16 @@ def test_files_that_are_no_tokenizer_are_named(tmp_path):
     (tmp_path / "cut.json").write_text(byte_tokens().to_str()[:-100])
     with pytest.raises(UserError, match=r"cut\.json: not a complete tokenizer"):
         load_tokenizer(tmp_path / "cut.json")
+
+
+def test_a_tokenizer_that_changed_since_it_was_written_is_named(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    save_tokenizer(path, byte_tokens())
+    text = path.read_text()
+    assert vocabulary_of(load_tokenizer(path), path)
+    path.write_text(text.replace('"a":', '"~~":', 1))
+    with pytest.raises(UserError, match=r"tokenizer\.json: does not match its checksum"):
+        load_tokenizer(path)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 """Reading of a corpus. Training imports this module, so a change to anything it imports retrains every model."""
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed
 
 
 def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
@@ -53,14 +53,14 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """Manifest of a corpus, as `splits.build_splits` writes it; each of ``splits`` has ``bytes`` and ``sha256``."""
     try:
-        manifest: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        manifest = read_sealed(path)
         for split, part in manifest["splits"].items():
             if split not in ("train", "validation", "evaluation"):
                 raise ValueError(f"{split!r} is no split")
             int(part["bytes"]), bytes.fromhex(part["sha256"])
     except FileNotFoundError:
         raise UserError(f"{path}: no such file: build the corpus first") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"{path}: not a complete manifest of a corpus ({error}): delete it and run again") from error
     return manifest
 

@@ -22,7 +22,8 @@ from oversmoothing.corpus.runs import collect
 from oversmoothing.corpus.texts import Texts, read_texts
 from oversmoothing.corpus.writer import SplitWriter
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import atomic_path, write_json
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sealed_json import read_sealed, write_sealed
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,19 @@ class Shards(NamedTuple):
     def size(self) -> int:
         """Number of bytes of text that are used."""
         return sum(int(texts.lengths().sum()) for texts, _ in self.read())
+
+
+def read_fetched(path: str | Path) -> dict[str, Any]:
+    """Read the manifest of `fineweb.fetch_shards` as ``fetch_corpus.py`` wrote it; a `UserError` if it is damaged."""
+    try:
+        manifest = read_sealed(path)
+        if missing := sorted({"folder", "files", *ROLES} - manifest.keys()):
+            raise ValueError(f"no {missing[0]!r}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(
+            f"{path}: not a manifest of fetched shards ({error}); delete it and run `snakemake assets` again"
+        ) from error
+    return manifest
 
 
 def open_shards(manifest: Mapping[str, Any], column: str) -> dict[str, Shards]:
@@ -156,7 +170,7 @@ def build_from_shards(
             "settings": {"validation": validation, "separator": separator},
             "splits": parts,
         }
-        write_json(temporary_manifest, contents)
+        write_sealed(temporary_manifest, contents)
     return contents
 
 

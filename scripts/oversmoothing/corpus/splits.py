@@ -20,7 +20,8 @@ from oversmoothing.corpus.documents import Source
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
 from oversmoothing.corpus.writer import SplitWriter
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import atomic_path, write_json
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sealed_json import write_sealed
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ def build_splits(
             },
             "splits": parts,
         }
-        write_json(temporary_manifest, contents)
+        write_sealed(temporary_manifest, contents)
     return contents
 
 

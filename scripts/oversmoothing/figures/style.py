@@ -20,6 +20,7 @@ from matplotlib.ticker import NullLocator
 
 from oversmoothing.samples.page import label
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sums import write_sum
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
@@ -80,11 +81,16 @@ def style() -> Iterator[None]:
 
 
 def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
-    """Write a figure to each path, as .png, .svg or .pdf by its suffix; equal figures give equal bytes."""
+    """Write a figure to each path, as .png, .svg or .pdf by its suffix; equal figures give equal bytes.
+
+    A checksum is written beside a .svg, which web pages contain.
+    """
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
         with style(), atomic_path(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind])
+            if kind == "svg":
+                write_sum(path, temporary)
 
 
 def rank_look(rank: int) -> dict[str, Any]:

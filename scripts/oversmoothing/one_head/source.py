@@ -8,7 +8,7 @@ from oversmoothing.hub_names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 from oversmoothing.listing import Repository
 from oversmoothing.pretrained.folder import check_folder
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
 
@@ -53,5 +53,5 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
             raise UserError(
                 f"{name}: no such folder (searched from {Path.cwd()}), and from the hub: {error}"
             ) from error
-        write_json(manifest, found)
+        write_sealed(manifest, found)
     return Source(asset_folder(manifest), revision, read_asset(manifest).get("commit"))

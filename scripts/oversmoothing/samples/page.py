@@ -18,8 +18,8 @@ import pandas as pd
 from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
-from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.sums import write_text
 from oversmoothing.tokens.vocabulary import read_vocabulary
 from oversmoothing.web_page import write_web_page
 
@@ -191,8 +191,7 @@ def write_samples_markdown(table: pd.DataFrame, path: str | Path, title: str) ->
                 for name in labels
             ]
             lines.append(_row([_literal(str(decoding)), *texts]))
-    with atomic_path(path) as temporary:
-        temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    write_text(path, "\n".join([*lines, ""]))
 
 
 def write_samples_html(table: pd.DataFrame, path: str | Path, title: str) -> None:

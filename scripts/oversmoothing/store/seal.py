@@ -31,8 +31,8 @@ def seal(path: str | Path) -> None:
         file.write(checksum)
 
 
-def check(path: str | Path) -> None:
-    """Raise a `UserError` if the bytes of a file are not those that were sealed.
+def check(path: str | Path, otherwise: str = "") -> None:
+    """Raise a `UserError`, whose message ends with `otherwise`, if the bytes of a file are not those that were sealed.
 
     Files without a seal come from other programs and pass; other faults are reported by the file's reader.
     """
@@ -46,7 +46,9 @@ def check(path: str | Path) -> None:
         file.seek(place)
         if file.read(_DIGITS) == _checksum(file, place):
             return
-    raise UserError(f"{path}: changed or damaged since it was written (its checksum differs); delete it and run again")
+    raise UserError(
+        f"{path}: changed or damaged since it was written (its checksum differs); delete it and run again{otherwise}"
+    )
 
 
 def _find(file: BinaryIO) -> int:

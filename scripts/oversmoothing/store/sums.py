@@ -1,4 +1,4 @@
-"""Checksums beside files whose format cannot contain one: tables in CSV, a tokenizer, a model's folder.
+"""Checksums beside files whose format cannot contain one: tables, figures, a tokenizer, a model's folder.
 
 They are kept in a hidden file beside each file, or in one ``SHA256SUMS`` per folder, in the format of ``sha256sum``.
 """
@@ -17,6 +17,22 @@ def write_sum(path: str | Path, content: str | Path) -> None:
     path = Path(path)
     with atomic_path(_beside(path)) as temporary:
         temporary.write_text(_line(path.name, Path(content)), encoding="utf-8")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text, and its checksum beside it."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+        write_sum(path, temporary)
+
+
+def read_text(path: str | Path) -> str:
+    """Read a text; a `UserError` as in `check_sum`, or if it is no UTF-8."""
+    check_sum(path)
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 ({error}); delete it and run again") from error
 
 
 def write_folder_sums(folder: str | Path) -> None:

@@ -15,6 +15,7 @@ from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import html_of
 from oversmoothing.score_tables import finding
+from oversmoothing.store.sums import read_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.story.charts import by_rank
 from oversmoothing.story.look import SCRIPT, STYLE
@@ -173,7 +174,7 @@ def _evidence(claim: dict) -> Iterator[tuple[str, str]]:
 def _tables(results: Results, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if name in results.tables:
-            yield _table(results.tables[name].with_suffix(".md").read_text(encoding="utf-8"))
+            yield _table(read_text(results.tables[name].with_suffix(".md")))
 
 
 def _table(text: str) -> str:
@@ -193,7 +194,7 @@ def _picture(results: Results, name: str) -> str:
     """Return a figure inside the page; "" if it is not there."""
     if name not in results.figures:
         return ""
-    data = b64encode(results.figures[name].with_suffix(".svg").read_bytes()).decode()
+    data = b64encode(read_text(results.figures[name].with_suffix(".svg")).encode()).decode()
     return f"<figure class='paper'><img alt='{_words(name)}' src='data:image/svg+xml;base64,{data}'></figure>"
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.sums import check_sum, write_sum
+from oversmoothing.store.sums import check_sum, write_text
 
 END = "<|endoftext|>"
 PIECE = 1 << 16  # characters tokenised at once
@@ -32,9 +31,7 @@ def train_tokenizer(text: str, vocabulary: int) -> Tokenizer:
 
 def save_tokenizer(path: str | Path, tokenizer: Tokenizer) -> None:
     """Write a tokenizer in the Hugging Face format, with a checksum beside it."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(tokenizer.to_str(), encoding="utf-8")
-        write_sum(path, temporary)
+    write_text(path, tokenizer.to_str())
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:

@@ -21,6 +21,7 @@ from tokenizers import Tokenizer, pre_tokenizers
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.sums import check_sum
 
 VOCABULARY = pa.schema(
     [
@@ -90,7 +91,7 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     Raises
     ------
     UserError
-        If the file is missing or damaged.
+        If the file is missing or damaged, or does not match the checksum beside it.
     """
     path = Path(path)
     if not path.is_file():
@@ -98,6 +99,7 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
             f"{path}: no such file; a tokenizer in the fast format is needed (save it with "
             "`PreTrainedTokenizerFast.save_pretrained`)"
         )
+    check_sum(path)
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more specific

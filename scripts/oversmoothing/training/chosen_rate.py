@@ -1,22 +1,46 @@
 """The learning rate that trials of several chose for a training."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed
 
 
 def with_rate(settings: Mapping[str, Any], chosen: str | Path | None) -> dict[str, Any]:
-    """Return the settings of a training with the peak learning rate in a file, or as they are without a file.
-
-    `chosen` is written by the script ``choose_learning_rate.py``: JSON with ``learning_rate``.
-    """
+    """Return the settings of a training with the peak learning rate in a file, or as they are without a file."""
     if chosen is None:
         return dict(settings)
-    try:
-        rate = float(json.loads(Path(chosen).read_text(encoding="utf-8"))["learning_rate"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{chosen}: no learning rate in it ({error}); delete it and run again") from error
+    rate = read_choice(chosen)["learning_rate"]
     return {**settings, "training": {**settings["training"], "learning_rate": rate}}
+
+
+def read_choice(path: str | Path) -> dict[str, Any]:
+    """Read what the trials of an arm chose, from ``{arm}.json`` as ``choose_learning_rate.py`` writes it.
+
+    Returns
+    -------
+    dict
+        ``arm``; ``losses``, the validation loss by learning rate, written with six digits; ``learning_rate``, of these
+        the one that was chosen.
+
+    Raises
+    ------
+    UserError
+        If the file is missing or damaged, is that of another arm, or chooses a rate that was not tried.
+    """
+    path = Path(path)
+    try:
+        choice = read_sealed(path)
+        arm, rate = str(choice["arm"]), float(choice["learning_rate"])
+        tried = {str(tried): float(loss) for tried, loss in choice["losses"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UserError(f"{path}: no learning rate in it ({error}); delete it and run again") from error
+    if arm != path.stem:
+        raise UserError(f"{path}: the learning rate of {arm}, not of {path.stem}; delete it and run again")
+    if f"{rate:g}" not in tried:
+        raise UserError(
+            f"{path}: {rate:g} is no learning rate that was tried ({', '.join(tried)}); delete it and run again"
+        )
+    return {"arm": arm, "learning_rate": rate, "losses": tried}
