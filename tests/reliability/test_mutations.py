@@ -133,6 +133,30 @@ MUTATIONS = {
         "        if True:\n",
         "test_store.py::test_a_flipped_bit_is_named",
     ),
+    "damaged JSON is not noticed": (
+        f"{LIBRARY}/store/sealed_json.py",
+        """    check(path, f'; if you changed it yourself, write null as its "{KEY}"')\n""",
+        "",
+        "test_learning_rates.py::test_a_flipped_digit_of_a_choice_is_named",
+    ),
+    "a rate that nobody tried is taken": (
+        f"{LIBRARY}/training/chosen_rate.py",
+        'if f"{rate:g}" not in tried:',
+        "if not tried:",
+        "test_learning_rates.py::test_a_rate_that_was_not_tried_is_named",
+    ),
+    "an edited page of a table is shown": (
+        f"{LIBRARY}/store/sums.py",
+        "    check_sum(path)\n    try:",
+        "    try:",
+        "story/test_story_page.py::test_an_edited_result_is_not_shown",
+    ),
+    "a study's tokenizer is not checked": (
+        f"{LIBRARY}/tokens/vocabulary.py",
+        "    check_sum(path)\n",
+        "",
+        "tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
+    ),
     "code may change in mid-run": (
         f"{LIBRARY}/jobs.py",
         "        _check_code(main, job)\n",

@@ -14,16 +14,17 @@ from campaign import differences, start, undisturbed, unlock
 from study import TABLE, copy_project
 
 KILLS = int(os.environ.get("KILLS", "40"))
+TARGETS = (TABLE, "results/figures/oversmoothing.svg")
 LIMIT = 600  # seconds of a run; only a hang takes so long
 WHOM = ("everything", "everything", "Snakemake alone", "everything, gently")  # gently: SIGTERM to all
 
 
 @pytest.mark.slow
 def test_random_kills_lose_nothing(tmp_path):
-    straight = undisturbed(tmp_path / "straight", TABLE)
+    straight = undisturbed(tmp_path / "straight", *TARGETS)
     draw = random.Random(int(os.environ.get("KILL_SEED", "1")))
     began = time.monotonic()
-    copy_project(tmp_path / "measured").snakemake(TABLE)
+    copy_project(tmp_path / "measured").snakemake(*TARGETS)
     usual = time.monotonic() - began
     counts: dict[str, int] = {}
     kills = studies = 0
@@ -34,7 +35,7 @@ def test_random_kills_lose_nothing(tmp_path):
         while True:
             at_an_end, whom = draw.random() < 0.5, draw.choice(WHOM)
             trained = set(study.folder.glob("results/models/*/weights.safetensors"))
-            process = start(study, TABLE)
+            process = start(study, *TARGETS)
             until = time.monotonic() + draw.uniform(0, 0.8) * usual
             while process.poll() is None and time.monotonic() < until:
                 if at_an_end and set(study.folder.glob("results/models/*/weights.safetensors")) - trained:
@@ -56,7 +57,7 @@ def test_random_kills_lose_nothing(tmp_path):
             time.sleep(1 if whom == "Snakemake alone" else 0)
             unlock(study)
         assert differences(study, straight) == []
-        assert study.planned(TABLE) == {}
+        assert study.planned(*TARGETS) == {}
         shutil.rmtree(study.folder)
     print(f"\n{kills} kills in {studies} studies: {counts}")
 
