@@ -19,6 +19,7 @@ from oversmoothing.progress import (
 )
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest
+from oversmoothing.store.sealed_json import write_sealed
 
 SUMMARY = """output_file\tdate\trule\tlog-file(s)\tstatus\tplan
 results/logits/a.parquet\tSat Nov 21 11:21:49 2026\tlogits\tx.log\tok\tno update
@@ -81,9 +82,10 @@ def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path):
     model = {**MODEL, "checkpoints": str(tmp_path / "a"), "learning_rate": str(chosen)}
     checkpoint(tmp_path / "a", {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": 0.5}})
     assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
-    chosen.write_text(json.dumps({"learning_rate": 0.5}))
+    choice = {"arm": "a", "losses": {"0.1": 2.0, "0.5": 1.0}}
+    write_sealed(chosen, {**choice, "learning_rate": 0.5})
     assert training_state(model, {}, tmp_path, "c", CORPUS) == "step 12,000 of 100,000, validation loss 1.530"
-    chosen.write_text(json.dumps({"learning_rate": 0.1}))
+    write_sealed(chosen, {**choice, "learning_rate": 0.1})
     assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", CORPUS)
 
 
