@@ -101,5 +101,5 @@ def test_constraints_that_others_imply_are_dropped():
     assert len(metric.rows) == 3
     assert metric.weights.sum() == pytest.approx(3, rel=0.05)
     y = generator.normal(size=(3, 2))
-    lifted = metric.lift(y, 4)
+    lifted = metric.lift(y)
     np.testing.assert_allclose(np.concatenate([a, a[:1] + a[1:2]]).T @ lifted, metric.whitened.T @ y, atol=1e-9)

@@ -14,6 +14,9 @@ a_j a_j^T / w_j is M - a_i a_i^T / w_i, which maps M^-1 a_i to (1 - w_i) a_i. So
 satisfies the constraints with q_i = 0. By Cauchy and Schwarz |a_j^T M^-1 a_i| <= w_j w_i, so |z_j| <= w_i / (1 - w_i).
 That is at most 1, hence q_j >= 0, if w_i <= 1/2, and at most E - 1, hence q_j <= E p_j, if w_i <= 1 - 1/E.
 
+The sums are over the tokens with p_j > 0 that may move. A token outside them keeps q_j = p_j, which is a restriction, so
+a rejection needs nothing from it. A token outside that does move needs more: `Metric.complete`.
+
 The iteration w <- |a_j| in M(w)^-1 halves the error of log w in each step. It need not have converged: for any w > 0,
 with lengths l_j = |a_j| in M^-1 and s_i = l_i^2 / w_i, the same z divided by 1 - s_i has |z_j| <= max(l / w) l_i /
 (1 - s_i).
@@ -30,10 +33,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
 from scipy.linalg.blas import dsyrk, dtrmm
 
+from oversmoothing.bat.large.rounding import gamma, norm_bound
+
 STEPS = 5  # of the iteration, from the Euclidean norms
 DEPENDENT = 1e-12  # share of a column below which what others do not explain of it is rounding
 PRECISE = 1e-10  # skew above which a metric is factorised once more
-ROUNDING = 2.0**-51  # of a product and of its sum with others, with room
+SHARP = 1e-6  # sum of blurs above which it is factorised from the columns
 
 Factorise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -45,32 +50,42 @@ class Metric:
     Attributes
     ----------
     rows : int array, shape (r,)
-        The constraints that F describes, independent on these tokens; the others follow from them.
+        The constraints that F describes. On these tokens, and only on them, the others follow from these, each entry up
+        to the share `DEPENDENT` of its column's norm.
+    m : int
+        Number of all constraints.
     factor : float64 array, shape (r, r)
         F, lower triangular.
     whitened : float64 array, shape (r, k)
-        B = F^-1 A.
+        B = F^-1 A, up to rounding.
     weights, lengths : float64 arrays, shape (k,)
         w and l, the norms of B's columns; equal once the iteration has converged.
+    blur : float64 array, shape (k,)
+        Bound of the errors that a token adds to a computed B z, per unit of z_j: those of B itself, measured as
+        F^-1 (A - F B) with a bound of this measurement's errors, and of the product.
     skew : float
-        Frobenius norm of B diag(1/w) B^T - I, from rounding.
-    defect : float
-        Largest norm of a column of B - F^-1 A, relative to the column's length, from rounding.
-    size : float
-        Sum of the norms of A's columns.
+        Bound of the spectral norm of F^-1 A diag(1/w) B^T - I.
     spread : float
-        Frobenius norm of F^-1, by which whitening enlarges rounding errors of A itself.
+        Bound of the norm of F^-1, by which whitening enlarges errors of what is whitened.
+    solving : float
+        Bound of the error of whitening itself, relative to the result.
     """
 
     rows: np.ndarray
+    m: int
     factor: np.ndarray
     whitened: np.ndarray
     weights: np.ndarray
     lengths: np.ndarray
+    blur: np.ndarray
     skew: float
-    defect: float
-    size: float
     spread: float
+    solving: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether F describes all constraints, so that what is proved with it holds for tokens outside too."""
+        return len(self.rows) == self.m
 
     @property
     def shares(self) -> np.ndarray:
@@ -82,49 +97,51 @@ class Metric:
         """Largest l_j / w_j, 1 once the iteration has converged."""
         return float((self.lengths / self.weights).max())
 
-    def error(self, most: float) -> float:
-        """What B z may miss of F^-1 A z, for z with entries of size at most `most`."""
-        return self.defect * float(self.lengths.sum()) * most
+    def residuals(self, z: np.ndarray, pull: np.ndarray | float = 0.0) -> np.ndarray:
+        """Bound of |F^-1 A z + pull| for columns z (k, n), with the errors of A z (n,)."""
+        return np.linalg.norm(self.whitened @ z + pull, axis=0) + self.blur @ abs(z)
 
-    def repair(self, residuals: np.ndarray, shares: np.ndarray | float, most: float) -> np.ndarray:
-        """Size of a correction that makes z with entries up to `most` satisfy the constraints exactly.
+    def repair(self, residuals: np.ndarray, shares: np.ndarray | float) -> np.ndarray:
+        """Size of a correction of some z, of these tokens only, that makes it satisfy the constraints exactly.
 
-        If F^-1 A z = c, then z_j - b_j^T y / w_j with G y = c does, where G = B diag(1/w) B^T, less b_i b_i^T / w_i if
-        z_i has to stay. The smallest eigenvalue of G is at least 1 - s_i - skew, so no entry moves by more than
-        max(l / w) |c| / (1 - s_i - skew). With F^-1 A in place of B, G changes by 2 sum_j s_j times the defect at most;
-        the factor 2 of the whole covers the lengths' own rounding.
+        If F^-1 A z = c, then z_j - b_j^T y / w_j with G y = c does, where G = F^-1 A diag(1/w) B^T, less its term of
+        token i if z_i has to stay. The smallest singular value of G is at least 1 - s_i - skew, so no entry moves by
+        more than max(l / w) |c| / (1 - s_i - skew). The factor 2 covers the rounding of this bound itself.
+
+        If z moves these tokens only, the constraints that F does not describe follow. If it moves others, they do not,
+        and the metric has to be `complete`.
 
         Parameters
         ----------
         residuals : array, shape (n,)
-            Norms of B z (and what else is in the sum).
+            Bounds of |c|.
         shares : array, shape (n,), or 0
             s_i of the tokens that stay.
-        most : float
 
         Returns
         -------
         float64 array, shape (n,)
             Infinite where nothing is proved.
         """
-        room = np.maximum(1 - shares - self.skew - 2 * self.defect * float(self.shares.sum()), 0)
+        room = np.maximum(1 - shares - self.skew, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rounding = ROUNDING * self.size * self.spread * most
-            found = 2 * self.ratio * (residuals + self.error(most) + rounding) / room
-        return np.where(np.isfinite(found), found, np.inf)
+            moves = 2 * self.ratio * residuals / room
+        return np.where(np.isfinite(moves), moves, np.inf)
 
     def whiten(self, vectors: np.ndarray) -> np.ndarray:
         """F^-1 c of vectors c, (m, n) -> (r, n)."""
         return solve_triangular(self.factor, vectors[self.rows], lower=True, check_finite=False)
 
-    def lift(self, y: np.ndarray, m: int) -> np.ndarray:
+    def lift(self, y: np.ndarray) -> np.ndarray:
         """Combinations of all m constraints, (m, n), whose products with A are those of y, (r, n), with B."""
-        lifted = np.zeros((m, y.shape[1]))
+        lifted = np.zeros((self.m, y.shape[1]))
         lifted[self.rows] = solve_triangular(self.factor, y, lower=True, trans=1, check_finite=False)
         return lifted
 
 
-def lewis_metric(columns: np.ndarray, steps: int = STEPS, start: np.ndarray | None = None) -> Metric:
+def lewis_metric(
+    columns: np.ndarray, steps: int = STEPS, start: np.ndarray | None = None, error: float = 0.0
+) -> Metric:
     """Metric of the Lewis weights.
 
     M is factorised by Cholesky, or, where masses span so many orders of magnitude that this loses too many digits, from
@@ -133,19 +150,29 @@ def lewis_metric(columns: np.ndarray, steps: int = STEPS, start: np.ndarray | No
     Parameters
     ----------
     columns : float64 array, shape (m, k)
-        A; no column is zero.
+        A, with each entry rounded once; no column is zero.
     steps : int
         Of the iteration.
     start : array, shape (k,), optional
         Approximate weights to begin with.
+    error : float
+        Of a column besides, relative to its norm.
+
+    Raises
+    ------
+    LinAlgError
+        If both factorisations fail.
     """
     if start is None:
         lengths = np.linalg.norm(columns, axis=0)
         start = lengths * (len(columns) / lengths.sum())
     try:
-        return _polish(columns, *_iterate(columns, start, steps, _by_cholesky))
+        metric = _polish(columns, *_iterate(columns, start, steps, _by_cholesky), error)
+        if metric.blur.sum() <= SHARP:
+            return metric
     except LinAlgError:
-        return _polish(columns, *_iterate(columns, start, steps, _by_qr))
+        pass
+    return _polish(columns, *_iterate(columns, start, steps, _by_qr), error)
 
 
 def gram(columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -157,14 +184,19 @@ def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise: Fa
     for _ in range(steps):
         rows, factor = factorise(columns, weights)
         whitened = solve_triangular(factor, _take(columns, rows), lower=True, check_finite=False)
-        previous, weights = weights, np.sqrt(np.einsum("ij,ij->j", whitened, whitened))
+        previous, weights = weights, _norms(whitened)
     return rows, factor, whitened, previous
 
 
 def _polish(
-    columns: np.ndarray, rows: np.ndarray, factor: np.ndarray, whitened: np.ndarray, weights: np.ndarray
+    columns: np.ndarray,
+    rows: np.ndarray,
+    factor: np.ndarray,
+    whitened: np.ndarray,
+    weights: np.ndarray,
+    error: float,
 ) -> Metric:
-    """Measure the errors of a metric; if its factor has lost many digits, factorise once more what it left.
+    """Bound the errors of a metric; if its factor has lost many digits, factorise once more what it left.
 
     Raises
     ------
@@ -177,13 +209,23 @@ def _polish(
         whitened = solve_triangular(second, whitened, lower=True, check_finite=False)
         factor = np.tril(factor) @ second
         skew = _skew(whitened, weights)
-    lengths = np.sqrt(np.einsum("ij,ij->j", whitened, whitened))
+    r, k = whitened.shape
+    lengths = _norms(whitened)
     missing = _take(columns, rows) - dtrmm(1.0, factor, whitened, lower=1)
     missing = solve_triangular(factor, missing, lower=True, overwrite_b=True, check_finite=False)
-    defect = float((np.sqrt(np.einsum("ij,ij->j", missing, missing)) / lengths).max())
-    size = float(np.linalg.norm(columns, axis=0).sum())
-    spread = float(np.linalg.norm(solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)))
-    return Metric(rows, factor, whitened, weights, lengths, skew, defect, size, spread)
+    inverse = solve_triangular(factor, np.eye(r), lower=True, check_finite=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        condition, spread = norm_bound(abs(inverse) @ abs(np.tril(factor))), norm_bound(inverse)
+        blur = _norms(missing) + (condition * gamma(2 * r + 4) + gamma(k + 8)) * lengths
+        blur += spread * error * np.linalg.norm(columns, axis=0)
+    if not np.isfinite(blur).all():
+        raise LinAlgError("the factor has lost all digits")
+    skew += float(blur @ (lengths / weights))  # A in place of F B; and, with room, the rounding of the skew
+    return Metric(rows, len(columns), factor, whitened, weights, lengths, blur, skew, spread, condition * gamma(r + 2))
+
+
+def _norms(columns: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->j", columns, columns))
 
 
 def _skew(whitened: np.ndarray, weights: np.ndarray) -> float:

@@ -6,23 +6,36 @@ a_j = p_j u_j and u_j is token j's row of the basis. Any such z is a proof, and 
     sum over j != i of max((E - 1) t_j, -t_j) < t_i,      t_j = p_j u_j^T y :
 
 the constraints give t_i z_i = -sum_j t_j z_j, which then stays above -t_i, so z_i > -1. It does not matter how z and y
-were found: in float32, among few tokens, or by guessing. Here each is checked in float64. A z has to keep a distance of
-`MARGIN` from the ends of the box, and what it misses of the constraints has to be so small that a correction within
-that distance repairs it (`Metric.repair`). A y has to leave the same distance, and more if t_i is small beside what it
-is the difference of.
+were found: in float32, among few tokens, or by guessing. Here each is checked in float64, with a bound of every rounding
+error (`rounding`), against the basis as it is stored. What each check assumes of the tokens outside the working set:
+
+`reject`, `reject_bulk`
+    Nothing. They stay at z_j = 0, which is in the box and adds nothing to the constraints. On the working set all
+    constraints hold once those of the metric do, since the others follow from them there.
+`reject_slices`, `reject_with_tail`
+    They move, so all m constraints have to be checked, and mended by the working set where rounding breaks them. A metric
+    that describes fewer, because on the working set the others follow, does not see what tokens outside miss of the
+    others: these two prove nothing unless the metric is complete.
+`accept`
+    Nothing. y is a combination of the constraints whatever the working set, and the sum is over all tokens, from the
+    basis and p themselves.
+
+A z has to keep the distance `MARGIN` from the ends of the box, and one more, by which a correction moves it that repairs
+what it misses of the constraints (`Metric.repair`). The sum of a y has to stay below t_i by the same share.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from oversmoothing.bat.large.lewis import ROUNDING, Metric, lewis_metric
+from oversmoothing.bat.large.lewis import Metric, lewis_metric
+from oversmoothing.bat.large.rounding import BLOCK, gamma, in_blocks, reflection
 
 OPEN, REJECTED, ACCEPTED = 0, 1, 2
 MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of float64
 NOISE_32 = 2.0**-24  # of one operation in float32
 RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set
-BLOCK = 4096  # rows of the basis that are handled at once, which bounds the memory
+TINY_32 = 2.0**-126  # smallest normal number of float32
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,11 @@ class Constraints:
     def m(self) -> int:
         """Number of constraints."""
         return self.columns.shape[1] - bool(self.normal.any())
+
+    @property
+    def error(self) -> float:
+        """Bound of the error of a row u_j, or of a raised combination, relative to its norm."""
+        return reflection(self.columns.shape[1]) if self.normal.any() else 0.0
 
     def of(self, tokens: np.ndarray) -> np.ndarray:
         """Rows u_j of some tokens, (k, m)."""
@@ -93,18 +111,13 @@ class Position:
         """Largest size of an entry of z."""
         return max(1.0, self.rise)
 
-    @property
-    def room(self) -> float:
-        """Distance that z keeps from the nearer end of the box, at least."""
-        return MARGIN * min(1.0, self.rise)
-
     def mass(self, status: int) -> float:
         """Probability of the tokens in a state."""
         return float(self.p[self.status == status].sum())
 
-    def inside(self, z: np.ndarray) -> np.ndarray:
-        """Whether columns z (k, n) keep their distance from the ends of the box (n,)."""
-        return (z.max(axis=0) <= self.rise * (1 - MARGIN)) & (z.min(axis=0) >= MARGIN - 1)
+    def room(self, z: np.ndarray) -> np.ndarray:
+        """Distance of columns z (k, n) from the nearer end of the box, less the margin; negative outside (n,)."""
+        return np.minimum(self.rise * (1 - MARGIN) - z.max(axis=0), z.min(axis=0) + (1 - MARGIN))
 
     def decide(self, tokens: np.ndarray, status: int) -> None:
         """Record a decision that is proved."""
@@ -117,19 +130,23 @@ class Position:
 
 
 class WorkingSet:
-    """Tokens that may move, and the metric of their columns. The others stay where they are: a restriction."""
+    """Tokens that may move, and the metric of their columns. The others, the tail, stay where they are, or in slices.
+
+    Raises
+    ------
+    LinAlgError
+        If no metric can be computed.
+    """
 
     def __init__(self, position: Position, tokens: np.ndarray, steps: int, start: np.ndarray | None = None) -> None:
         self.position, self.tokens = position, tokens
         columns = (position.p[tokens, None] * position.constraints.of(tokens)).T
-        self.metric: Metric = lewis_metric(columns, steps, start)
+        self.metric: Metric = lewis_metric(columns, steps, start, position.constraints.error)
         self.p = position.p[tokens]
         others = np.ones(len(position.p), bool)
         others[tokens] = False
         self.tail = np.flatnonzero(others & (position.p > 0))
-        norms = position.constraints.norms
-        self.size = float(position.p @ norms)
-        self.tail_size = float(position.p[self.tail] @ norms[self.tail])
+        self.sizes = position.p * position.constraints.norms
 
     @property
     def open(self) -> np.ndarray:
@@ -145,10 +162,9 @@ class WorkingSet:
         """
         position, own = self.position, (places, np.arange(len(places)))
         z[own] = 0.0
-        inside = position.inside(z)
+        room = position.room(z)
         z[own] = -1.0
-        residuals = np.linalg.norm(self.metric.whitened @ z, axis=0)
-        proved = inside & (self.metric.repair(residuals, self.metric.shares[places], position.most) <= position.room)
+        proved = self.metric.repair(self.metric.residuals(z), self.metric.shares[places]) <= room
         position.decide(self.tokens[places[proved]], REJECTED)
         for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
             position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n]))
@@ -156,15 +172,17 @@ class WorkingSet:
 
     def reject_with_tail(self, place: int, z: np.ndarray, tail: np.ndarray) -> bool:
         """Try one z, (k,) on this set and `tail` on the tokens outside, as a proof that a token is rejected."""
-        position = self.position
+        position, metric = self.position, self.metric
+        if not metric.complete and len(tail):
+            return False
         z = z.copy()
         z[place] = 0.0
-        inside = position.inside(np.concatenate([z, tail])[:, None])[0]
+        room = position.room(np.concatenate([z, tail])[:, None])
         z[place] = -1.0
-        residual = float(np.linalg.norm(self.metric.whitened @ z + self.tail_pull(tail[:, None])[:, 0]))
-        residual += ROUNDING * self.tail_size * self.metric.spread * position.most
-        repair = self.metric.repair(np.array([residual]), self.metric.shares[[place]], position.most)[0]
-        if not (inside and repair <= position.room):
+        pull = self.tail_pull(tail[:, None])
+        error = self.pull_error(in_blocks(len(tail)), self.sizes[self.tail] @ abs(tail), pull)
+        residuals = metric.residuals(z[:, None], pull) + error
+        if not metric.repair(residuals, metric.shares[[place]])[0] <= room[0]:
             return False
         token = int(self.tokens[place])
         position.decide(self.tokens[[place]], REJECTED)
@@ -175,28 +193,35 @@ class WorkingSet:
     def reject_slices(self, slices: list[np.ndarray]) -> np.ndarray:
         """Try to zero whole slices of the tail, each with its own compensation by this set (n,)."""
         position, metric = self.position, self.metric
+        if not metric.complete:
+            return np.zeros(len(slices), bool)
         sums = np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
         pull = metric.whiten(sums)
         z = (metric.whitened.T @ pull) / metric.weights[:, None]
-        residuals = np.linalg.norm(metric.whitened @ z - pull, axis=0) + ROUNDING * self.tail_size * metric.spread
-        proved = position.inside(z) & (metric.repair(residuals, 0, position.most) <= position.room)
+        sizes = np.array([self.sizes[tokens].sum() for tokens in slices])
+        residuals = metric.residuals(z, -pull) + self.pull_error(gamma(max(map(len, slices)) + 2), sizes, pull)
+        proved = metric.repair(residuals, 0) <= position.room(z)
         for n in np.flatnonzero(proved):
             position.decide(slices[n], REJECTED)
             for token in set(slices[n].tolist()) & position.witnesses.keys():
                 position.keep(token, self.everywhere(z[:, n], np.where(np.isin(self.tail, slices[n]), -1.0, 0.0)))
         return proved
 
+    def pull_error(self, rounding: float, sizes: np.ndarray, pull: np.ndarray) -> np.ndarray:
+        """Bound of the errors of whitened sums over tail tokens, `pull` (r, n), from the sizes of their terms (n,)."""
+        summed = self.metric.spread * (rounding + self.position.constraints.error) * sizes
+        return summed + self.metric.solving * np.linalg.norm(pull, axis=0)
+
     def reject_bulk(self) -> None:
         """Reject the tokens to which the theorem in `lewis` applies; its proof, with the errors of this metric.
 
-        z misses (b_i - F^-1 a_i + (B diag(1/w) B^T - I) b_i) / (1 - s_i), and what the metric's own error adds.
+        z misses (F^-1 A diag(1/w) B^T - I) b_i / (1 - s_i), in which B differs from F^-1 A, and what all tokens add.
         """
         position, metric = self.position, self.metric
         left = np.maximum(1 - metric.shares, 1e-300)
         largest = metric.ratio * metric.lengths / left
-        missed = (metric.skew + metric.defect) * metric.lengths / left
-        repairs = metric.repair(missed, metric.shares, position.most)
-        proved = (largest <= min(1.0, position.rise) * (1 - MARGIN)) & (repairs <= position.room)
+        residuals = metric.skew * metric.lengths / left + metric.blur.sum()
+        proved = metric.repair(residuals, metric.shares) <= min(1.0, position.rise) * (1 - MARGIN) - largest
         position.decide(self.tokens[proved], REJECTED)
         for place in np.flatnonzero(proved & np.isin(self.tokens, list(position.witnesses))):
             z = metric.whitened.T @ metric.whitened[:, place] / (metric.weights * left[place])
@@ -213,26 +238,22 @@ class WorkingSet:
         """
         position, metric = self.position, self.metric
         y = y / np.maximum(np.linalg.norm(y, axis=0), 1e-300)
-        t = metric.whitened.T @ y
-        inside, own = self.fall(t, places)
+        inside, own = self.fall(metric.whitened.T @ y, places)
         fall = np.full(len(places), np.inf)
         maybe = np.flatnonzero(inside < own)
         if not len(maybe):
             return fall
-        raw = metric.lift(y[:, maybe], position.constraints.m)
+        raw = position.constraints.raise_(metric.lift(y[:, maybe]))
         raw /= np.linalg.norm(raw, axis=0)
-        exact = metric.factor.T @ raw[metric.rows]  # what `raw` is in the whitened constraints, with its own rounding
-        inside, own = self.fall(metric.whitened.T @ exact, places[maybe])
-        raw = position.constraints.raise_(raw)
-        drift = float(metric.lengths.sum() * np.linalg.norm(metric.factor))  # t of this set goes through F
-        noise = ROUNDING * (drift + self.size) * position.most
-        noise = noise + metric.error(position.most) * np.linalg.norm(exact, axis=0)
+        inside, own = self.fall(position.constraints.columns[self.tokens] @ raw * self.p[:, None], places[maybe])
+        error = gamma(len(raw) + 4) + position.constraints.error
+        inside += error * float(self.sizes.sum()) * position.most
+        estimate, noise = self.tail_fall(raw, np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
-            fall[maybe] = np.where(own > 0, (inside + noise + self.tail_fall(raw, np.float32)) / own, np.inf)
-            close = (fall[maybe] >= 1 - MARGIN) & (fall[maybe] < 1.2) & (len(self.tail) > 0)
+            fall[maybe] = np.where(own > 0, (inside + estimate + noise) / own, np.inf)
+            close = (fall[maybe] >= 1 - MARGIN) & (inside + estimate - noise < own) & (len(self.tail) > 0)
             if close.any():
-                exactly = inside[close] + noise[close] + self.tail_fall(raw[:, close], np.float64)
-                fall[maybe[close]] = exactly / own[close]
+                fall[maybe[close]] = (inside[close] + self.tail_fall(raw[:, close], np.float64)[0]) / own[close]
         proved = fall[maybe] < 1 - MARGIN
         tokens = self.tokens[places[maybe[proved]]]
         position.decide(tokens, ACCEPTED)
@@ -247,8 +268,8 @@ class WorkingSet:
         t[places, n] = 0
         return self.position.rise * np.maximum(t, 0).sum(axis=0) - np.minimum(t, 0).sum(axis=0), own
 
-    def tail_fall(self, y: np.ndarray, dtype: type) -> np.ndarray:
-        """The same sum over the tail, for unit combinations y of the basis's columns; in float32 an upper bound."""
+    def tail_fall(self, y: np.ndarray, dtype: type) -> tuple[np.ndarray, float]:
+        """The same sum over the tail, for unit combinations y of the basis's columns, and its error in float32."""
         total = np.zeros(y.shape[1])
         lowered: np.ndarray = y.astype(dtype)
         p: np.ndarray = self.position.p.astype(dtype)
@@ -258,9 +279,9 @@ class WorkingSet:
             t *= p[tokens, None]
             total += self.position.rise * np.maximum(t, 0).sum(axis=0, dtype=np.float64)
             total -= np.minimum(t, 0).sum(axis=0, dtype=np.float64)
-        if dtype is np.float32:
-            total += (len(y) + 8) * NOISE_32 * self.position.most * self.tail_size + 1e-30  # the last for underflow
-        return total
+        underflow = 2 * TINY_32 * len(y) * len(self.tail)
+        noise = (len(y) + 8) * NOISE_32 * float(self.sizes[self.tail].sum()) + underflow
+        return total, noise * self.position.most
 
     def tail_products(self, y: np.ndarray) -> np.ndarray:
         """u_j^T y for the tail, float64 (len(tail), n), for combinations y of the basis's columns."""

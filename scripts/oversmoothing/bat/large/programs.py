@@ -84,7 +84,7 @@ def _slices(working: WorkingSet, y: np.ndarray, tail: np.ndarray) -> tuple[np.nd
     """Slice of each token of the tail, and its way to the end of the box that y asks for."""
     if not len(tail):
         return np.zeros(0, int), np.zeros(0)
-    raw = working.position.constraints.raise_(working.metric.lift(y[:, None], working.position.constraints.m))
+    raw = working.position.constraints.raise_(working.metric.lift(y[:, None]))
     t = working.tail_products(raw)[:, 0]
     ways = np.where(t > 0, working.position.rise, -1.0) - tail
     slices = np.empty(len(tail), int)
