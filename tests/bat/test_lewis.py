@@ -91,7 +91,7 @@ def test_masses_of_many_orders_of_magnitude_keep_a_metric_or_admit_its_errors(sc
     assert np.linalg.norm(a[metric.rows] - metric.factor @ metric.whitened) <= 1e-12 * np.linalg.norm(a)
     if scale > 1e-15:
         assert metric.weights.sum() == pytest.approx(8, rel=0.05)
-        assert metric.repair(np.zeros(1), 0.5, 1.0)[0] < 1e-2
+        assert metric.repair(metric.residuals(np.ones((120, 1)), -metric.whitened.sum(axis=1)[:, None]), 0.5)[0] < 1e-2
 
 
 def test_constraints_that_others_imply_are_dropped():

@@ -2,12 +2,14 @@
 
 The stages, each on what the ones before left open:
 
-1. A working set of the tokens with the largest columns, in the metric of their Lewis weights (`lewis`).
+1. A working set of the tokens with the largest columns, in the metric of their Lewis weights (`lewis`); of all tokens
+   while the vocabulary times the rank is small.
 2. Slices of the tail outside it are zeroed at once, each compensated by the working set.
 3. The theorem of `lewis` rejects most of the working set.
 4. The metric itself gives a y for each token that the others can hardly replace.
-5. Accelerated projection, all open tokens together (`projection`); once more on a larger working set.
-6. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
+5. Accelerated projection, all open tokens together (`projection`).
+6. The theorem again, on all tokens, where much of the tail is still open; then stages 2, 3 and 5 on a larger working set.
+7. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
    row decide nothing or their steps are used up.
 
 It stops once the open tokens have no more mass than asked. No stage decides without a proof (`position`).
@@ -23,6 +25,7 @@ from oversmoothing.bat.large.programs import decide_one
 from oversmoothing.bat.large.projection import Best, project
 
 LEAST, MOST = 4, 12  # size of the working set in units of m
+WHOLE = 300_000  # numbers in the matrix of all tokens up to which they are the working set
 BEYOND = 0.03  # mass beyond it that is worth enlarging it for, up to the most
 WIDER = 4  # times the working set of the second projection
 LARGEST = 12_000_000  # numbers in a working set's matrix: 96 MB, of which a few are held
@@ -67,7 +70,9 @@ def solve(
     best = project(working, _worth(working, mass_tolerance / 10), FIRST_STEPS, mass_tolerance)
     first = working
     if position.mass(OPEN) > mass_tolerance and len(working.tail):
+        _reject_everywhere(working, mass_tolerance / 4)
         working = _widen(working)
+        _zero_tail(working, mass_tolerance / 4)
         working.reject_bulk()
         best = project(working, _worth(working, mass_tolerance / 10), MORE_STEPS, mass_tolerance)
         if len(working.tokens) * constraints.m**2 > PROGRAM_SIZE:
@@ -77,9 +82,11 @@ def solve(
 
 
 def _first_tokens(position: Position) -> np.ndarray:
-    """Tokens with the largest columns: at least LEAST m, and at most MOST m if there is mass beyond."""
+    """All tokens, or those with the largest columns: at least LEAST m, and at most MOST m if there is mass beyond."""
     score = np.where(position.p > RAREST, position.p * position.constraints.norms, 0.0)
     m = position.constraints.m
+    if np.count_nonzero(score) * m <= WHOLE:
+        return np.flatnonzero(score)
     most = min(max(MOST * m, 1), int(np.count_nonzero(score)), max(LARGEST // m, LEAST * m))
     top = np.argpartition(-score, most - 1)[:most]
     top = top[np.argsort(-score[top], kind="stable")]
@@ -138,6 +145,15 @@ def _worth(working: WorkingSet, spare: float) -> np.ndarray:
     places = working.open
     rising = places[np.argsort(working.p[places], kind="stable")]
     return rising[np.cumsum(working.p[rising]) > spare]
+
+
+def _reject_everywhere(working: WorkingSet, spare: float) -> None:
+    """Apply the theorem to all tokens, if those of the tail that are open have more mass than `spare`, and if they fit."""
+    position = working.position
+    tail = working.tail[position.p[working.tail] > RAREST]
+    whole = np.concatenate([working.tokens, tail])
+    if position.p[tail][position.status[tail] == OPEN].sum() > spare and len(whole) * position.constraints.m <= LARGEST:
+        WorkingSet(position, whole, STEPS).reject_bulk()
 
 
 def _widen(working: WorkingSet) -> WorkingSet:
