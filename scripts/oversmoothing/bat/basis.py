@@ -11,7 +11,7 @@ second, n, differs between positions. With fewer constraints on q the reject set
 full rank needs two more dimensions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import svd
@@ -29,9 +29,12 @@ class Basis:
     ----------
     columns : float64 array, shape (v, m)
         Orthonormal; they span the column space of [W, 1].
+    twins : int array, shape (v,), or None
+        For each token the first whose row of W is equal; None if no two are.
     """
 
     columns: np.ndarray
+    twins: np.ndarray | None = field(default=None, kw_only=True)
 
     @property
     def full(self) -> bool:
@@ -92,7 +95,8 @@ def prepare(weights: np.ndarray) -> Basis:
     ValueError
         If `weights` is not a matrix or contains NaN or infinity.
     """
-    return Basis(_orthonormal(_checked(weights)))
+    weights = _checked(weights)
+    return Basis(_orthonormal(weights), twins=find_twins(weights))
 
 
 def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
@@ -117,7 +121,23 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
     reached = behind_norm(weights, gain)
     columns = _orthonormal(reached)
     with_ones = np.concatenate([reached, np.ones((len(reached), 1))], axis=1)
-    return TangentBasis(columns, gain, columns.T @ with_ones)
+    return TangentBasis(columns, gain, columns.T @ with_ones, twins=find_twins(weights))
+
+
+def find_twins(weights: np.ndarray) -> np.ndarray | None:
+    """For each row the first that is equal, (v,); None if no two are.
+
+    Rows with the same sum are compared with the first of them, so of rows that differ and have the same sum some may
+    be missed.
+    """
+    _, first, key = np.unique(weights.sum(axis=1), return_index=True, return_inverse=True)
+    if len(first) == len(weights):
+        return None
+    own = np.arange(len(weights))
+    doubtful = np.flatnonzero(first[key] != own)
+    equal = doubtful[(weights[doubtful] == weights[first[key[doubtful]]]).all(axis=1)]
+    own[equal] = first[key[equal]]
+    return own if len(equal) else None
 
 
 def _checked(weights: np.ndarray) -> np.ndarray:

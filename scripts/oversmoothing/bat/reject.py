@@ -128,17 +128,16 @@ def reject_set(
     if math.exp(delta) == 1 or (basis.full and not normals.any()):
         status = np.where(p > 0, simplex.ACCEPTED, simplex.REJECTED)
     elif v > LARGEST_DENSE:
-        status = _solve_large(basis.columns, normals, p, math.exp(delta), mass_tolerance)
+        status = _solve_large(basis, normals, p, math.exp(delta), mass_tolerance)
     else:
         status = np.zeros((n, v), np.int8)
         simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, status, kept.basis, kept.rest)
     return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None)
 
 
-def _solve_large(
-    columns: np.ndarray, normals: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float
-) -> np.ndarray:
+def _solve_large(basis: Basis, normals: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float) -> np.ndarray:
     """Status of each token: by `simplex` where few have mass, as after top-k, and else by `large`."""
+    columns = basis.columns
     status = np.full(p.shape, simplex.REJECTED, np.int8)
     none = np.zeros((0, 0, 0), np.int16), np.zeros((0, 0, 0), np.int8)  # no certificates
     norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
@@ -150,7 +149,7 @@ def _solve_large(
             simplex.solve(rows, normal[None], row[None, support], bound, mass_tolerance, few, *none)
             own[support] = few[0]
         else:
-            found = solve(Constraints(columns, norms, normal), row, bound, mass_tolerance).status
+            found = solve(Constraints(columns, norms, normal, basis.twins), row, bound, mass_tolerance).status
             own[:] = np.select(
                 [found == REJECTED, found == ACCEPTED], [simplex.REJECTED, simplex.ACCEPTED], simplex.UNDECIDED
             )

@@ -9,6 +9,8 @@ the constraints give t_i z_i = -sum_j t_j z_j, which then stays above -t_i, so z
 were found: in float32, among few tokens, or by guessing. Here each is checked in float64, with a bound of every rounding
 error (`rounding`), against the basis as it is stored. What each check assumes of the tokens outside the working set:
 
+`reject_twins`
+    Nothing: mass moves between equal rows only.
 `reject`, `reject_bulk`
     Nothing. They stay at z_j = 0, which is in the box and adds nothing to the constraints. On the working set all
     constraints hold once those of the metric do, since the others follow from them there.
@@ -50,11 +52,14 @@ class Constraints:
         Norms of its rows.
     normal : float64 array, shape (m,)
         Unit vector: the direction of the basis that this position leaves free; or zeros.
+    twins : int array, shape (v,), or None
+        For each token the first whose row of the head is equal; None if no two are.
     """
 
     columns: np.ndarray
     norms: np.ndarray
     normal: np.ndarray
+    twins: np.ndarray | None = None
 
     @property
     def m(self) -> int:
@@ -122,6 +127,20 @@ class Position:
     def decide(self, tokens: np.ndarray, status: int) -> None:
         """Record a decision that is proved."""
         self.status[tokens[self.status[tokens] == OPEN]] = status
+
+    def reject_twins(self) -> None:
+        """Reject each token whose twins, with rows equal to its own, can take its mass: no constraint notices."""
+        twins = self.constraints.twins
+        if twins is None:
+            return
+        total = np.bincount(twins, self.p, len(self.p))[twins]
+        others = total * (1 - gamma(len(self.p))) - self.p  # at least what they have
+        proved = (others > 0) & (self.p <= self.rise * (1 - MARGIN) * others)
+        self.decide(np.flatnonzero(proved), REJECTED)
+        for token in self.witnesses.keys() & set(np.flatnonzero(proved & (self.p > 0)).tolist()):
+            z = np.where(twins == twins[token], self.p[token] / others[token], 0.0)
+            z[token] = -1.0
+            self.keep(token, z)
 
     def keep(self, token: int, witness: np.ndarray) -> None:
         """Keep the proof of a decision just taken."""

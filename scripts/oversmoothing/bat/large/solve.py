@@ -2,6 +2,7 @@
 
 The stages, each on what the ones before left open:
 
+0. Tokens whose mass fits into tokens with equal rows of the head are rejected.
 1. A working set of the tokens with the largest columns, in the metric of their Lewis weights (`lewis`); of all tokens
    while the vocabulary times the rank is small.
 2. Slices of the tail outside it are zeroed at once, each compensated by the working set.
@@ -25,7 +26,7 @@ from oversmoothing.bat.large.programs import decide_one
 from oversmoothing.bat.large.projection import Best, project
 
 LEAST, MOST = 4, 12  # size of the working set in units of m
-WHOLE = 300_000  # numbers in the matrix of all tokens up to which they are the working set
+WHOLE = 200_000  # numbers in the matrix of all tokens up to which they are the working set
 BEYOND = 0.03  # mass beyond it that is worth enlarging it for, up to the most
 WIDER = 4  # times the working set of the second projection
 LARGEST = 12_000_000  # numbers in a working set's matrix: 96 MB, of which a few are held
@@ -59,6 +60,7 @@ def solve(
     rise = bound - 1
     status = np.where(p * bound > rise, ACCEPTED, np.where(p > 0, OPEN, REJECTED)).astype(np.int8)
     position = Position(constraints, p, rise, status, dict.fromkeys(map(int, witnesses)))
+    position.reject_twins()
     if position.mass(OPEN) <= mass_tolerance:
         return position
     working = WorkingSet(position, _first_tokens(position), STEPS)
