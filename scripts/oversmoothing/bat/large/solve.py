@@ -4,7 +4,7 @@ The stages, each on what the ones before left open:
 
 0. Tokens whose mass fits into tokens with equal rows of the head are rejected.
 1. A working set of the tokens with the largest columns, in the metric of their Lewis weights (`lewis`); of all tokens
-   while the vocabulary times the rank is small.
+   while the vocabulary times the rank is small. Where they lack a direction, tokens that have it are added.
 2. Slices of the tail outside it are zeroed at once, each compensated by the working set.
 3. The theorem of `lewis` rejects most of the working set.
 4. The metric itself gives a y for each token that the others can hardly replace.
@@ -63,7 +63,7 @@ def solve(
     position.reject_twins()
     if position.mass(OPEN) <= mass_tolerance:
         return position
-    working = WorkingSet(position, _first_tokens(position), STEPS)
+    working = _span(WorkingSet(position, _first_tokens(position), STEPS))
     stubborn = _zero_tail(working, mass_tolerance / 4)
     if position.p[stubborn].sum() > mass_tolerance / 4:
         working = WorkingSet(position, np.concatenate([working.tokens, stubborn[: 2 * constraints.m]]), STEPS)
@@ -94,6 +94,21 @@ def _first_tokens(position: Position) -> np.ndarray:
     top = top[np.argsort(-score[top], kind="stable")]
     beyond = 1 - np.cumsum(position.p[top])
     return top[: max(min(LEAST * m, most), int(np.searchsorted(-beyond, -BEYOND)))]
+
+
+def _span(working: WorkingSet) -> WorkingSet:
+    """Add tokens with the largest columns in the directions that all tokens of the set lack, without which its metric
+    describes too few constraints to prove anything of the tail."""
+    position, m, rank = working.position, working.position.constraints.m, len(working.metric.rows)
+    tail = working.tail[position.p[working.tail] > RAREST]
+    if rank == m or not len(tail):
+        return working
+    unit = position.constraints.of(working.tokens)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    lacking = np.linalg.eigh(unit.T @ unit)[1][:, : m - rank]
+    score = position.p[tail] * np.linalg.norm(position.constraints.of(tail) @ lacking, axis=1)
+    new = tail[np.argsort(-score, kind="stable")[: LEAST * m]]
+    return WorkingSet(position, np.concatenate([working.tokens, new]), STEPS)
 
 
 def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
