@@ -117,3 +117,25 @@ def test_shapes_are_checked():
         prepare(np.ones(5))
     with pytest.raises(ValueError, match=r"gain \(3,\)"):
         prepare_tangent(np.ones((5, 2)), np.ones(3))
+
+
+def test_columns_that_hardly_differ_are_one(monkeypatch):
+    """The example of docs/bat.md: 1.2e-10 is below what counts, so a constraint is dropped and more is rejected."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(40, 4))
+    weights[:, 3] = weights[:, 2] + 1.2e-10 * generator.normal(size=40)
+    p = softmax((weights[:, :3] @ generator.normal(size=3))[None])
+    assert prepare(weights).columns.shape == (40, 4)
+    assert reject_set(prepare(weights), p).mass[0][0] == pytest.approx(0.653, abs=5e-4)
+    monkeypatch.setattr("oversmoothing.bat.basis.RANK_TOLERANCE", 1e-14)
+    assert prepare(weights).columns.shape == (40, 5)
+    assert reject_set(prepare(weights), p).mass[0][0] == pytest.approx(0.570, abs=5e-4)
+
+
+def test_twins_are_rows_that_are_equal_and_not_rows_with_an_equal_sum():
+    weights = np.random.default_rng(0).normal(size=(7, 3))
+    assert prepare(weights).twins is None
+    weights[[4, 6]] = weights[1]
+    weights[5] = weights[2][::-1]
+    assert prepare(weights).twins.tolist() == [0, 1, 2, 3, 1, 5, 1]
+    assert prepare_tangent(weights, np.ones(3)).twins.tolist() == [0, 1, 2, 3, 1, 5, 1]

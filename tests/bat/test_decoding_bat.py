@@ -40,6 +40,15 @@ def test_it_keeps_what_one_linear_program_per_token_proves():
         np.testing.assert_array_equal(q > 0, proved)
 
 
+def test_what_is_undecided_is_not_kept():
+    weights, p = draw(6)
+    sets = reject_set(prepare(weights), p, mass_tolerance=0.2)
+    assert sets.undecided.any()
+    proved = ~(sets.rejected | sets.undecided)
+    assert proved.any(axis=1).all()
+    np.testing.assert_array_equal(bat_decoder(weights, mass_tolerance=0.2)(p) > 0, proved)
+
+
 def test_a_rarer_token_may_stay_where_a_likelier_one_goes():
     """No threshold on the probability makes such a set: that is what BAT is for."""
     weights, p = draw(4, n=8, v=32)

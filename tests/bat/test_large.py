@@ -7,7 +7,8 @@ from intervals import proves
 
 from oversmoothing.bat.basis import prepare, prepare_tangent
 from oversmoothing.bat.decoding import bat_decoder
-from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED, Constraints
+from oversmoothing.bat.large.constraints import Constraints
+from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
@@ -111,6 +112,22 @@ def test_independent_columns_and_one_token_leave_nothing_to_reject():
     assert (position.status[:8] == ACCEPTED).all()
     one = solve(constraints(prepare(weights)), np.eye(60)[3], 1.25, 0.0)
     assert one.status.tolist() == [REJECTED] * 3 + [ACCEPTED] + [REJECTED] * 56
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("bound", [1.25, 2.0, 4.0])
+def test_a_token_is_accepted_for_its_size_only_where_the_others_cannot_hold_all(dense, bound):
+    """A head that says nothing: token i is rejected just if (1 - p_i) E >= 1."""
+    for share in (0.98, 1.02):
+        p = np.full(61, 0.0)
+        p[0] = share * (1 - 1 / bound)
+        p[1:] = (1 - p[0]) / 60
+        basis = prepare(np.zeros((61, 2)))
+        if dense:
+            rejected = reject_set(basis, p, np.log(bound)).rejected[0]
+        else:
+            rejected = solve(constraints(basis), p, bound, 0.0).status == REJECTED
+        assert rejected[0] == (share < 1)
 
 
 def test_a_vocabulary_above_the_limit_takes_the_large_method_and_a_short_support_the_dense_one(monkeypatch):

@@ -157,6 +157,30 @@ MUTATIONS = {
         "",
         "tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
     ),
+    "BAT decoding keeps undecided tokens": (
+        f"{LIBRARY}/bat/decoding.py",
+        "~(sets.rejected | sets.undecided)",
+        "~sets.rejected",
+        "bat/test_decoding_bat.py::test_what_is_undecided_is_not_kept",
+    ),
+    "a token is accepted for its size where the others can hold all": (
+        f"{LIBRARY}/bat/large/solve.py",
+        "p * bound > rise",
+        "p * bound**2 > rise",
+        "bat/test_large.py::test_a_token_is_accepted_for_its_size_only_where_the_others_cannot_hold_all",
+    ),
+    "the dense solver accepts it": (
+        f"{LIBRARY}/bat/simplex.py",
+        "p[token] * bound > bound - 1",
+        "p[token] * bound**2 > bound - 1",
+        "bat/test_large.py::test_a_token_is_accepted_for_its_size_only_where_the_others_cannot_hold_all",
+    ),
+    "slices of the tail are zeroed without the constraints that the working set drops": (
+        f"{LIBRARY}/bat/large/position.py",
+        "        if not metric.complete:\n            return np.zeros(len(slices), bool)\n",
+        "",
+        "bat/test_large_dependent.py::test_a_working_set_that_lacks_a_direction_proves_nothing_of_the_tail",
+    ),
     "code may change in mid-run": (
         f"{LIBRARY}/jobs.py",
         "        _check_code(main, job)\n",

@@ -18,7 +18,8 @@ import numpy as np
 
 from oversmoothing.bat import simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
-from oversmoothing.bat.large.position import ACCEPTED, REJECTED, Constraints
+from oversmoothing.bat.large.constraints import Constraints
+from oversmoothing.bat.large.position import ACCEPTED, REJECTED
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 

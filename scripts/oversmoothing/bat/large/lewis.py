@@ -14,8 +14,8 @@ a_j a_j^T / w_j is M - a_i a_i^T / w_i, which maps M^-1 a_i to (1 - w_i) a_i. So
 satisfies the constraints with q_i = 0. By Cauchy and Schwarz |a_j^T M^-1 a_i| <= w_j w_i, so |z_j| <= w_i / (1 - w_i).
 That is at most 1, hence q_j >= 0, if w_i <= 1/2, and at most E - 1, hence q_j <= E p_j, if w_i <= 1 - 1/E.
 
-The sums are over the tokens with p_j > 0 that may move. A token outside them keeps q_j = p_j, which is a restriction, so
-a rejection needs nothing from it. A token outside that does move needs more: `Metric.complete`.
+The sums are over the tokens with p_j > 0 that may move. A token outside them keeps q_j = p_j, which is a restriction,
+so a rejection needs nothing from it. A token outside that does move needs more: `Metric.complete`.
 
 The iteration w <- |a_j| in M(w)^-1 halves the error of log w in each step. It need not have converged: for any w > 0,
 with lengths l_j = |a_j| in M^-1 and s_i = l_i^2 / w_i, the same z divided by 1 - s_i has |z_j| <= max(l / w) l_i /
@@ -167,12 +167,12 @@ def lewis_metric(
         lengths = np.linalg.norm(columns, axis=0)
         start = lengths * (len(columns) / lengths.sum())
     try:
-        metric = _polish(columns, *_iterate(columns, start, steps, _by_cholesky), error)
+        metric = _polish(columns, error, *_iterate(columns, start, steps, _by_cholesky))
         if metric.blur.sum() <= SHARP:
             return metric
     except LinAlgError:
         pass
-    return _polish(columns, *_iterate(columns, start, steps, _by_qr), error)
+    return _polish(columns, error, *_iterate(columns, start, steps, _by_qr))
 
 
 def gram(columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -190,11 +190,11 @@ def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise: Fa
 
 def _polish(
     columns: np.ndarray,
+    error: float,
     rows: np.ndarray,
     factor: np.ndarray,
     whitened: np.ndarray,
     weights: np.ndarray,
-    error: float,
 ) -> Metric:
     """Bound the errors of a metric; if its factor has lost many digits, factorise once more what it left.
 

@@ -6,8 +6,9 @@ a_j = p_j u_j and u_j is token j's row of the basis. Any such z is a proof, and 
     sum over j != i of max((E - 1) t_j, -t_j) < t_i,      t_j = p_j u_j^T y :
 
 the constraints give t_i z_i = -sum_j t_j z_j, which then stays above -t_i, so z_i > -1. It does not matter how z and y
-were found: in float32, among few tokens, or by guessing. Here each is checked in float64, with a bound of every rounding
-error (`rounding`), against the basis as it is stored. What each check assumes of the tokens outside the working set:
+were found: in float32, among few tokens, or by guessing. Here each is checked in float64, with a bound of every
+rounding error (`rounding`), against the basis as it is stored. What each check assumes of tokens outside the working
+set:
 
 `reject_twins`
     Nothing: mass moves between equal rows only.
@@ -15,14 +16,14 @@ error (`rounding`), against the basis as it is stored. What each check assumes o
     Nothing. They stay at z_j = 0, which is in the box and adds nothing to the constraints. On the working set all
     constraints hold once those of the metric do, since the others follow from them there.
 `reject_slices`, `reject_with_tail`
-    They move, so all m constraints have to be checked, and mended by the working set where rounding breaks them. A metric
-    that describes fewer, because on the working set the others follow, does not see what tokens outside miss of the
-    others: these two prove nothing unless the metric is complete.
+    They move, so all m constraints have to be checked, and mended by the working set where rounding breaks them. A
+    metric that describes fewer, because on the working set the others follow, does not see what tokens outside miss of
+    the others: these two prove nothing unless the metric is complete.
 `accept`
     Nothing. y is a combination of the constraints whatever the working set, and the sum is over all tokens, from the
     basis and p themselves.
 
-A z has to keep the distance `MARGIN` from the ends of the box, and one more, by which a correction moves it that repairs
+A z has to keep the distance `MARGIN` from the ends of the box, and besides what a correction moves it by that repairs
 what it misses of the constraints (`Metric.repair`). The sum of a y has to stay below t_i by the same share.
 """
 
@@ -30,62 +31,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.lewis import Metric, lewis_metric
-from oversmoothing.bat.large.rounding import BLOCK, gamma, in_blocks, reflection
+from oversmoothing.bat.large.rounding import BLOCK, gamma, in_blocks
 
 OPEN, REJECTED, ACCEPTED = 0, 1, 2
 MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of float64
 NOISE_32 = 2.0**-24  # of one operation in float32
 RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set
 TINY_32 = 2.0**-126  # smallest normal number of float32
-
-
-@dataclass(frozen=True)
-class Constraints:
-    """The constraints of one position.
-
-    Attributes
-    ----------
-    columns : float64 array, shape (v, m)
-        Orthonormal basis.
-    norms : float64 array, shape (v,)
-        Norms of its rows.
-    normal : float64 array, shape (m,)
-        Unit vector: the direction of the basis that this position leaves free; or zeros.
-    twins : int array, shape (v,), or None
-        For each token the first whose row of the head is equal; None if no two are.
-    """
-
-    columns: np.ndarray
-    norms: np.ndarray
-    normal: np.ndarray
-    twins: np.ndarray | None = None
-
-    @property
-    def m(self) -> int:
-        """Number of constraints."""
-        return self.columns.shape[1] - bool(self.normal.any())
-
-    @property
-    def error(self) -> float:
-        """Bound of the error of a row u_j, or of a raised combination, relative to its norm."""
-        return reflection(self.columns.shape[1]) if self.normal.any() else 0.0
-
-    def of(self, tokens: np.ndarray) -> np.ndarray:
-        """Rows u_j of some tokens, (k, m)."""
-        return self.reflect(self.columns[tokens])[:, : self.m]
-
-    def raise_(self, y: np.ndarray) -> np.ndarray:
-        """Combinations y (m, n) of the constraints as combinations of the basis's columns."""
-        return self.reflect(np.pad(y, ((0, self.columns.shape[1] - len(y)), (0, 0))).T).T
-
-    def reflect(self, rows: np.ndarray) -> np.ndarray:
-        """Householder reflection, its own inverse, that makes the normal a multiple of the last unit vector."""
-        if not self.normal.any():
-            return rows
-        mirror = self.normal.copy()
-        mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
-        return rows - np.outer(rows @ mirror, mirror * (2 / (mirror @ mirror)))
 
 
 @dataclass

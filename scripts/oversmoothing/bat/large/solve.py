@@ -9,7 +9,8 @@ The stages, each on what the ones before left open:
 3. The theorem of `lewis` rejects most of the working set.
 4. The metric itself gives a y for each token that the others can hardly replace.
 5. Accelerated projection, all open tokens together (`projection`).
-6. The theorem again, on all tokens, where much of the tail is still open; then stages 2, 3 and 5 on a larger working set.
+6. The theorem again, on all tokens, where much of the tail is still open; then stages 2, 3 and 5 on a larger working
+   set.
 7. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
    row decide nothing or their steps are used up.
 
@@ -20,8 +21,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.lewis import STEPS
-from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Constraints, Position, WorkingSet
+from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Position, WorkingSet
 from oversmoothing.bat.large.programs import decide_one
 from oversmoothing.bat.large.projection import Best, project
 
@@ -97,8 +99,10 @@ def _first_tokens(position: Position) -> np.ndarray:
 
 
 def _span(working: WorkingSet) -> WorkingSet:
-    """Add tokens with the largest columns in the directions that all tokens of the set lack, without which its metric
-    describes too few constraints to prove anything of the tail."""
+    """Add tokens with the largest columns in the directions that all tokens of the set lack.
+
+    Without them the metric describes too few constraints to prove anything of the tail.
+    """
     position, m, rank = working.position, working.position.constraints.m, len(working.metric.rows)
     tail = working.tail[position.p[working.tail] > RAREST]
     if rank == m or not len(tail):
@@ -165,7 +169,7 @@ def _worth(working: WorkingSet, spare: float) -> np.ndarray:
 
 
 def _reject_everywhere(working: WorkingSet, spare: float) -> None:
-    """Apply the theorem to all tokens, if those of the tail that are open have more mass than `spare`, and if they fit."""
+    """Apply the theorem to all tokens, if they fit and the open ones of the tail have more mass than `spare`."""
     position = working.position
     tail = working.tail[position.p[working.tail] > RAREST]
     whole = np.concatenate([working.tokens, tail])

@@ -1,0 +1,55 @@
+"""What a head fixes at one position: rows u_j of its basis, less the direction that the position leaves free."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oversmoothing.bat.large.rounding import reflection
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The constraints of one position.
+
+    Attributes
+    ----------
+    columns : float64 array, shape (v, m)
+        Orthonormal basis.
+    norms : float64 array, shape (v,)
+        Norms of its rows.
+    normal : float64 array, shape (m,)
+        Unit vector: the direction of the basis that this position leaves free; or zeros.
+    twins : int array, shape (v,), or None
+        For each token the first whose row of the head is equal; None if no two are.
+    """
+
+    columns: np.ndarray
+    norms: np.ndarray
+    normal: np.ndarray
+    twins: np.ndarray | None = None
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return self.columns.shape[1] - bool(self.normal.any())
+
+    @property
+    def error(self) -> float:
+        """Bound of the error of a row u_j, or of a raised combination, relative to its norm."""
+        return reflection(self.columns.shape[1]) if self.normal.any() else 0.0
+
+    def of(self, tokens: np.ndarray) -> np.ndarray:
+        """Rows u_j of some tokens, (k, m)."""
+        return self.reflect(self.columns[tokens])[:, : self.m]
+
+    def raise_(self, y: np.ndarray) -> np.ndarray:
+        """Combinations y (m, n) of the constraints as combinations of the basis's columns."""
+        return self.reflect(np.pad(y, ((0, self.columns.shape[1] - len(y)), (0, 0))).T).T
+
+    def reflect(self, rows: np.ndarray) -> np.ndarray:
+        """Householder reflection, its own inverse, that makes the normal a multiple of the last unit vector."""
+        if not self.normal.any():
+            return rows
+        mirror = self.normal.copy()
+        mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
+        return rows - np.outer(rows @ mirror, mirror * (2 / (mirror @ mirror)))
