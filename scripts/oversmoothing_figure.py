@@ -1,5 +1,6 @@
 """Oversmoothing against rank, beside the thesis's (Tables 4.1 and 4.2)."""
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.claims.rank_order import finding
 from oversmoothing.figures.style import handles, legend, named, other_look, rank_axis, rank_look, style, write_figure
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
-from oversmoothing.score_tables import finding
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -22,19 +23,21 @@ PUBLISHED: dict[str, Any] = {
     **{"marker": "o", "markersize": 5, "markerfacecolor": "white"},
 }
 COLUMNS = 5
+LETTERS = 9  # of the title to an inch
 
 
 def main(job: "Snakemake") -> None:
-    """Read the main table; write the figure."""
-    write_figure(draw(read_csv(job.input[0], dtype={"published_model": str})), job.output)
+    """Read the main table and the order of its ranks; write the figure."""
+    table = read_csv(job.input.table, dtype={"published_model": str})
+    write_figure(draw(table, read_csv(job.input.order) if job.input.order else None), job.output)
 
 
-def draw(table: pd.DataFrame) -> Figure:
-    """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth.
+def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
+    """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
-    The table is that of `score_tables.score_table`; every model has a point, with the look of its rank, and the line
-    joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no rank in the table, as
-    of those from the hub, all stand side by side by name.
+    The tables are those of `score_tables.score_table` and `rank_order.rank_order`. Every model has a point, with the
+    look of its rank, and the line joins the means of the ranks. The thesis's values stand at its own ranks. Where a
+    model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
     panels = list(table.groupby(["truth", "metric"], sort=False, dropna=False))
     rows = -(-len(panels) // COLUMNS)
@@ -65,7 +68,8 @@ def draw(table: pd.DataFrame) -> Figure:
                 axes.set_xlim(-0.5, len(places) - 0.5)
         for axes in grid:
             axes.set_axis_off()
-        figure.suptitle(finding(table), x=0.01, ha="left", weight="bold")
+        title = textwrap.fill(finding(table, order), int(LETTERS * figure.get_figwidth()))
+        figure.suptitle(title, x=0.01, ha="left", weight="bold")
         by_rank = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         entries = handles(by_rank or looks)
         if len(published):

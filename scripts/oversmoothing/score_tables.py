@@ -126,23 +126,6 @@ def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
     return rows
 
 
-def finding(table: pd.DataFrame) -> str:
-    """State how TTO goes with rank: that it falls only if it does at each step, and the ends' intervals are apart."""
-    own = table[(table.metric == "tto") & (table.truth == table.truth.dropna().iloc[0])]
-    by_rank = own.groupby("rank").agg({"mean": "mean", "low": "min", "high": "max"})
-    if not len(by_rank):  # models from the hub, or of the user
-        ordered = own.sort_values("mean", ascending=False)
-        return f"TTO is {', '.join(f'{row.mean:.3f} in {row.model}' for row in ordered.itertuples())}"
-    if len(by_rank) < 2:
-        return f"TTO is {by_rank['mean'].iloc[0]:.3f} at rank {by_rank.index[0]}"
-    falls = by_rank["mean"].is_monotonic_decreasing and by_rank.high.iloc[-1] < by_rank.low.iloc[0]
-    start = (
-        "The lower the rank, the more probability leaks" if falls else "How much probability leaks does not follow rank"
-    )
-    ends = [f"{row['mean']:.3f} at rank {rank}" for rank, row in by_rank.iloc[[0, -1]].iterrows()]
-    return f"{start}: TTO is {', '.join(ends)}"
-
-
 def for_terminal(table: pd.DataFrame) -> str:
     """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's."""
     blocks = []

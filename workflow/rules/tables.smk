@@ -1,13 +1,14 @@
 """Tables of scores as CSV, Markdown, HTML and LaTeX, beside the thesis's numbers.
 
 Needs: scores, and the thesis's tables under resources/published/.
-Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf}, tables/decodings (E.1 to E.6),
-tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
+Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
+tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
 tables/tbat_approximation.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
 ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_difference"]
+BY_RANK = plan.models.family_by_rank(config)
 
 
 rule oversmoothing_table:
@@ -33,9 +34,31 @@ rule oversmoothing_table:
         "../../scripts/score_table.py"
 
 
+if len(BY_RANK) > 1:
+
+    rule rank_order_table:
+        input:
+            scores=[path for own in BY_RANK.values() for path in scores(["tto"], own)],
+        output:
+            **table(
+                "rank_order",
+                category="0 Findings",
+                label="3. Which ranks leak more, allowing for chance",
+            ),
+        params:
+            settings=settings(
+                **config["statistics"],
+                run_to_run={"tto": config["claims"]["run_to_run"]["tto"]},
+                models=BY_RANK,
+            ),
+        script:
+            "../../scripts/rank_order_table.py"
+
+
 rule oversmoothing_figure:
     input:
-        f"{RESULTS}/tables/oversmoothing.csv",
+        table=f"{RESULTS}/tables/oversmoothing.csv",
+        order=f"{RESULTS}/tables/rank_order.csv" if len(BY_RANK) > 1 else [],
     output:
         **figure(
             "oversmoothing",

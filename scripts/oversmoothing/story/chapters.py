@@ -66,8 +66,8 @@ CHAPTERS = (
         claims=("4", "F", "B", "I"),
         terms={
             "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
-            "TTO": "Tail-token oversmoothing: the probability that the model adds outside the truth's nucleus.",
-            "NSMD": "Nucleus-set mass difference: the probability that it takes away inside the nucleus.",
+            "TTO": "Tail token overassignment: the probability that the model adds outside the truth's nucleus.",
+            "NSMD": "Nucleus set mass difference: the probability that it takes away inside the nucleus.",
             "TV": "Total variation: half the sum of all differences in probability.",
             "KL": "Kullback-Leibler divergence of the model from the truth, in nats.",
             "TBAT": "The model's mass on bytes to which, for all that its head can tell, the truth may give nothing; "
@@ -81,7 +81,15 @@ CHAPTERS = (
                 more=("tbat",),
             ),
         ),
-        tables=("oversmoothing", "bytes", "next_byte", "entropy_difference", "argmaxability", "metric_cost"),
+        tables=(
+            "oversmoothing",
+            "rank_order",
+            "bytes",
+            "next_byte",
+            "entropy_difference",
+            "argmaxability",
+            "metric_cost",
+        ),
         figures=(
             "oversmoothing_illustrated",
             "byte_oversmoothing",
@@ -144,8 +152,9 @@ CHAPTERS = (
         "Expressivity or optimisation",
         (
             "A head of low rank limits what can be expressed, and it limits the gradient from which the rest of the "
-            "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not; with several "
-            "seeds and arms (config/gradient.yaml), `paired_ranks` tells the two apart.",
+            "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not. With several "
+            "seeds and arms (`config/gradient.yaml`), `paired_ranks` says what a rank costs on the gradient alone, on "
+            "the logits alone and on both; the costs need not add up.",
         ),
         tables=("paired_ranks", "gradient_claims", "gradient", "learning_rates"),
         figures=("paired_ranks", "gradient"),

@@ -12,9 +12,9 @@ import pandas as pd
 import vl_convert
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.claims.rank_order import finding
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import html_of
-from oversmoothing.score_tables import finding
 from oversmoothing.store.sums import read_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.story.charts import by_rank
@@ -74,7 +74,7 @@ def _head(results: Results) -> Iterator[str]:
     yield f"<header><h1>{escape(QUESTION)}</h1>"
     table = results.table("oversmoothing")
     if table is not None:
-        yield f"<p class='answer'>{escape(finding(table))}.</p>"
+        yield f"<p class='answer'>{escape(finding(table, results.table('rank_order')))}.</p>"
     yield (
         "<p>A head maps a hidden vector of dimension <i>d</i> to <i>v</i> logits. Where <i>d</i> is below <i>v</i> - 1 "
         "some distributions cannot be expressed, and probability may leak into tokens that should have none. All "

@@ -1,0 +1,128 @@
+"""Which ranks leak more than which others, and the sentence that this allows: the headline of the study."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations, pairwise, product
+
+import pandas as pd
+
+from oversmoothing.claims.comparison import Chance, Value, compare
+from oversmoothing.claims.verdict import FAILS, HOLDS, judge
+from oversmoothing.layout import number
+from oversmoothing.page import Cell, Page, Section
+from oversmoothing.page import Value as Number
+from oversmoothing.published import listed
+
+LEGEND = [
+    "TTO under pure sampling, over all truths. Difference: at the lower rank less at the higher one, with its 95 % "
+    "interval from a bootstrap over whole windows, the same draws on both sides",
+    "Between trainings: the interval widens by this much on both sides, because two trainings differ by chance even at "
+    "one rank; with one seed by a share of the larger value (`claims.run_to_run.tto`), with several by the t interval "
+    "of their mean difference",
+    "The headline states an order of two groups of neighbouring ranks only if each rank of the lower group leaks more "
+    "than each of the higher one. So where all ranks leak alike it states one in at most one run in twenty, and the "
+    "more ranks there are, the fewer",
+]
+
+
+def rank_order(values: Mapping[int, Value], chance: Chance) -> pd.DataFrame:
+    """Compare the TTO of each rank with that of each higher one.
+
+    Parameters
+    ----------
+    values : mapping
+        TTO by rank.
+    chance : Chance
+
+    Returns
+    -------
+    DataFrame
+        One row per pair. ``verdict`` is on the statement that the lower rank leaks more; "does not hold" if the higher
+        rank clearly does. ``effect`` is the difference, ``low`` and ``high`` its interval over windows, and
+        ``run_to_run`` the margin by which that widens on both sides.
+    """
+    rows = []
+    for lower, higher in combinations(sorted(values), 2):
+        found = compare(values[lower], values[higher], f"rank {lower} against rank {higher}", chance)
+        rows.append(
+            {
+                "lower_rank": lower,
+                "higher_rank": higher,
+                "verdict": judge([found]).verdict,
+                "lower_mean": values[lower].mean,
+                "higher_mean": values[higher].mean,
+                "effect": found.effect,
+                "low": found.low,
+                "high": found.high,
+                "run_to_run": found.margin,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def rank_order_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a row per pair of ranks."""
+    rows: list[dict[str, Cell]] = [
+        {
+            "rank": str(row["lower_rank"]),
+            "against rank": str(row["higher_rank"]),
+            "the lower leaks more": row["verdict"],
+            "difference": Number(row["effect"], None, row["low"], row["high"]),
+            "between trainings": f"± {number(row['run_to_run'])}",
+        }
+        for row in table.to_dict("records")
+    ]
+    return Page(f"{title} {order_of_ranks(table)}.", [Section("", rows)], LEGEND)
+
+
+def finding(table: pd.DataFrame, order: pd.DataFrame | None) -> str:
+    """State how TTO goes with rank, as far as the verdicts allow, and its means at the ends.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The main table (see `score_tables.score_table`).
+    order : DataFrame or None
+        See `rank_order`; without it no order is stated.
+    """
+    scores = table[(table.metric == "tto") & table.truth.notna()]
+    by_rank = scores.groupby("rank")["mean"].mean()
+    if not len(by_rank):  # models from the hub, or of the user
+        by_model = scores.groupby("model", sort=False)["mean"].mean().sort_values(ascending=False)
+        return f"TTO is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
+    ends = by_rank.iloc[[0, -1]] if len(by_rank) > 1 else by_rank
+    means = f"TTO is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"
+    return means if order is None else f"{order_of_ranks(order)}: {means}"
+
+
+def order_of_ranks(order: pd.DataFrame) -> str:
+    """State which ranks leak more than which others, as far as the verdicts of `rank_order` allow."""
+    ranks = sorted({*order.lower_rank, *order.higher_rank})
+    pairs = pd.MultiIndex.from_frame(order[["lower_rank", "higher_rank"]])
+    falling = _groups(ranks, set(pairs[order.verdict == HOLDS]))
+    rising = _groups(ranks[::-1], {(higher, lower) for lower, higher in pairs[order.verdict == FAILS]})
+    if len(falling) == len(rising) == 1:
+        return "How much probability leaks does not clearly follow rank"
+    groups, this, than = (falling, "lower", "higher") if len(falling) > 1 else (rising, "higher", "lower")
+    if len(groups) == len(ranks):
+        return f"The {this} the rank, the more probability leaks"
+    if all(len(group) == 1 for group in groups[:-1]):
+        leaks = f"{_leaking(list(chain(*groups[:-1])))} more than each {than} rank"
+    else:
+        steps = [f"{_named(more)} more than {_named(less)}" for more, less in pairwise(groups)]
+        leaks = ", ".join([f"{_leaking(groups[0])} more than {_named(groups[1])}", *steps[1:]])
+    unclear = " and of ".join(_named(group) for group in groups if len(group) > 1)
+    return f"{leaks}; the order of {unclear} is not clear"
+
+
+def _groups(ranks: Sequence[int], more: set[tuple[int, int]]) -> list[list[int]]:
+    """Split ranks wherever each rank before leaks more than each rank after, given the pairs of which that is clear."""
+    cuts = [i for i in range(1, len(ranks)) if all(pair in more for pair in product(ranks[:i], ranks[i:]))]
+    return [list(ranks[i:j]) for i, j in pairwise([0, *cuts, len(ranks)])]
+
+
+def _leaking(ranks: Sequence[int]) -> str:
+    return f"{_named(ranks).capitalize()} {'leak' if len(ranks) > 1 else 'leaks'}"
+
+
+def _named(ranks: Sequence[int]) -> str:
+    return f"rank{'s' if len(ranks) > 1 else ''} {listed([str(rank) for rank in sorted(ranks)])}"

@@ -1,0 +1,33 @@
+"""Which ranks of the family leak more than which others."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.claims.comparison import Chance, Value
+from oversmoothing.claims.rank_order import rank_order, rank_order_page
+from oversmoothing.jobs import run
+from oversmoothing.page_formats import write_table
+from oversmoothing.scores import sum_scores
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+TITLE = "Which ranks leak more."
+POOLED = "all truths"
+
+
+def main(job: "Snakemake") -> None:
+    """Compare the TTO of each rank with that of each higher one; write CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    chance = Chance(settings["resamples"], settings["seed"], settings["run_to_run"])
+    values = {}
+    for rank, models in settings["models"].items():
+        files = [path for path in map(Path, job.input.scores) if path.stem in models]
+        sums = tuple(sum_scores(path, ["pure"], POOLED)[POOLED, "pure"] for path in files)
+        values[int(rank)] = Value(tuple(own.mean for own in sums), tuple(path.stem for path in files), "tto", sums)
+    table = rank_order(values, chance)
+    write_table(job.output, table, rank_order_page(table, TITLE))
+
+
+if __name__ == "__main__":
+    run(main)
