@@ -1,5 +1,6 @@
 """Pages show markup in names and texts as it is written, and run none of it."""
 
+from html import escape
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -63,6 +64,7 @@ def test_words_are_shown_as_they_are():
     found = parsed(pages.html(page)).text
     for tag in ("h1", "h2", "td", "p"):
         assert found[tag].strip().rstrip(".") == word
+    assert pages.prose_html(literal(word)) == escape(word)
     latex = pages.latex(page)
     assert "`" not in latex
     assert latex.count(r"\textasciigrave{}h\textasciigrave{}") == 4
@@ -73,7 +75,20 @@ def test_code_stands_between_backticks():
     page = Page("T", [Section("Of `a_b`", [{"x": "see `c.d`"}])], ["Set `e: f`"])
     text = pages.html(page)
     assert all(f"<code>{code}</code>" in text for code in ("a_b", "c.d", "e: f"))
+    assert pages.prose_html("see `c.d`") == "see <code>c.d</code>"
     assert "Of a\\_b. Set e: f." in pages.latex(page)
+
+
+@pytest.mark.parametrize("markup", [SCRIPT, IMAGE, "<b onclick=x>", "<B>", "<b/>", "<!-- x -->", "<?php?>", "<br/>"])
+def test_of_html_in_markdown_only_three_bare_tags_count(markup):
+    text = f"{markup} <b>bold</b> end<br>line\n\n{markup}\n\n| a |\n|:---|\n| <b>c</b> {markup} |\n"
+    shown = pages.html_of(text)
+    found = parsed(shown)
+    assert found.tags == {"p", "b", "br", "div", "table", "thead", "tr", "th", "tbody", "td"}
+    assert shown.count(escape(markup)) == 3
+    assert shown.count("<b>bold</b>") == shown.count("<b>c</b>") == 1
+    assert "onclick=x>" not in shown
+    assert pages.line_html(text.split("\n")[0]).count("<b>") == 1
 
 
 def test_a_heading_of_a_card_and_a_sample_are_text():
@@ -95,6 +110,9 @@ def test_samples_are_shown_as_they_are(tmp_path):
     assert not page.tags & {"script", "img"}
     assert "<b>wo" in "".join(page.text.values())
     write_samples_markdown(table, tmp_path / "a.md", "t")
+    ours = pages.html_of((tmp_path / "a.md").read_text())
+    assert "<b>&lt;b&gt;wo</b>" in ours
+    assert not parsed(ours).tags & {"script", "img"}
     shown = MarkdownIt("commonmark", {"html": True}).enable("table").render((tmp_path / "a.md").read_text())
     page = parsed(shown)
     assert not page.tags & {"script", "img"}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from oversmoothing.web_page import write_web_page
 
 PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"
 BROKEN = r">{\raggedright\arraybackslash}p"  # a column of text that is broken into lines
+TAGS = ("<b>", "</b>", "<br>")  # in the Markdown of samples
 NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
@@ -74,10 +76,23 @@ def html(page: Page) -> str:
 
 
 def html_of(text: str) -> str:
-    """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line."""
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line.
+
+    Of HTML in the Markdown, only the tags `TAGS` count; all else is text.
+    """
+    text = _parser().render(text)
     text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
     return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
+
+
+def line_html(text: str) -> str:
+    """A line of Markdown as HTML, without a paragraph around it; HTML in it is treated as in `html_of`."""
+    return _parser().renderInline(text)
+
+
+def prose_html(text: str) -> str:
+    """Prose with `code` between backticks as HTML."""
+    return line_html(_markdown_prose(text))
 
 
 def latex(page: Page) -> str:
@@ -94,6 +109,16 @@ def markdown_text(text: str) -> str:
 def latex_text(text: str) -> str:
     """Text escaped so that LaTeX reads none of it as a command."""
     return "".join(LATEX.get(character, character) for character in text)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table").disable("html_block")
+    parser.add_render_rule("html_inline", lambda _, tokens, i, *__: _tag_or_text(tokens[i].content))
+    return parser
+
+
+def _tag_or_text(html: str) -> str:
+    return html if html in TAGS else escape(html)
 
 
 def _legend(page: Page, sections: Iterable[Section], intervals: str) -> str:

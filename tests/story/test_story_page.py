@@ -5,16 +5,19 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sums import write_text
 from oversmoothing.story.chapters import CHAPTERS
 from oversmoothing.story.charts import PUBLISHED, by_rank
 from oversmoothing.story.page import write_story
 
+ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40' height='20'/></svg>"
 MENUS = {"metric": "metric", "decoding": "decoding", "truth": "truth"}
@@ -137,6 +140,38 @@ def test_every_term_of_a_chapter_is_defined_once():
     terms = [term for chapter in CHAPTERS for term in chapter.terms]
     assert len(set(terms)) == len(terms)
     assert {"family", "rank", "truth", "nucleus", "TTO", "NSMD", "TV", "KL", "TBAT"} <= set(terms)
+
+
+def test_every_claim_stands_in_one_chapter_and_godeys_in_the_last():
+    codes = [code for chapter in CHAPTERS for code in chapter.claims]
+    assert sorted(codes) == sorted({claim.chapter for claim in (*CLAIMS, *GODEY)})
+    assert GODEY[0].chapter in CHAPTERS[-1].claims
+
+
+def test_the_metrics_go_by_the_thesiss_names():
+    terms = {term: text for chapter in CHAPTERS for term, text in chapter.terms.items()}
+    assert terms["TTO"].startswith("Tail token overassignment:")
+    assert terms["NSMD"].startswith("Nucleus set mass difference:")
+    pages = [path for kind in ("md", "rst", "py", "ipynb", "yaml") for path in ROOT.glob(f"[!.r]*/**/*.{kind}")]
+    named = [re.findall(r"(?i)\btail[- ]token[- ](\w+)", path.read_text()) for path in [*ROOT.glob("*.md"), *pages]]
+    assert {word for words in named for word in words} == {"overassignment"}
+
+
+def test_code_in_prose_is_set_as_code_and_markup_in_samples_is_not_shown_as_text(results, tmp_path):
+    folder = tmp_path / "tables"
+    given = claims().assign(test="Up to `costs.highest_rank`.", note="No `top-k`.")
+    given.to_csv(folder / "claims.csv", index=False)
+    (folder / "samples.csv").write_text("window\n0\n")
+    (folder / "samples.md").write_text(
+        "# Samples of `bn4`\n\n## Window 0\n\n<b>The pro</b>\n\n| a |\n|:---|\n| <b>pro</b>\\<b\\>\u21b5<br>x |\n"
+    )
+    write_story([*results, folder / "samples.csv"], tmp_path / "index.html")
+    text = own(tmp_path / "index.html")
+    for code in ("costs.highest_rank", "top-k", "bn4"):
+        assert f"<code>{code}</code>" in text
+    assert "`" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "<b>The pro</b>" in text
+    assert "<b>pro</b>&lt;b&gt;\u21b5<br>x" in text
 
 
 def test_a_chart_has_our_points_and_the_published_and_a_menu_for_each_choice():

@@ -105,7 +105,7 @@ CHAPTERS = (
             "Every model continues the prompt of every window, under every decoding, with the same random numbers. "
             "How far the samples are from people's text is measured against a second set of human texts.",
         ),
-        claims=("5", "G"),
+        claims=("5",),
         terms={
             "MAUVE": "Closeness of two sets of texts, from 0 to 1, in the eyes of a language model.",
             "byte TV": "Total variation between the frequencies of bytes in the samples and in human text.",
@@ -165,7 +165,7 @@ CHAPTERS = (
             "Godey et al. (2024) ask whether a narrow head makes small models end above the law of losses that larger "
             "ones follow, and how many dimensions a language has.",
         ),
-        claims=("8",),
+        claims=("G",),
         terms={
             "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
             "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",

@@ -14,7 +14,7 @@ import vl_convert
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.rank_order import finding
 from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import html_of
+from oversmoothing.page_formats import html_of, line_html, prose_html
 from oversmoothing.store.sums import read_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.story.charts import by_rank
@@ -114,9 +114,9 @@ def _chapter(results: Results, i: int, chapter: Chapter, charts: list[dict]) -> 
     if not inside:
         return
     yield f"<section id='chapter-{i}'><h2>{escape(chapter.heading)}</h2>"
-    yield from (f"<p>{escape(text)}</p>" for text in chapter.text)
+    yield from (f"<p>{prose_html(text)}</p>" for text in chapter.text)
     if chapter.terms:
-        terms = (f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in chapter.terms.items())
+        terms = (f"<dt>{escape(term)}</dt><dd>{prose_html(text)}</dd>" for term, text in chapter.terms.items())
         yield f"<dl>{''.join(terms)}</dl>"
     yield from inside
     yield "</section>"
@@ -145,8 +145,8 @@ def _tiles(results: Results, chapters: Sequence[str]) -> Iterator[str]:
     yield "<div class='tiles'>"
     for claim in own.to_dict("records"):
         verdict = claim["verdict"]
-        facts = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in _evidence(claim))
-        summary = f"<b>{VERDICTS[verdict]} {verdict}</b> {escape(claim['statement'])}"
+        facts = "".join(f"<dt>{name}</dt><dd>{prose_html(text)}</dd>" for name, text in _evidence(claim))
+        summary = f"<b>{VERDICTS[verdict]} {verdict}</b> {prose_html(claim['statement'])}"
         yield f"<details class='tile {_class(verdict)}' data-verdict='{verdict}'><summary>{summary}</summary>"
         yield f"<dl>{facts}</dl></details>"
     yield "</div>"
@@ -181,7 +181,7 @@ def _table(text: str) -> str:
     """Fold a table's page in Markdown under its title."""
     title, _, rest = text.partition("\n")
     rendered = re.sub(r"<(/?)h2>", r"<\1h4>", html_of(rest))
-    return f"<details class='table'><summary>{escape(title.lstrip('# '))}</summary>{rendered}</details>"
+    return f"<details class='table'><summary>{line_html(title.lstrip('# '))}</summary>{rendered}</details>"
 
 
 def _figures(results: Results, names: Iterable[str]) -> Iterator[str]:
