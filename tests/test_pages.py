@@ -71,6 +71,14 @@ def test_words_are_shown_as_they_are():
     assert latex.count(r"\&amp;") == 4
 
 
+def test_numbers_stay_on_one_line_and_words_beside_them_do_not():
+    numbers = {"a": Value(0.5, 0.1, 0.4, 0.6, rivals="r"), "b": "12", "c": "3 to 5", "d": Value(1e-7), "e": Value(-0.5)}
+    words = {"f": Value(0.012, None, -0.027, 0.046, note="(windows), ± 0.008 from run to run"), "g": "9 of 16 hold"}
+    text = pages.html(Page("T", [Section("", [numbers | words])], []))
+    assert text.count("<td class='n'>") == len(numbers)
+    assert "<td>0.012 [-0.027, 0.046] (windows)" in text
+
+
 def test_code_stands_between_backticks():
     page = Page("T", [Section("Of `a_b`", [{"x": "see `c.d`"}])], ["Set `e: f`"])
     text = pages.html(page)

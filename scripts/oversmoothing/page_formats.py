@@ -17,7 +17,10 @@ from oversmoothing.web_page import write_web_page
 PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"
 BROKEN = r">{\raggedright\arraybackslash}p"  # a column of text that is broken into lines
 TAGS = ("<b>", "</b>", "<br>")  # in the Markdown of samples
-NUMBER = re.compile(r"(?:<strong>)?[(-]?(?:<strong>)?\.?\d")
+NUMBER = re.compile(
+    r"[(-]*\.?\d(?!.*[A-Za-z]{3})"
+)  # a cell without words; with words it is prose, to be broken into lines
+TAG = re.compile("<[^>]*>")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
 MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
@@ -181,7 +184,7 @@ def _label(title: str, i: int) -> str:
 
 
 def _number_class(text: str) -> str:
-    return " class='n'" if NUMBER.match(text) else ""
+    return " class='n'" if NUMBER.match(TAG.sub("", text)) else ""
 
 
 def _latex_prose(text: str) -> str:

@@ -80,7 +80,8 @@ def _head(results: Results) -> Iterator[str]:
         "some distributions cannot be expressed, and probability may leak into tokens that should have none. All "
         "numbers are of this run; the thesis's (J. Ward, University of Edinburgh, 2025) come from another corpus, "
         "larger models and another truth: compare trends, not levels. Intervals are 95 % over windows of text and "
-        "leave out how far one training is from the next.</p></header>"
+        "leave out how far one training is from the next; an order of ranks is stated only where it exceeds both.</p>"
+        "</header>"
     )
     yield _picture(results, "oversmoothing")
     links = [f'<a href="#chapter-{i}">{escape(chapter.heading)}</a>' for i, chapter in enumerate(CHAPTERS)]
