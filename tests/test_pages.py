@@ -76,7 +76,7 @@ def test_numbers_stay_on_one_line_and_words_beside_them_do_not():
     words = {"f": Value(0.012, None, -0.027, 0.046, note="(windows), ± 0.008 from run to run"), "g": "9 of 16 hold"}
     text = pages.html(Page("T", [Section("", [numbers | words])], []))
     assert text.count("<td class='n'>") == len(numbers)
-    assert "<td>0.012 [-0.027, 0.046] (windows)" in text
+    assert "<td>0.0120 [-0.0270, 0.0460] (windows)" in text
 
 
 def test_code_stands_between_backticks():

@@ -11,6 +11,7 @@ from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, di
 from oversmoothing.published import beside, by_key, caveats, that_matter
 
 NARROW = 1e-4  # brackets up to this width are points
+TERMINAL = 80  # columns
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
 
@@ -127,20 +128,40 @@ def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
 
 
 def for_terminal(table: pd.DataFrame) -> str:
-    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's."""
+    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's.
+
+    Metrics that find no room stand in a table below.
+    """
     blocks = []
     for truth, own in table.groupby("truth", sort=False):
         own = pd.concat([own, table[table.truth.isna()]])
-        rows = []
-        for rank, models in own.groupby("rank"):
-            means = models.groupby("metric", sort=False)[["mean", "published_mean"]].mean()
-            cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means.to_numpy()]
-            rows.append([str(rank), *cells])
-        header = ["", *(METRICS[metric].name for metric in own.metric.unique())]
-        text = tabulate(rows, header, "simple", disable_numparse=True, stralign="right")
+        by_rank = own.groupby("rank")
+        columns = [["", *(str(rank) for rank in by_rank.groups)]]
+        for metric in own.metric.unique():
+            means = [models[models.metric == metric][["mean", "published_mean"]].mean() for _, models in by_rank]
+            cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means]
+            columns.append([METRICS[metric].name, *cells])
         seeds = f", means of {own.seed.nunique()} seeds" if own.seed.nunique() > 1 else ""
-        blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)\n\n{text}")
+        blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)")
+        blocks += [_aligned(part) for part in _within(columns, TERMINAL)]
     return "\n\n".join(blocks)
+
+
+def _within(columns: Sequence[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """Yield the columns in parts that are no wider than the terminal, each after the first column."""
+    first, *others = columns
+    part = [first]
+    for column in others:
+        if len(part) > 1 and max(map(len, _aligned([*part, column]).splitlines())) > width:
+            yield part
+            part = [first]
+        part.append(column)
+    yield part
+
+
+def _aligned(columns: Sequence[list[str]]) -> str:
+    header, *rows = zip(*columns, strict=True)
+    return tabulate(rows, header, "simple", disable_numparse=True, stralign="right")
 
 
 def _or_dash(value: float) -> str:

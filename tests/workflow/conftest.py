@@ -5,7 +5,7 @@ import shutil
 import pytest
 from filelock import FileLock
 from recipes import follow
-from study import Study, copy_built, copy_project
+from study import MODELS, TABLE, Study, copy_built, copy_project
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +28,8 @@ def once(tmp_path_factory, worker_id):
 
 @pytest.fixture(scope="session")
 def built(once):
-    """Folder of a project whose main table has been built."""
-    return once("built", lambda folder: copy_project(folder).snakemake())
+    """Folder of a project whose main table has been built, and the list of its models."""
+    return once("built", lambda folder: copy_project(folder).snakemake(TABLE, MODELS))
 
 
 @pytest.fixture(scope="session")

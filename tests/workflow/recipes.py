@@ -2,7 +2,6 @@
 
 import json
 import re
-import textwrap
 
 import yaml
 from hub_models import write_neox
@@ -24,9 +23,10 @@ PLACES = "places.json"  # how many each recipe touched
 
 
 def blocks(recipe):
-    """Return the code of a recipe, in order, without its indentation."""
+    """Return the code of a recipe, in order, as a reader copies it: without the indentation of a list around it."""
     (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
-    return [textwrap.dedent(code) for code in re.findall(r"```\w+\n(.*?)```", text, flags=re.DOTALL)]
+    found = re.findall(r"^( *)```\w+\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{margin}", "", code, flags=re.MULTILINE) for margin, code in found]
 
 
 class Contributor:
@@ -53,7 +53,7 @@ def follow(folder, built):
     add = contributor.add
 
     (metric,) = blocks("A metric")
-    add("A metric", f"{CATALOGUE}/metrics.py", textwrap.indent(metric, "    "), before='    "tbat": Metric(')
+    add("A metric", f"{CATALOGUE}/metrics.py", metric, before='    "tbat": Metric(')
 
     (method,) = blocks("A decoding method")
     add("A decoding method", "scripts/oversmoothing/decodings/top_a.py", method)
@@ -81,11 +81,8 @@ def follow(folder, built):
 
     test, claim = blocks("A claim")
     add("A claim", "scripts/oversmoothing/claims/models.py", f"\n\n{test}")
-    claims = study.folder / "scripts/oversmoothing/claims/claims.py"
-    inner = textwrap.indent(textwrap.dedent(claim.strip().removeprefix("(").removesuffix(")").strip("\n")), "    ")
-    (first,) = re.findall(r"^CLAIMS.*\n", claims.read_text(), flags=re.MULTILINE)
-    claims.write_text(claims.read_text().replace(first, first + inner + "\n"))
-    contributor.places["A claim"] += 1
+    first = '    Claim(\n        "truths-beat-the-family"'
+    add("A claim", "scripts/oversmoothing/claims/claims.py", claim, before=first)
 
     (folder / PLACES).write_text(json.dumps(contributor.places))
     write_poems(folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "results/tables/oversmoothing.csv"
+MODELS = "results/models.parquet"
 TINY = "tests/config/tiny.yaml"
 ARMS = (TINY, "tests/config/arms.yaml")
 TOKENS = (TINY, "tests/config/tokens.yaml")

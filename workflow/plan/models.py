@@ -58,7 +58,7 @@ class Model:
 
     @property
     def arm(self) -> str:
-        """Its name without the seed, for a model that is trained here."""
+        """Its name without the seed."""
         return self.name.removesuffix(f"-s{self.seed}")
 
     @property
@@ -159,6 +159,13 @@ def rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
         {key: getattr(models[name], key) for key in ("kind", "rank", "seed")} | {"model": name}
         for name in names(models, *kinds)
     ]
+
+
+def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the file that lists all models: ``name``, ``kind``, ``rank``, ``seed``, ``arm``, ``source``."""
+    known = by_name(config) | retrained_heads(config) | trials(config)
+    columns = ("name", "kind", "rank", "seed", "arm", "source")
+    return [{key: getattr(model, key) for key in columns} for model in known.values()]
 
 
 def family_ranks(config: Mapping[str, Any]) -> list[int]:

@@ -2,8 +2,10 @@
 
 Needs: the training and validation bytes; for a model with `path:`, that file.
 Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/; figures/architecture.{png,svg,pdf}
-(Figure 2.1).
+(Figure 2.1); models.parquet, which lists all models.
 """
+
+MODELS_TABLE = f"{RESULTS}/models.parquet"
 
 
 rule train:
@@ -71,6 +73,27 @@ rule adopt:
         file=lambda wildcards: contents([MODELS[wildcards.model].path]),
     script:
         "../../scripts/adopt.py"
+
+
+rule models_table:
+    input:
+        weights=[
+            WEIGHTS.format(model=model.name)
+            for model in TRAININGS.values()
+            if model.settings or model.path
+        ],
+        histories=[
+            HISTORY.format(model=model.name)
+            for model in TRAININGS.values()
+            if model.settings
+        ],
+    output:
+        MODELS_TABLE,
+    localrule: True
+    params:
+        settings=settings(models=plan.models.listed(config), unit=UNIT),
+    script:
+        "../../scripts/models_table.py"
 
 
 if TRAINED:

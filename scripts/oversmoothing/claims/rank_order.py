@@ -19,8 +19,8 @@ LEGEND = [
     "one rank; with one seed by a share of the larger value (`claims.run_to_run.tto`), with several by the t interval "
     "of their mean difference",
     "The headline states an order of two groups of neighbouring ranks only if each rank of the lower group leaks more "
-    "than each of the higher one. So where all ranks leak alike it states one in about one run in twenty at most, and in "
-    "fewer if there are more ranks",
+    "than each of the higher one. So where all ranks leak alike it states one in about one run in twenty at most, and "
+    "in fewer if there are more ranks",
 ]
 
 

@@ -52,22 +52,22 @@ def study_history(name: str, history: str | Path, weights: str | Path, unit: str
     return History(name, count_parameters(weights), seen[later], table["validation_loss"].to_numpy()[later], unit)
 
 
-def count_parameters(weights: str | Path) -> int:
-    """Return the number of weights in a GPT's blocks, from the header of its file.
+def count_parameters(weights: str | Path, prefix: str = BLOCKS) -> int:
+    """Return the number of a GPT's weights whose names begin with a prefix, from the header of its file.
 
-    Embedding, bottleneck and head are left out, as in Kaplan et al. (2020), so that members of a family, which differ
-    in the rank of the head, have the same size.
+    By default these are the weights in its blocks: embedding, bottleneck and head are left out, as in Kaplan et al.
+    (2020), so that members of a family, which differ in the rank of the head, have the same size.
     """
     check(weights)
     try:
         with safe_open(weights, "np") as file:
-            shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(BLOCKS)]  # noqa: SIM118
+            shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
     except FileNotFoundError:
         raise UserError(f"{weights}: no such file") from None
     except (SafetensorError, OSError) as error:
         raise UserError(f"{weights}: not a complete safetensors file ({error}); delete it and run again") from error
     if not shapes:
-        raise UserError(f"{weights}: holds no weight whose name begins with {BLOCKS!r}; is it a GPT of this workflow?")
+        raise UserError(f"{weights}: holds no weight whose name begins with {prefix!r}; is it a GPT of this workflow?")
     return sum(int(np.prod(shape)) for shape in shapes)
 
 

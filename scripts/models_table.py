@@ -1,0 +1,59 @@
+"""All models of a run in one small file: what each is, its number of parameters and its loss."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from oversmoothing.jobs import run
+from oversmoothing.losses import validation_loss
+from oversmoothing.saturation.histories import count_parameters
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+MODELS = pa.schema(
+    [
+        ("name", pa.string()),
+        ("kind", pa.string()),
+        ("rank", pa.int32()),
+        ("seed", pa.int64()),
+        ("arm", pa.string()),
+        ("source", pa.string()),
+        ("parameters", pa.int64()),
+        ("loss", pa.float64()),
+        ("unit", pa.string()),
+    ]
+)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the weights and histories of the models that were trained; write one row per model."""
+    settings = job.params.settings
+    parameters = {Path(path).parent.name: count_parameters(path, prefix="") for path in job.input.weights}
+    losses = {Path(path).parent.name: validation_loss(path) for path in job.input.histories}
+    table = models_table(settings["models"], parameters, losses, settings["unit"])
+    write_table(job.output[0], table, provenance(settings))
+
+
+def models_table(
+    models: Sequence[Mapping[str, Any]], parameters: Mapping[str, int], losses: Mapping[str, float], unit: str
+) -> pa.Table:
+    """Return a row per model, in the order given, with `MODELS` as columns; null for what is not known of a model."""
+    rows = [
+        {
+            **model,
+            "parameters": parameters.get(model["name"]),
+            "loss": losses.get(model["name"]),
+            "unit": f"nats per {unit}" if model["name"] in losses else None,
+        }
+        for model in models
+    ]
+    return pa.Table.from_pylist(rows, schema=MODELS)
+
+
+if __name__ == "__main__":
+    run(main)
