@@ -7,7 +7,7 @@ from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.rank_order import rank_order, rank_order_page
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
-from oversmoothing.scores import sum_scores
+from oversmoothing.score_sums import sum_scores
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
