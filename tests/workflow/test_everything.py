@@ -29,7 +29,7 @@ def test_every_listed_table_is_there_with_its_rows(everything):
     assert len(names) >= 14
     for name in set(names) - OF_ARMS - OF_TOKENS:
         table = pd.read_csv(everything.folder / f"results/tables/{name}.csv")
-        assert len(table) >= 2, name
+        assert len(table) >= (1 if name == "rank_order" else 2), name  # of two ranks there is one pair
         for suffix in ("md", "html", *(() if name == "samples" else ("tex",))):
             text = (everything.folder / f"results/tables/{name}.{suffix}").read_text()
             assert len(text) > 200, f"{name}.{suffix}"

@@ -12,6 +12,8 @@ import pytest
 from recipes import PLACES, SECTIONS
 from study import COMPILED, ROOT
 
+from oversmoothing.score_tables import for_terminal
+
 NUMBERS = {"one": 1, "two": 2, "three": 3}
 
 
@@ -68,8 +70,23 @@ def test_a_metric_is_followed_along_training_and_shown_for_prompts(everything):
     assert "brier" in table(everything, "next_byte").columns
 
 
-def test_a_metric_has_a_panel_in_the_figure_of_imposed_ranks(everything):
-    assert "Brier" in text_of(everything.folder / "results/figures/imposed_rank.svg", everything)
+@pytest.mark.parametrize("name", ["oversmoothing", "imposed_rank", "metric_cost", "next_byte_water"])
+def test_a_metric_is_drawn(everything, name):
+    assert "Brier" in text_of(everything.folder / f"results/figures/{name}.svg", everything)
+
+
+def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everything):
+    named = set(re.findall(r"`(\w+?)(?:_\.\.\.)?`", SECTIONS["A metric: one place"]))
+    tables = {path.stem for path in everything.folder.glob("results/tables/*.csv") if "brier" in path.read_text()}
+    figures = {path.stem for path in everything.folder.glob("results/figures/*.svg") if "Brier" in path.read_text()}
+    assert "metric_cost" in tables & figures
+    assert {re.sub("^next_byte_.*", "next_byte", name) for name in tables | figures} <= named
+
+
+def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_columns(everything):
+    assert '"Brier"' in (everything.folder / "results/index.html").read_text()
+    text = for_terminal(table(everything, "oversmoothing"))
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def text_of(figure, everything):
