@@ -129,6 +129,8 @@ def test_the_plan_of_the_thesis_needs_no_network(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_workstation_from_text_to_table(tmp_path):
     study = copy_project(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/text.parquet").write_bytes(shard(0))
     assert study.planned(target="all", config="config/workstation.yaml")["train"] == 7
     table = "results/workstation/tables/oversmoothing.csv"
     study.snakemake(table, config=write_config(tmp_path, "workstation", paths=["text.jsonl"]))

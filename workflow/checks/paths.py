@@ -26,12 +26,12 @@ def check_paths(config: Mapping[str, Any]) -> None:
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:
-    """Messages about missing texts that the config names; a study can be planned without them."""
+    """Messages about missing texts that the config names; what a study needs can be told without them."""
     return list(_missing_text(config))
 
 
 def check_text(config: Mapping[str, Any]) -> None:
-    """Check that the text exists, before any job deletes its earlier output.
+    """Check that the text exists, before a corpus is planned and before any job deletes its earlier output.
 
     Raises
     ------

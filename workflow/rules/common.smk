@@ -39,7 +39,7 @@ begin(config, leads=workflow.is_main_process)
 check_paths(config)
 for message in missing_text(config):
     logger.warning(
-        f"{message}; until it is there, this config can be planned and no more"
+        f"{message}; until it is there, only `needs`, `assets` and `so_far` can be made"
     )
 
 RESULTS = config["results"].rstrip("/")

@@ -7,10 +7,17 @@ Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, w
 TEXT = plan.corpus.user_files(config)
 
 
+def corpus_files(wildcards):
+    """Files from which the corpus is built; without the text, a dry run is refused as a run is."""
+    if workflow.dryrun:
+        check_text(config)
+    return [FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT)
+
+
 rule build_corpus:
     input:
         # The user's text is identified by its contents, not by its modification time.
-        files=[FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT),
+        files=corpus_files,
     output:
         **CORPUS,
         manifest=MANIFEST,
