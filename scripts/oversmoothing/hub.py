@@ -40,6 +40,7 @@ MODEL_FILES = (
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
 PICKLED = ("pytorch_model*.bin",)
+REMEDY = "run `snakemake assets` with network access; it is fetched alone"
 
 BLOCK = 1 << 22  # bytes hashed at a time
 
@@ -117,11 +118,14 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
     return {"folder": str(folder), "files": files}
 
 
-def asset_folder(manifest: str | Path) -> Path:
-    """Return the folder of the files listed in a manifest, after verifying them all."""
+def asset_folder(manifest: str | Path, remedy: str = REMEDY) -> Path:
+    """Return the folder of the files listed in a manifest, after verifying them all.
+
+    `remedy` is for messages: what brings fetched files back once the manifest is deleted.
+    """
     manifest = Path(manifest)
     known = read_asset(manifest)
-    again = "run again" if "folder" in known else "run `snakemake assets` with network access; it is fetched alone"
+    again = "run again" if "folder" in known else remedy
     folder = Path(known.get("folder") or manifest.with_suffix(""))
     for path, facts in known["files"].items():
         file = folder / path

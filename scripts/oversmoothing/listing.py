@@ -42,6 +42,10 @@ class MissingRevisionError(UserError):
     """The repository exists on the hub, but the revision does not."""
 
 
+class UnreachableError(UserError):
+    """The hub cannot be reached, for the reason that is its cause."""
+
+
 @dataclass(frozen=True)
 class Repository:
     """A repository on the hub.
@@ -151,7 +155,7 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
             if "No space left on device" in str(error):
                 raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
             if attempt == ATTEMPTS - 1:
-                raise UserError(
+                raise UnreachableError(
                     f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` with network "
                     "access; what has already been downloaded is kept"
                 ) from error

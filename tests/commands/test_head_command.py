@@ -1,6 +1,7 @@
 """One model without a config: its measures against transformers and NumPy, its JSON against the schema, mistakes."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from huggingface_hub import constants
 from jsonschema import Draft202012Validator
 from local_hub import Repo, local_hub
 from scipy.optimize import linprog
+from tqdm import tqdm
 from transformers import AutoModelForCausalLM
 
 from oversmoothing import listing
@@ -159,6 +161,16 @@ def test_the_head_alone(llama, capsys):
     assert head(llama)["unargmaxable"]["high"] < 20
 
 
+def test_it_says_what_it_does(llama, monkeypatch, capsys):
+    (llama / "own.txt").write_text(TEXT, encoding="utf-8")
+    monkeypatch.setattr("oversmoothing.commands.head.tqdm", lambda **options: tqdm(**options | {"disable": False}))
+    head(llama, "--text", str(llama / "own.txt"), "--positions", "9", "--tbat-positions", "2")
+    shown = re.findall(r"step (\d), after [\d:]+: ([^\r]+?) *\r", capsys.readouterr().err)
+    assert shown[0] == ("1", "the model's files")
+    assert shown[-1] == ("6", "unargmaxable tokens, a proof for each of 299 (the longest step)")
+    assert {"losses and gradients on the text", "TBAT at 2 positions"} < {step for _, step in shown}
+
+
 def test_the_id_before_texts_stands_before_each_passage(llama):
     (llama / "own.txt").write_text(TEXT)
     write_bpe(llama, begins=True)
@@ -225,6 +237,15 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, capsys):
         capsys.readouterr()
         assert "has no revision 'other'" in refused(capsys, *arguments[1:], "--revision", "other")
         assert "owner/none: no such folder (searched from" in refused(capsys, "owner/none")
+        monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+        line = refused(capsys, "owner/other")
+        assert "the hub cannot be reached (" in line
+        assert line.endswith("; name a folder, or run again with network access\n")
+        (tmp_path / "assets/owner--small@main/config.json").unlink()
+        line = refused(capsys, "owner/small")
+        assert line.endswith(
+            "config.json is missing; delete assets/owner--small@main.json and run again with network access\n"
+        )
     source = json.loads((tmp_path / "out.json").read_text())["source"]
     assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tqdm import tqdm
 
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 from oversmoothing.device import Compute, setup
@@ -76,17 +77,30 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Load what the arguments name and measure it; return what `one_head.schema.SCHEMA` describes."""
     compute = _compute(options)
-    text = read_text(options.text) if options.text else None
-    source = find_model(options.model, options.revision, options.assets)
-    tokenizer = load_tokenizer(source.folder / FAST)
-    vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
-    model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
-    tokens = None if text is None else encode(tokenizer, vocabulary, text)
-    chosen = [] if tokens is None else passages(tokens, model.config.block, options.positions, options.text)
-    choices = Choices(
-        options.tbat_positions, options.delta, options.mass_tolerance, not options.no_unargmaxable, compute.precision
-    )
-    found = measure(model, vocabulary, chosen, choices)
+    with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
+
+        def begin(step: str) -> None:
+            shown.set_description_str(step, refresh=False)
+            shown.update()
+            shown.refresh()
+
+        begin("the model's files")
+        text = read_text(options.text) if options.text else None
+        source = find_model(options.model, options.revision, options.assets)
+        begin("the model's tokens and weights")
+        tokenizer = load_tokenizer(source.folder / FAST)
+        vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
+        model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
+        tokens = None if text is None else encode(tokenizer, vocabulary, text)
+        chosen = [] if tokens is None else passages(tokens, model.config.block, options.positions, options.text)
+        choices = Choices(
+            options.tbat_positions,
+            options.delta,
+            options.mass_tolerance,
+            not options.no_unargmaxable,
+            compute.precision,
+        )
+        found = measure(model, vocabulary, chosen, choices, begin)
     if tokens is not None:
         found["text"] |= {"file": options.text, "tokens": len(tokens)}
     named = {"name": options.model, "folder": str(source.folder)}

@@ -4,7 +4,7 @@ The steps run one after the other and keep little between them: at 50,000 tokens
 two gigabytes beside the model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,13 @@ class Choices:
     precision: str = "float32"
 
 
-def measure(model: TokenModel, vocabulary: Vocabulary, passages: Sequence[Passage], choices: Choices) -> dict[str, Any]:
+def measure(
+    model: TokenModel,
+    vocabulary: Vocabulary,
+    passages: Sequence[Passage],
+    choices: Choices,
+    begin: Callable[[str], None] = lambda step: None,
+) -> dict[str, Any]:
     """Measure a model, and on the passages of a text what needs one.
 
     Parameters
@@ -66,6 +72,8 @@ def measure(model: TokenModel, vocabulary: Vocabulary, passages: Sequence[Passag
     passages : sequence of Passage
         None: the head alone is measured.
     choices : Choices
+    begin : callable
+        Is given the name of each step before it begins.
 
     Returns
     -------
@@ -78,18 +86,22 @@ def measure(model: TokenModel, vocabulary: Vocabulary, passages: Sequence[Passag
     UserError
         If the model's logits are not finite.
     """
+    begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
     found |= dict.fromkeys(("text", "tbat", "unargmaxable"))
     weights, hidden = model.head.weight.cpu().numpy(), None
     if passages:
+        begin("losses and gradients on the text")
         found["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
         found["text"]["random_gradient_share"] = found["spectrum"]["numerical_rank"] / len(weights)
         if choices.tbat_positions:
             at = positions_of(len(logits), choices.tbat_positions)
             p = logits[at].double().softmax(dim=-1).numpy()
             del logits
+            begin(f"TBAT at {len(p):,} positions")
             found["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
     if choices.unargmaxable:
+        begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
         bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
         found["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
     return found

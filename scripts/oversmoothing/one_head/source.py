@@ -6,11 +6,12 @@ from typing import NamedTuple
 from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, asset_folder, fetch, read_asset
 from oversmoothing.hub_names import as_folder, asset_name
 from oversmoothing.jobs import UserError
-from oversmoothing.listing import Repository
+from oversmoothing.listing import Repository, UnreachableError
 from oversmoothing.pretrained.folder import check_folder
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
+REMEDY = "run again with network access"
 
 
 class Source(NamedTuple):
@@ -49,9 +50,14 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     if not manifest.is_file():
         try:
             found = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+        except UnreachableError as error:
+            raise UserError(
+                f"{name}: no such folder (searched from {Path.cwd()}), and the hub cannot be reached "
+                f"({error.__cause__}); name a folder, or {REMEDY}"
+            ) from error
         except UserError as error:
             raise UserError(
                 f"{name}: no such folder (searched from {Path.cwd()}), and from the hub: {error}"
             ) from error
         write_sealed(manifest, found)
-    return Source(asset_folder(manifest), revision, read_asset(manifest).get("commit"))
+    return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
