@@ -1,6 +1,7 @@
 """Pages of tables as data: a title, sections of rows of cells, and a legend."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,6 +59,7 @@ Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; N
 
 
 PUBLISHED = "published"  # how the columns with the thesis's numbers begin
+THESIS_TABLES = re.compile(r" \(Tables? [^)]+\)")
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ def by_name(page: Page) -> Page:
         return replace(section, rows=rows)
 
     title = page.title.replace("by rank of what enters the LM head", "by model")
+    if not any(name.startswith(PUBLISHED) for section in page.sections for name in section.columns):
+        title = THESIS_TABLES.sub("", title)
     return replace(page, title=title, sections=[renamed(section) for section in page.sections])
 
 

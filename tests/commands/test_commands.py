@@ -50,3 +50,32 @@ def test_snakemake_is_called_with_the_configs(monkeypatch):
     assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
     assert called[0][1:4] == ["-m", "snakemake", "--cores"]
     assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"), [("promt", "did you mean 'prompt'?"), ("compare-model", "did you mean 'compare-models'?")]
+)
+def test_a_mistyped_command_is_guessed(typed, hint, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([typed])
+    assert ended.value.code == 2
+    assert f"no command {typed!r}; {hint}\n" in capsys.readouterr().err
+
+
+def test_the_version_is_that_of_the_project(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert capsys.readouterr().out == f"oversmoothing {project['version']}\n"
+
+
+def test_ctrl_c_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(calls.subprocess, "run", interrupt)
+    monkeypatch.chdir(ROOT)
+    assert main(["needs"]) == 130
+    assert capsys.readouterr().err == "\nInterrupted.\n"
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt

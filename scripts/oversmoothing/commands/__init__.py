@@ -3,7 +3,9 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import version
 
 from oversmoothing.jobs import explain
 
@@ -19,7 +21,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand and return its exit status; a user's mistake is one line on standard error."""
+    """Run a subcommand and return its exit status; a user's mistake, or Ctrl-C (130), is one line on standard error."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     parser = argparse.ArgumentParser(
         prog="oversmoothing",
@@ -29,10 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         + "\n\n`oversmoothing COMMAND --help` describes the arguments of a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of the commands below")
+    parser.add_argument("--version", action="version", version=f"oversmoothing {version('oversmoothing')}")
+    parser.add_argument("command", metavar="COMMAND", help="one of the commands below")
     command = parser.parse_args(given[:1]).command
+    if command not in COMMANDS:
+        near = get_close_matches(command, COMMANDS, n=1)
+        parser.error(f"no command {command!r}; {f'did you mean {near[0]!r}?' if near else 'see --help'}")
     try:
         return import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main(given[1:])
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
     except Exception as error:
         message = explain(error)
         if message is None:

@@ -1,16 +1,23 @@
 """Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
 
 import argparse
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+import pandas as pd
 import yaml
+from tabulate import tabulate
 
+from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
+from oversmoothing.hub_names import as_folder, asset_name
 from oversmoothing.jobs import UserError
+from oversmoothing.layout import read_csv
+from oversmoothing.page import labelled
 
 # Tables and figures of models that were not trained here; the others need a training text, or a history of losses.
 WANTED = [
@@ -18,7 +25,8 @@ WANTED = [
     "samples", "next_byte", "next_byte_typical", "oversmoothing_illustrated",
 ]  # fmt: skip
 SPLITS = {"train": 0.05, "validation": 0.05, "evaluation": 0.9}  # nothing is trained
-TABLE = "oversmoothing.md"
+WIDTH = 80  # of a terminal
+ASSETS = "assets"  # folder of what is fetched from the hub
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -31,18 +39,28 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.text.is_file():
         raise UserError(f"--text {asked.text}: no such file")
     name, truth = names(asked.model, asked.truth)
+    folders = {own: as_folder(own) or Path(ASSETS) / asset_name(own, "main") for own in (asked.model, asked.truth)}
+    fetched = all(map(as_folder, folders))
+    if fetched:
+        check_models(folders, asked.truth, asked.prompt + asked.scored)
     results = asked.results or Path("results") / f"{name}-beside-{truth}"
     path = results / "config.yaml"
     results.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(study(asked, name, truth, results), sort_keys=False), encoding="utf-8")
     print(f"config: {path}", flush=True)
-    common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path)]
-    report = results / "report.html"
-    for more in (["assets", "--quiet", "rules", "progress"], [], ["--report", str(report), "--quiet", "rules"]):
-        if code := subprocess.run([*common[:3], *more, *common[3:]]).returncode:
-            return code
-    print((results / "tables" / TABLE).read_text(encoding="utf-8"))
-    print(f"tables and figures: {results}/tables, {results}/figures; all on one page: {report}")
+    common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
+    if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
+        return code
+    if not fetched:
+        check_models(folders, asked.truth, asked.prompt + asked.scored)
+    if code := relay([*common, "host", "progress"]):
+        return code
+    page = results / "report.html"
+    if code := relay([*common, "all", "--report", str(page)]):
+        return code
+    scores, losses = (read_csv(results / f"tables/{table}.csv") for table in ("oversmoothing", "losses"))
+    print(report(scores, losses, name, truth))
+    print(f"\ntables and figures: {results}/tables, {results}/figures; all on one page: {page}")
     return 0
 
 
@@ -78,10 +96,61 @@ def names(model: str, truth: str) -> tuple[str, str]:
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
 
 
+def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
+    """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's."""
+    # They import PyTorch, which takes seconds.
+    from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+    from oversmoothing.truths.load import check_token_lm
+
+    path = folders[truth] / FAST
+    vocabulary = vocabulary_of(load_tokenizer(path), path)
+    for name, folder in folders.items():
+        if (longest := check_token_lm(folder, name, vocabulary)) < length:
+            raise UserError(
+                f"{name}: it reads at most {longest} tokens, and --prompt and --scored are {length}; lower them"
+            )
+
+
+def report(scores: pd.DataFrame, losses: pd.DataFrame, model: str, truth: str) -> str:
+    """Lay out what was measured of a model beside its truth, for a terminal of 80 columns.
+
+    Parameters
+    ----------
+    scores, losses : DataFrame
+        The tables ``oversmoothing.csv`` and ``losses.csv``.
+    model, truth : str
+        Their names in these tables.
+    """
+    rows = [
+        [labelled(label, "lower"), *(_cell(losses, own, metric) for own in (model, truth))]
+        for metric, label in (("loss", "loss, nats per token"), ("loss_per_byte", "loss, nats per byte"))
+    ]
+    rows += [
+        [labelled(METRICS[metric].label, METRICS[metric].better), _cell(scores, model, metric), ""]
+        for metric in scores.metric.unique()
+    ]
+    own = scores[scores.metric == "tbat"].iloc[0]
+    width = f", the middle of a bracket that is {own.bracket:.2g} wide on average" if "bracket" in own else ""
+    told = (
+        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(own.n):,}{width}) [95 % interval]. TTO, NSMD, TV "
+        f"and KL are against {truth} and grow with any error, so beside a higher loss they are no evidence of a "
+        "softmax bottleneck; TBAT is of the model alone."
+    )
+    table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
+    return f"{table}\n\n{fill(told, WIDTH)}"
+
+
+def _cell(table: pd.DataFrame, model: str, metric: str) -> str:
+    """Mean and interval of a model's metric."""
+    own = table[(table.model == model) & (table.metric == metric)].iloc[0]
+    return f"{own['mean']:.4f} [{own.low:.4f}, {own.high:.4f}]"
+
+
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:
     """Config of the comparison, to be laid over the default."""
     return {
         "results": str(results),
+        "assets": ASSETS,
         "wanted": WANTED,
         "device": asked.device,
         "corpus": {

@@ -6,7 +6,7 @@ model is never run.
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,8 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
         or it does not run.
     """
     disable_progress_bar()
-    with told(f"{name}: {folder}: no complete causal language model that needs no code"):
-        held = check_folder(folder)
-        config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
-        _check_weights(held, config)
+    with _as_causal_lm(folder, name):
+        held, config, _ = _described(folder)
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             str(folder),
             config=config,
@@ -83,17 +81,18 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
         model, report = loaded
         _check_report(held, config, report)
         head = model.get_output_embeddings()
-        if head is None:
-            raise UserError("it has no head that maps a hidden state to logits")
-        context = context_of(model)
-        if context is not None and not (type(context) is int and context > 0):
-            raise UserError(f"{held.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
         with torch.inference_mode():
             found = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
         if found != (1, 2, len(head.weight)):
             raise UserError(f"its logits of two tokens have the shape {tuple(found)}, its head {len(head.weight)} rows")
     torch.nn.Module.to(model, device)
     return model
+
+
+def outline(folder: str | Path, name: str) -> Any:
+    """Model without its weights, on the meta device, after all checks of `load_causal_lm` that need no weights."""
+    with _as_causal_lm(folder, name):
+        return _described(folder)[2]
 
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
@@ -143,7 +142,24 @@ def _keep_in_float32(head: Any) -> None:
     head.forward = forward
 
 
-def _check_weights(held: ModelFolder, config: Any) -> None:
+def _as_causal_lm(folder: str | Path, name: str) -> AbstractContextManager[None]:
+    return told(f"{name}: {folder}: no complete causal language model that needs no code")
+
+
+def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
+    """Check what a folder's files say of themselves; return its content, config, and model without weights."""
+    held = check_folder(folder)
+    config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
+    model = _without_weights(held, config)
+    if model.get_output_embeddings() is None:
+        raise UserError("it has no head that maps a hidden state to logits")
+    context = context_of(model)
+    if context is not None and not (type(context) is int and context > 0):
+        raise UserError(f"{held.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
+    return held, config, model
+
+
+def _without_weights(held: ModelFolder, config: Any) -> Any:
     """Build the model without its weights, and raise if it is larger than its files."""
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
@@ -154,6 +170,7 @@ def _check_weights(held: ModelFolder, config: Any) -> None:
             f"{held.path / CONFIG}: it describes a model of {max(wanted, beside)} numbers, but the files hold "
             f"{held.weights}; config and weights are of different models"
         )
+    return model
 
 
 def _check_report(held: ModelFolder, config: Any, report: Any) -> None:

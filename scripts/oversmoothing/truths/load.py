@@ -20,7 +20,7 @@ from oversmoothing.tokens.vocabulary import (
     load_tokenizer,
 )
 from oversmoothing.truths.evabyte import load_evabyte
-from oversmoothing.truths.token_model import BYTES, TokenModel, byte_table
+from oversmoothing.truths.token_model import BYTES, TokenModel, byte_table, check_rows
 
 PROBE = 8  # tokens on which head and cache are tested
 AUTO = "auto"
@@ -95,9 +95,7 @@ def load_token_lm(
         tokenizer has ids, or the logits are not a linear map of the last hidden state.
     """
     check_same(folder, vocabulary, name)
-    if bos == AUTO:
-        bos = id_before_texts(load_tokenizer(Path(folder) / FAST), Path(folder) / FAST)
-    assert bos is None or isinstance(bos, int)
+    bos = _first(folder, bos)
     model = _loaded(folder, name, device, precision)
     factor = _factor(model.config, Path(folder) / CONFIG, name)
     head = model.get_output_embeddings()
@@ -108,6 +106,19 @@ def load_token_lm(
     own = TokenModel(name, model.base_model, weight, bias, table, bos, _context(model))
     _try(own, model, precision)
     return own
+
+
+def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> int:
+    """Check a model as `load_token_lm` does, but for what needs its weights; return its longest context in tokens.
+
+    It reads the config, the tokenizer and the headers of the weights, which takes seconds whatever the model's size.
+    Parameters and errors as in `load_token_lm`.
+    """
+    check_same(folder, vocabulary, name)
+    first, model = _first(folder, bos), pretrained.outline(folder, name)
+    _factor(model.config, Path(folder) / CONFIG, name)
+    check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
+    return _context(model) - (first is not None)
 
 
 def load_causal_lm(
@@ -142,6 +153,14 @@ def load_causal_lm(
     own = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes")
     _try(own, model, precision)
     return own
+
+
+def _first(folder: str | Path, bos: int | str | None) -> int | None:
+    """Return the id that stands before every text."""
+    if bos == AUTO:
+        return id_before_texts(load_tokenizer(Path(folder) / FAST), Path(folder) / FAST)
+    assert bos is None or isinstance(bos, int)
+    return bos
 
 
 def _loaded(folder: str | Path, name: str, device: torch.device, precision: str) -> Any:

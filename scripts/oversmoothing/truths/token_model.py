@@ -69,13 +69,7 @@ class TokenModel:
         unit: str = "tokens",
     ) -> None:
         rows, width = weight.shape
-        if int(table.max()) >= rows:
-            raise UserError(
-                f"{name}: the largest id of its {unit} is {int(table.max())}, but its head has only {rows} rows; "
-                "weights and tokenizer are of different models"
-            )
-        if bos is not None and bos >= rows:
-            raise UserError(f"{name}: bos {bos} is none of its {rows} ids")
+        check_rows(name, rows, int(table.max()), bos, unit)
         self.name, self.trunk, self.bos, self.unit = name, trunk, bos, unit
         self.table = table.to(weight.device)
         self.config = TokenModelConfig(
@@ -162,6 +156,17 @@ class _Memory(DynamicCache):
 
     def update(self, key_states: Tensor, value_states: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
         return super().update(key_states.to(value_states.dtype), value_states, *others, **more)
+
+
+def check_rows(name: str, rows: int, largest: int, bos: int | None, unit: str = "tokens") -> None:
+    """Raise a `UserError` if a head lacks a row for the largest id of its tokens, or for `bos`."""
+    if largest >= rows:
+        raise UserError(
+            f"{name}: the largest id of its {unit} is {largest}, but its head has only {rows} rows; weights and "
+            "tokenizer are of different models"
+        )
+    if bos is not None and bos >= rows:
+        raise UserError(f"{name}: bos {bos} is none of its {rows} ids")
 
 
 def byte_table(byte_offset: int) -> Tensor:

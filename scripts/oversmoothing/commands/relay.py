@@ -1,0 +1,45 @@
+"""A program whose output is passed on until Ctrl-C, after which it has nothing more to say."""
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+from collections.abc import Sequence
+
+BLOCK = 1 << 16  # bytes
+
+
+def relay(command: Sequence[str]) -> int:
+    """Run a program, pass all of its output on to standard error, and return its exit status.
+
+    If standard error is a terminal, the program sees one too. After Ctrl-C, which the program gets as well, it is
+    waited for, so that it ends its jobs and removes its locks; what it and they write from then on is dropped, and the
+    KeyboardInterrupt is raised.
+    """
+    stream, interrupt = sys.stderr, None
+    source, sink = pty.openpty() if stream.isatty() else os.pipe()
+    if stream.isatty():
+        termios.tcsetwinsize(sink, termios.tcgetwinsize(stream))
+    with subprocess.Popen(command, stdout=sink, stderr=sink) as process, os.fdopen(source, "rb", buffering=0) as output:
+        os.close(sink)
+        while True:
+            try:
+                while data := _read(output.fileno()):
+                    if interrupt is None:
+                        os.write(stream.fileno(), data)
+                status = process.wait()
+                break
+            except KeyboardInterrupt as error:
+                interrupt = error
+    if interrupt is not None:
+        raise interrupt
+    return status
+
+
+def _read(source: int) -> bytes:
+    """Read what there is; nothing at the end, which a terminal of Linux reports as an error."""
+    try:
+        return os.read(source, BLOCK)
+    except OSError:
+        return b""

@@ -1,0 +1,134 @@
+"""Two models side by side: what is refused before a run, what is printed after it, and the end by Ctrl-C."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hub_models import write_neox, write_token_model
+
+from oversmoothing.commands import compare_models, main
+from oversmoothing.commands.compare_models import report
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capsys):
+    """Compare a model with a truth of 301 ids and a context of 64; return the line that refuses it."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(compare_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
+    (tmp_path / "t.txt").write_text("the water of the river")
+    write_token_model(tmp_path / "truth", "llama")
+
+    def compare(folder, *options):
+        paths = (tmp_path / folder, tmp_path / "truth", "--text", tmp_path / "t.txt", "--results", tmp_path / "results")
+        capsys.readouterr()
+        assert main(["compare-models", *map(str, paths), *options]) == 1
+        assert not (tmp_path / "results").exists()
+        out, err = capsys.readouterr()
+        assert not out
+        assert err.count("\n") == 1
+        return err
+
+    return compare
+
+
+def test_another_tokenizer_is_refused_before_anything_runs(refused, tmp_path):
+    write_neox(tmp_path / "other")
+    line = refused("other")
+    assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
+
+
+def test_a_head_that_is_no_matrix_product_is_refused_before_anything_runs(refused, tmp_path):
+    write_token_model(tmp_path / "soft", "gemma2")
+    assert "final_logit_softcapping is 30.0: its logits are capped" in refused("soft")
+
+
+def test_a_head_with_too_few_rows_is_refused_before_anything_runs(refused, tmp_path):
+    write_token_model(tmp_path / "few", "gpt2", rows=290)
+    assert "the largest id of its tokens is 300, but its head has only 290 rows" in refused("few")
+
+
+def test_passages_longer_than_a_context_are_refused_before_anything_runs(refused, tmp_path):
+    write_token_model(tmp_path / "small", "gpt2")
+    assert "small: it reads at most 64 tokens, and --prompt and --scored are 65; lower them" in refused(
+        "small", "--prompt", "41", "--scored", "24"
+    )
+
+
+def test_a_folder_without_weights_is_refused_before_anything_runs(refused, tmp_path):
+    write_token_model(tmp_path / "small", "gpt2")
+    (tmp_path / "small/model.safetensors").unlink()
+    assert "small/model.safetensors: no such file" in refused("small")
+
+
+def row(model, metric, mean, n=144, truth=None):
+    return {
+        "truth": truth,
+        "metric": metric,
+        "model": model,
+        "mean": mean,
+        "low": mean - 0.01,
+        "high": mean + 0.01,
+        "n": n,
+    }
+
+
+def test_losses_stand_beside_the_scores():
+    scores = pd.DataFrame([row("small", "tto", 0.25, truth="large"), row("small", "tbat", 0.5, n=6)])
+    losses = pd.DataFrame(
+        row(model, metric, mean)
+        for model, means in (("small", (5.9, 3.4)), ("large", (4.1, 2.6)))
+        for metric, mean in zip(("loss", "loss_per_byte"), means, strict=True)
+    )
+    text = report(scores, losses, "small", "large")
+    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
+    assert lines[0] == ["small", "large"]
+    found = {line[0]: line[1:] for line in lines}
+    assert found["loss, nats per token ↓"] == ["5.9000 [5.8900, 5.9100]", "4.1000 [4.0900, 4.1100]"]
+    assert found["loss, nats per byte ↓"] == ["3.4000 [3.3900, 3.4100]", "2.6000 [2.5900, 2.6100]"]
+    assert found["TTO ↓"] == ["0.2500 [0.2400, 0.2600]"]
+    assert found["TBAT ↓"] == ["0.5000 [0.4900, 0.5100]"]
+    assert "over 144 positions (TBAT: 6)" in text
+    assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    bracketed = report(scores.assign(bracket=0.02), losses, "small", "large")
+    assert "the middle of a bracket that is 0.02 wide on average" in " ".join(bracketed.split())
+
+
+NOISY = """
+import pathlib, signal, sys, time
+def end(*_):
+    print("noise", flush=True)
+    time.sleep(0.5)
+    pathlib.Path("ended").touch()
+    sys.exit(1)
+signal.signal(signal.SIGINT, end)
+print("ready", flush=True)
+time.sleep(60)
+"""
+CALLING = """
+import sys
+from oversmoothing import commands
+from oversmoothing.commands import needs, relay
+needs.main = lambda arguments: relay.relay([sys.executable, "-c", sys.argv[1]])
+sys.exit(commands.main(["needs"]))
+"""
+
+
+def test_ctrl_c_is_one_line_when_the_program_has_ended_its_work(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    command = [sys.executable, "-c", CALLING, NOISY]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        assert process.stderr.read() == "\nInterrupted.\n"
+    assert process.returncode == 130
+    assert (tmp_path / "ended").exists()
