@@ -59,8 +59,8 @@ keys: $(VENV)/.installed ## write the list of keys in config/README.md from the 
 env: $(VENV)/.installed ## the environment alone
 
 $(VENV)/.installed: envs/lock.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Error: $(PYTHON) is older than Python 3.11; name another with make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "Error: $(PYTHON) is not Python 3.11 to 3.13; name another with make PYTHON=python3.12"; exit 1; }
 	@echo "Building $(VENV) from envs/lock.txt (a few minutes the first time) ..."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r envs/lock.txt

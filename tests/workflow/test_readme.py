@@ -133,3 +133,43 @@ def test_modules_import_only_from_their_layer_and_those_below():
                 assert floor[imported] <= floor[name], f"{path} imports {imported}"
     table = PAGES["docs/architecture.md"].split("| module | holds |")[1].split("\n\n")[0]
     assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
+
+
+def test_one_statement_on_versions_of_python():
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert wanted == ">=3.11,<3.14"
+    assert "Python 3.11 to 3.13" in README
+    assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in (ROOT / "Makefile").read_text()
+    for name, page in PAGES.items():
+        assert "3.11 or newer" not in page, name
+
+
+def test_no_page_has_two_headings_of_one_name():
+    for name, page in PAGES.items():
+        found = anchors(page)
+        if name != "CHANGELOG.md":
+            assert len(found) == len(set(found)), name
+
+
+def test_the_paper_is_in_the_form_of_the_journal():
+    text, references = ((ROOT / f"docs/paper/paper.{kind}").read_text() for kind in ("md", "bib"))
+    _, front, body = text.split("---\n", 2)
+    facts, citation = yaml.safe_load(front), yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert facts["title"] == citation["title"]
+    assert [own["name"] for own in facts["authors"]] == [own["name"] for own in citation["authors"]]
+    assert {own["affiliation"] for own in facts["authors"]} == {own["index"] for own in facts["affiliations"]}
+    assert (ROOT / "docs/paper" / facts["bibliography"]).is_file()
+    assert set(re.findall(r"@(\w+\d{4})", body)) == set(re.findall(r"@\w+\{(\w+),", references))
+    assert {"# Summary", "# Statement of need", "# Acknowledgements", "# References"} <= set(body.splitlines())
+    assert 250 <= len(body.split()) <= 1000
+
+
+def test_the_numbers_of_the_reproducibility_page_are_those_of_the_others():
+    others = README + PAGES["docs/findings.md"] + PAGES["docs/scales.md"] + PAGES["config/README.md"]
+    runs = [
+        (ROOT / f"resources/studies/{name}/run.json").read_text() for name in ("gradient", "gradient_wide", "subword")
+    ]
+    numbers = re.findall(r"\d+\.\d+", PAGES["docs/reproducibility.md"])
+    assert len(numbers) > 20
+    for number in set(numbers) - {"4.1", "4.2", "6.1"}:  # of tables
+        assert number in others or any(f'"clock_minutes": {number}' in run for run in runs), number
