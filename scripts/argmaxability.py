@@ -38,7 +38,7 @@ def main(job: "Snakemake") -> None:
             parts.append(parts[0].set_column(0, "condition", pa.array(["reachable"] * len(head))))
     except ValueError as error:
         raise UserError(f"{path}: its head: {error}") from error
-    write_table(job.output[0], pa.concat_tables(parts), provenance({}, model=job.wildcards.model, source=path))
+    write_table(job.output[0], pa.concat_tables(parts), provenance({}, model=job.wildcards.model))
 
 
 def classes(condition: str, weights: np.ndarray, hidden: np.ndarray | None = None) -> pa.Table:

@@ -27,10 +27,11 @@ def main(job: "Snakemake") -> None:
     bias = read_bias(weights)
     states = job.params.states
     schema = states_schema(head.shape[1], states) if states else logits_schema(len(head))
-    made_by = provenance({"rank": rank}, model=job.wildcards.model, source=weights)
+    made_by = provenance({"rank": rank}, model=job.wildcards.model)
+    of_head: dict[str, str] = {}
     if states:
-        save_head(head_file(job.output.logits), head, bias, {**made_by, "head": ALONE})
-    with open_writer(job.output.logits, schema, made_by) as writer:
+        of_head = save_head(head_file(job.output.logits), head, bias, {**made_by, "head": ALONE})
+    with open_writer(job.output.logits, schema, made_by | of_head) as writer:
         for group in read_groups(job.input.hidden, ["window", "position", "target", "post"]):
             post = vectors(group["post"])
             entering = before(post) if before else post

@@ -42,12 +42,13 @@ def main(job: "Snakemake") -> None:
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
     mass, rank = SpecialMass(), config.rank or config.width
     schema = states_schema(rank, states, special) if states else logits_schema(config.vocabulary, special)
+    of_head: dict[str, str] = {}
     if states:
         weight = model.head.weight.detach().float().cpu().numpy()
         bias = None if model.head.bias is None else model.head.bias.detach().float().cpu().numpy()
-        save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE})
+        of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE})
     with (
-        open_writer(job.output.logits, schema, made_by) as logits,
+        open_writer(job.output.logits, schema, made_by | of_head) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,
     ):
         found = run_windows(model, windows, settings["batch"], compute.precision)

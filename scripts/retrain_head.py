@@ -28,9 +28,7 @@ def main(job: "Snakemake") -> None:
     model = load_model(job.input.weights, device)
     logger.info("rank %d, norm %s, on %s in %s", settings["rank"], settings["norm"], device, precision)
     head, history = retrain(model, training, validation, settings, precision)
-    made_by = provenance(
-        settings, model=job.wildcards.model, source=job.input.weights, precision=precision, device=device.type
-    )
+    made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
     save_tensors(job.output.weights, head, made_by)
     write_table(job.output.history, pa.Table.from_pylist(history, schema=HISTORY), made_by)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import asked, run
 from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.launch import launch
 from oversmoothing.training.task import Task
@@ -27,6 +27,7 @@ def main(job: "Snakemake") -> None:
         history=str(job.output.history),
         snapshots=str(job.output.snapshots),
         log=str(job.log[0]) if job.log else None,
+        asked=dict(asked),
     )
     launch(task, job.params.processes)
 

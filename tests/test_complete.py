@@ -33,7 +33,7 @@ def completed(monkeypatch):
     def run(*rules):
         workflow = SimpleNamespace(rules=rules, local=[], modifier=SimpleNamespace(path_modifier=None))
         workflow.localrules = workflow.local.append
-        complete(workflow, "environment.yaml", "logs", ["results/tables"])
+        complete(workflow, "environment.yaml", "results", "logs", ["results/tables"])
         return workflow
 
     return run

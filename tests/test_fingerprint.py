@@ -21,6 +21,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/model.py",
     "oversmoothing/store/__init__.py",
     "oversmoothing/store/atomic.py",
+    "oversmoothing/store/identity.py",
     "oversmoothing/store/provenance.py",
     "oversmoothing/store/seal.py",
     "oversmoothing/store/sealed_json.py",
@@ -285,7 +286,7 @@ def test_what_a_user_is_told_does_not_count(tmp_path, one, other, counts):
 def test_a_message_retrains_nothing(scripts):
     before = {script: fresh(script, scripts) for script in ("train.py", "score.py")}
     edit(scripts / "oversmoothing/jobs.py", "out of memory: lower", "too little memory: lower")
-    edit(scripts / "oversmoothing/weights.py", ": no such file", ": there is no such file")
+    edit(scripts / "oversmoothing/store/tensors.py", ": no such file", ": there is no such file")
     edit(scripts / "oversmoothing/training/lock.py", "wait for it or end it", "end it or wait for it")
     assert {script: fresh(script, scripts) for script in before} == before
     edit(scripts / "oversmoothing/jobs.py", "raise SystemExit(1)", "raise SystemExit(2)")

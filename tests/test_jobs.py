@@ -12,7 +12,8 @@ import torch
 from oversmoothing import jobs
 from oversmoothing.decoding import decoder
 from oversmoothing.fingerprint import fingerprint
-from oversmoothing.jobs import UserError, check_settings, explain, run
+from oversmoothing.jobs import UserError, explain, run
+from oversmoothing.store.identity import name_of
 
 
 @pytest.fixture
@@ -103,35 +104,9 @@ def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, ca
     assert decoder({"name": "eta", "epsilon": 0.001})  # outside a job everything may be imported
 
 
-@pytest.fixture
-def asked(job, monkeypatch):
-    """Return a function that runs the job with what its input should have been made with."""
-    monkeypatch.setattr(jobs, "_asked", {})
-
-    def ask(**settings):
-        job.params = SimpleNamespace(asked={"a.parquet": {"rule": "score", "settings": settings}})
-        run(lambda job: None, job)
-
-    return ask
-
-
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        ('{"tau": 0.8}', "a.parquet: made with tau 0.8 and not 0.9; run again with --forcerun score"),
-        ('{"model": {"rank": 4, "width": 8}}', "made with model.rank 4 and not 8"),
-        ('{"decodings": ["pure", "eta"]}', r'made with decodings \["pure", "eta"\] and not \["pure", "greedy"\]'),
-    ],
-)
-def test_an_input_made_with_other_settings_is_named(asked, made, message):
-    asked(tau=0.9, model={"rank": 8}, decodings=["pure", "greedy"])
-    with pytest.raises(UserError, match=message):
-        check_settings(Path("a.parquet"), {"settings": made})
-
-
-@pytest.mark.parametrize("made", ["{}", '{"tau": 0.9}', '{"decodings": ["greedy"]}', '{"since": 1, "model": {}}'])
-def test_an_input_that_fits_or_says_nothing_passes(asked, made):
-    asked(tau=0.9, model={"rank": 8}, decodings=["pure", "greedy"])
-    check_settings("a.parquet", {"settings": made})
-    check_settings("a.parquet", {})
-    check_settings("b.parquet", {"settings": '{"tau": 0.8}'})
+def test_the_doors_of_files_know_the_running_job_and_no_other(job, monkeypatch):
+    monkeypatch.setattr(jobs, "asked", {"outputs": {"a.parquet": "a.parquet"}})
+    seen = []
+    job.params = SimpleNamespace(asked={"outputs": {"results/b.parquet": "b.parquet"}})
+    run(lambda job: seen.extend(map(name_of, ("a.parquet", "results/b.parquet"))), job)
+    assert seen == [None, "b.parquet"]

@@ -441,6 +441,23 @@ def test_what_no_later_step_would_write_is_missed_at_once(tmp_path, name, damage
     assert path.exists()
 
 
+@pytest.mark.parametrize("name", ["best", "snapshots/00000004"])
+def test_weights_of_another_training_or_step_are_missed_at_once(tmp_path, name, stopped):
+    """Both are whole, of the same shape, and would have become this model's."""
+    path = stopped.folder.path / f"{name}.safetensors"
+    other = Checkpoints(tmp_path / "other", "another", interval=5)
+    other.keep(path, GPT(GPTConfig(**SHAPE), 2), 4)
+    refused = rf"{name}.safetensors: missing or damaged, .*; delete {stopped.folder.path} to"
+    with pytest.raises(UserError, match=refused):
+        run(tmp_path / "a")
+    stopped.keep(path, GPT(GPTConfig(**SHAPE), 1), 8)
+    if name == "best":  # may be of a later step than the checkpoint
+        run(tmp_path / "a")
+    else:
+        with pytest.raises(UserError, match=refused):
+            run(tmp_path / "a")
+
+
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
     """A training that was stopped after its twelfth step."""

@@ -1,11 +1,9 @@
 """What every script shares: logging, error reporting, and checks of its code and inputs."""
 
 import errno
-import json
 import logging
-import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -15,8 +13,9 @@ from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint
 
 logger = logging.getLogger(__name__)
 
-# Of the running job: what its inputs should have been made with, and the files of code that its fingerprints cover.
-_asked: dict[str, dict[str, Any]] = {}
+# Of the running job: the files that it reads and writes (see `store.identity`), and those of code that its fingerprints
+# cover.
+asked: dict[str, Any] = {}
 _covered: set[Path] = set()
 
 
@@ -46,7 +45,8 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
     )
     try:
         _covered.update(_check_code(main, job))
-        _asked.update(getattr(getattr(job, "params", None), "asked", {}))
+        asked.clear()
+        asked.update(getattr(getattr(job, "params", None), "asked", {}))
         main(job)
     except KeyboardInterrupt:
         logger.error("interrupted")
@@ -85,28 +85,6 @@ def explain(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         error = UserError(f"{error.filename or 'the disk'}: no space left on the device; free some and run again")
     return str(error) if isinstance(error, UserError) else None
-
-
-def check_settings(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
-    """Raise a `UserError` if an input of the job was made with settings other than those the config now asks for.
-
-    `metadata` is the file's, as written by `provenance`. Settings it does not record are not checked, nor are files
-    that are not inputs.
-    """
-    asked = _asked.get(os.fspath(path))
-    if asked is None or "settings" not in metadata:
-        return
-    if found := _difference(json.loads(metadata["settings"]), asked["settings"], ""):
-        raise UserError(f"{path}: made with {found}; run again with --forcerun {asked['rule']}")
-
-
-def _difference(made: Any, asked: Any, where: str) -> str | None:
-    """Describe the first difference between settings present in both; a list that was used must be part of the new."""
-    if isinstance(made, dict) and isinstance(asked, dict):
-        both = (_difference(made[key], asked[key], f"{where}.{key}") for key in sorted(made.keys() & asked.keys()))
-        return next(filter(None, both), None)
-    part = isinstance(made, list) and isinstance(asked, list) and all(item in asked for item in made)
-    return None if part or made == asked else f"{where.lstrip('.')} {json.dumps(made)} and not {json.dumps(asked)}"
 
 
 def _check_code(main: Callable[[Any], None], job: Any) -> set[Path]:

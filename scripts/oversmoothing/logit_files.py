@@ -1,8 +1,8 @@
 """Files of logits: of a byte-level model the logits themselves; over tokens the states from which they are rebuilt.
 
 At v = 50,304 the logits of a position take 200 KB, and its hidden state a few. So for tokens a file holds what enters
-the head, and the head lies beside it (``NAME.head.safetensors``); both are outputs of one job. Whoever reads the file
-sees logits in either case.
+the head, and the head lies beside it (``NAME.head.safetensors``); both are outputs of one job, and the file of states
+holds the checksum of its head. Whoever reads the file sees logits in either case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,12 +15,13 @@ from safetensors import SafetensorError, safe_open
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import KEYS, WindowStates, with_special_mass
 from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
-from oversmoothing.store.seal import check
-from oversmoothing.store.tensors import stored, write_tensors
+from oversmoothing.store.seal import sealed_with
+from oversmoothing.store.tensors import open_tensors, stored, write_tensors
 
 NAMES = tuple(name for name, _ in KEYS)
 STATE = "state"  # column of what enters the head
 WEIGHT, BIAS = "head.weight", "head.bias"
+SEAL_OF_HEAD = "seal_of_head"  # in the metadata of a file of states
 ROWS = 8192  # of the head, in memory in float32 at a time
 
 
@@ -29,8 +30,13 @@ def head_file(path: str | Path) -> Path:
     return Path(path).with_suffix(".head.safetensors")
 
 
-def save_head(path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str]) -> None:
-    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing."""
+def save_head(
+    path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str]
+) -> dict[str, str]:
+    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing.
+
+    Returned is what the metadata of its file of states must hold, so that it is read with this head and no other.
+    """
     tensors = {WEIGHT: weight} | ({} if bias is None else {BIAS: bias})
     whole = {name: np.asarray(array, np.float32) for name, array in tensors.items()}
     with np.errstate(over="ignore"):
@@ -38,6 +44,7 @@ def save_head(path: str | Path, weight: np.ndarray, bias: np.ndarray | None, met
     exact = all(np.array_equal(halved[name].astype(np.float32), array) for name, array in whole.items())
     kept = halved if exact else whole
     write_tensors(path, {name: stored(array) for name, array in kept.items()}, metadata)
+    return {SEAL_OF_HEAD: sealed_with(path)}
 
 
 def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.Schema:
@@ -75,14 +82,23 @@ def logit_groups(path: str | Path, columns: Sequence[str] = NAMES) -> Iterator[t
 def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarray]]:
     """Return the column that logits are read from, ``logits`` or ``state``, and the map from its values to (n, v).
 
-    The checksum of a head is checked here, once.
+    A head is checked here, once: its seal, and that it is the one that the states were written with.
     """
     with open_reader(path) as reader:
-        stored = reader.schema_arrow.names
-    if STATE not in stored:
+        schema = reader.schema_arrow
+    if STATE not in schema.names:
         return "logits", vectors
-    check(head_file(path))
+    _check_head(path, (schema.metadata or {}).get(SEAL_OF_HEAD.encode(), b"").decode())
     return STATE, lambda column: rebuilt(path, states_of(column))
+
+
+def _check_head(path: str | Path, seal: str) -> None:
+    own = head_file(path)
+    if not own.is_file():
+        raise UserError(f"{own}: no complete head (no such file); delete {path} and run again")
+    with open_tensors(own):
+        if seal and sealed_with(own) != seal:
+            raise UserError(f"{own}: not the head that {path} was written with; delete both and run again")
 
 
 def states_of(column: pa.Array) -> np.ndarray:

@@ -4,32 +4,25 @@ import json
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load_file
 
 from oversmoothing.jobs import UserError
-from oversmoothing.store.seal import check
+from oversmoothing.store.tensors import open_tensors
 
 ALONE = "alone"  # what the metadata of a head without its model say of it
 
 
 def read_head(path: str | Path) -> np.ndarray:
     """Read a model's head, float32 (v, r), from its weights without PyTorch."""
-    check(path)
-    try:
-        return load_file(path)["head.weight"].astype(np.float32, copy=False)
-    except (OSError, SafetensorError, KeyError) as error:
-        raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
+    with open_tensors(path) as (file, _):
+        if "head.weight" not in file.keys():  # noqa: SIM118 (not a dict)
+            raise UserError(f"{path}: no head.weight in it; delete it and run again")
+        return file.get_tensor("head.weight").astype(np.float32, copy=False)
 
 
 def read_bias(path: str | Path) -> np.ndarray | None:
     """Read the bias, float32 (v,), of a head from its weights; None if it has none. Errors are those of `read_head`."""
-    check(path)
-    try:
-        with safe_open(path, "np") as file:
-            bias = file.get_tensor("head.bias") if "head.bias" in file.keys() else None  # noqa: SIM118 (not a dict)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{path}: no complete weights with a head ({error}); delete it and run again") from error
+    with open_tensors(path) as (file, _):
+        bias = file.get_tensor("head.bias") if "head.bias" in file.keys() else None  # noqa: SIM118 (not a dict)
     return None if bias is None else bias.astype(np.float32, copy=False)
 
 
@@ -38,23 +31,20 @@ def read_gain(path: str | Path) -> np.ndarray | None:
 
     None if a Linear layer lies between them, or the file holds a head alone, whose norm is not known.
     """
-    check(path)
-    try:
-        with safe_open(path, "np") as file:
-            described = file.metadata() or {}
-            if described.get("head") == ALONE:
-                return None
-            config = json.loads(described["config"])
-            between = config["rank"] is not None and config["bottleneck_norm"] == "before"
-            return None if between else file.get_tensor("norm.weight")
-    except (OSError, SafetensorError, KeyError) as error:
-        raise UserError(f"{path}: no complete weights of this project ({error}); delete it and run again") from error
+    with open_tensors(path) as (file, described):
+        if described.get("head") == ALONE:
+            return None
+        if "config" not in described:
+            raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
+        config = json.loads(described["config"])
+        between = config["rank"] is not None and config["bottleneck_norm"] == "before"
+        return None if between else file.get_tensor("norm.weight")
 
 
 def is_alone(path: str | Path) -> bool:
     """Whether a file holds a head without its model, so that the norm in front of it is not known."""
-    with safe_open(path, "np") as file:
-        return (file.metadata() or {}).get("head") == ALONE
+    with open_tensors(path) as (_, described):
+        return described.get("head") == ALONE
 
 
 def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:

@@ -1,20 +1,16 @@
 """Storage of a model as one safetensors file, with its shape in the header."""
 
 import json
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file
 from torch import Tensor
 
-from oversmoothing.jobs import UserError, check_settings
+from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.store.seal import KEY, check
-from oversmoothing.store.tensors import Stored, write_tensors
+from oversmoothing.store.tensors import Stored, open_tensors, write_tensors
 
 _DTYPES = {
     torch.float64: "F64",
@@ -34,26 +30,15 @@ def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapp
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read the tensors and metadata of a safetensors file, after a check of its seal."""
-    metadata = load_metadata(path)
-    try:
-        return load_file(path), metadata
-    except (SafetensorError, OSError) as error:
-        raise _damaged(path, error) from error
+    """Read the tensors and metadata of a safetensors file; errors are those of `open_tensors`."""
+    with open_tensors(path, "pt") as (file, metadata):
+        return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118 (not a dict)
 
 
 def load_metadata(path: str | Path) -> dict[str, str]:
     """Read the metadata of a safetensors file, without its seal and without the tensors."""
-    check(path)
-    try:
-        with safe_open(path, "pt") as file:
-            metadata = {key: value for key, value in (file.metadata() or {}).items() if key != KEY}
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (SafetensorError, OSError, struct.error) as error:
-        raise _damaged(path, error) from error
-    check_settings(path, metadata)
-    return metadata
+    with open_tensors(path) as (_, metadata):
+        return metadata
 
 
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -101,7 +86,7 @@ def check_header(path: str | Path) -> GPTConfig:
         config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
     except (UserError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: no model config in its metadata ({error})") from error
-    with safe_open(path, "pt") as file:
+    with open_tensors(path) as (file, _):
         shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
     if config.layers > len(shapes):
         raise UserError(f"{path}: its config has {config.layers} layers, but it holds {len(shapes)} tensors")
@@ -120,7 +105,3 @@ def _stored(tensor: Tensor) -> Stored:
         return flat
 
     return Stored(_DTYPES[tensor.dtype], tuple(tensor.shape), tensor.element_size(), content)
-
-
-def _damaged(path: str | Path, error: Exception) -> UserError:
-    return UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again")

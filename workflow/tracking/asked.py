@@ -1,37 +1,72 @@
-"""Settings that each input of a job should have been made with: those of the rule that makes it.
+"""The files that a job reads and writes: their names, and the settings that they should have been made with.
 
 Snakemake compares settings with its own records. Results whose records were lost, or not copied with them, would pass
-as up to date; but each file states the settings that it was made with, and its readers check them.
+as up to date, and so would one result copied in place of another; but each file states its name and the settings that
+it and its sources were made with, and its readers check them (`oversmoothing.store.identity`).
 """
 
+import os
 from collections.abc import Callable, Iterable
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
+from snakemake.iocontainers import Wildcards
 
-def asked_of_inputs(rules: Iterable[Any]) -> Callable[[Any, Iterable[str]], dict[str, dict[str, Any]]]:
-    """Parameter `asked` of all rules: the settings that a job's inputs should have been made with.
+RECORDED = (".parquet", ".safetensors", "")  # of files that state what they were made from, and of folders of them
 
-    By the input's path, it holds ``rule`` (the name of the rule that makes it) and ``settings`` (if that rule has such
-    a parameter). Because it is a function of the inputs, Snakemake does not compare it.
+
+def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, Any], dict[str, dict[str, Any]]]:
+    """Parameter `asked` of all rules: what a job's inputs and outputs should be.
+
+    It holds ``outputs``, their names in the results folder by path, and ``inputs``, by path, with all that these were
+    made from, directly or not: ``file`` (the name), ``rule`` (the name of the rule that makes it), ``settings`` (if
+    that rule has such a parameter) and ``recorded`` (whether the outputs are to state it as one of their sources).
+    Because it is a function of the inputs, Snakemake does not compare it.
     """
-    makers = [rule for rule in rules if "settings" in rule.params.keys()]  # noqa: SIM118 (it iterates over values)
+    makers = [rule for rule in rules if rule.script]
 
     @cache
-    def made_by(path: str) -> dict[str, Any] | None:
-        for rule in makers:
-            if rule.is_producer(path):
-                settings = rule.params.settings
-                if callable(settings):
-                    settings = settings(Wildcards(rule, path))
-                return {"rule": rule.name, "settings": settings}
-        return None
+    def maker(path: str) -> Any:
+        return next((rule for rule in makers if rule.is_producer(path)), None)
 
-    return lambda wildcards, input: {path: maker for path in input if (maker := made_by(str(path)))}
+    @cache
+    def sources(path: str) -> dict[str, dict[str, Any]]:
+        rule = maker(path)
+        if rule is None or not PurePath(path).is_relative_to(results):
+            return {}
+        wildcards = Wildcards(fromdict=rule.get_wildcards(path))
+        entry = {"file": _name(path, results), "rule": rule.name, "recorded": PurePath(path).suffix in RECORDED}
+        if "settings" in rule.params.keys():  # noqa: SIM118 (it iterates over values)
+            settings = rule.params.settings
+            entry["settings"] = _told(settings(wildcards) if callable(settings) else settings)
+        before = rule.expand_input(wildcards)[0] if entry["recorded"] else []
+        return {os.path.normpath(path): entry} | of_all(filter(_recorded, before))
+
+    def of_all(paths: Iterable[Any]) -> dict[str, dict[str, Any]]:
+        return {place: entry for path in paths for place, entry in sources(str(path)).items()}
+
+    def asked(wildcards: Any, input: Any, output: Any) -> dict[str, dict[str, Any]]:
+        written = [str(path) for path in output if PurePath(path).is_relative_to(results)]
+        return {
+            "inputs": of_all(input),
+            "outputs": {os.path.normpath(path): _name(path, results) for path in written},
+        }
+
+    return asked
 
 
-class Wildcards:
-    """The wildcards of the job that makes a path, as attributes."""
+def _recorded(path: Any) -> bool:
+    return PurePath(path).suffix in RECORDED
 
-    def __init__(self, rule: Any, path: str) -> None:
-        vars(self).update(rule.get_wildcards(path))
+
+def _told(settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out a model's vocabulary where the config does not know it: the tokenizer tells it later."""
+    model = settings.get("model")
+    if not isinstance(model, dict) or model.get("vocabulary", 0) is not None:
+        return settings
+    return {**settings, "model": {key: value for key, value in model.items() if key != "vocabulary"}}
+
+
+def _name(path: str, results: str) -> str:
+    return PurePath(path).relative_to(results).as_posix()

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tracking.asked import asked_of_inputs
+from tracking.asked import asked_of_files
 from tracking.planned import fingerprint
 
 
-def complete(workflow: Any, environment: str, logs: str, local: Sequence[str]) -> None:
+def complete(workflow: Any, environment: str, results: str, logs: str, local: Sequence[str]) -> None:
     """Add to each rule with a script the directives that it does not state itself.
 
     These are the parameter ``code``, the fingerprint of its script and everything that it imports; the parameter
-    ``asked`` (see `asked_of_inputs`); the conda environment; and a log, named after the rule and its wildcards. Rules
+    ``asked`` (see `asked_of_files`); the conda environment; and a log, named after the rule and its wildcards. Rules
     whose outputs are in one of the `local` folders run on the machine where Snakemake runs.
 
     Parameters
@@ -25,13 +25,15 @@ def complete(workflow: Any, environment: str, logs: str, local: Sequence[str]) -
     workflow : snakemake.workflow.Workflow
     environment : str
         Path of the environment file, relative to the folder of the chapters.
+    results : str
+        The results folder.
     logs : str
         Folder of the logs.
     local : sequence of str
         Folders.
     """
     rules = list(workflow.rules)
-    asked = asked_of_inputs(rules)
+    asked = asked_of_files(rules, results)
     for rule in rules:
         if not rule.script:
             continue

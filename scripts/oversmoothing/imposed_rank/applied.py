@@ -4,12 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from oversmoothing.jobs import UserError
 from oversmoothing.spectra import behind_norm
-from oversmoothing.store.seal import check
+from oversmoothing.store.tensors import open_tensors
 
 EPSILON = 1e-5  # PyTorch's, added to the variance
 
@@ -21,12 +19,11 @@ def read_retrained(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray],
     restricted to the LayerNorm's outputs, with k = r and the map from float32 (n, d), the input of the trained head, to
     (n, r).
     """
-    check(path)
-    try:
-        tensors = load_file(path)
-        a, b = tensors["A"], tensors["B"]
-    except (OSError, SafetensorError, KeyError) as error:
-        raise UserError(f"{path}: no complete retrained head ({error}); delete it and run again") from error
+    with open_tensors(path) as (file, _):
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    if not {"A", "B"} <= set(tensors):
+        raise UserError(f"{path}: no retrained head in it; delete it and run again")
+    a, b = tensors["A"], tensors["B"]
     if "norm" not in tensors:
         return a @ b, None
     return behind_norm(a, tensors["norm"]).astype(np.float32), lambda post: _standardised(post @ b.T)

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
-from oversmoothing.store.seal import check
+from oversmoothing.store.tensors import open_tensors
 
 UNITS = ("bytes", "tokens")
 BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
@@ -58,14 +57,8 @@ def count_parameters(weights: str | Path, prefix: str = BLOCKS) -> int:
     By default these are the weights in its blocks: embedding, bottleneck and head are left out, as in Kaplan et al.
     (2020), so that members of a family, which differ in the rank of the head, have the same size.
     """
-    check(weights)
-    try:
-        with safe_open(weights, "np") as file:
-            shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
-    except FileNotFoundError:
-        raise UserError(f"{weights}: no such file") from None
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{weights}: not a complete safetensors file ({error}); delete it and run again") from error
+    with open_tensors(weights) as (file, _):
+        shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
     if not shapes:
         raise UserError(f"{weights}: holds no weight whose name begins with {prefix!r}; is it a GPT of this workflow?")
     return sum(int(np.prod(shape)) for shape in shapes)

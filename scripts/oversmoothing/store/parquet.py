@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oversmoothing.jobs import UserError, check_settings
+from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.identity import check_identity, identity
 from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 
@@ -18,15 +19,16 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
     Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary, because their
-    mantissas compress badly and their exponents well. All columns are compressed with zstd, `provenance` is written
-    into the file's key-value metadata, and the file is sealed. Each ``write_table`` call makes one row group.
+    mantissas compress badly and their exponents well. All columns are compressed with zstd, `provenance` and the
+    file's identity are written into its key-value metadata, and it is sealed. Each ``write_table`` call makes one row
+    group.
     """
     vectors = [f"{field.name}.list.element" for field in schema if pa.types.is_fixed_size_list(field.type)]
     scalars = [field.name for field in schema if not pa.types.is_fixed_size_list(field.type)]
     with atomic_path(path) as temporary:
         with pq.ParquetWriter(
             temporary,
-            schema.with_metadata(dict(provenance)),
+            schema.with_metadata({**provenance, **identity(path)}),
             compression="zstd",
             use_dictionary=scalars,
             column_encoding=dict.fromkeys(vectors, "BYTE_STREAM_SPLIT") or None,
@@ -46,7 +48,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     """Read a whole table, or only `columns` of it.
 
     A `UserError` names the file, and the column or setting, if it is missing, truncated, changed since it was sealed,
-    lacks a column, or was made with settings other than those the job asks for.
+    lacks a column, is another file than its path says, or was made with settings other than those the job asks for.
     """
     with open_reader(path, columns or ()) as reader:
         return reader.read(columns=columns)
@@ -66,7 +68,7 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     try:
         with pq.ParquetFile(path) as reader:
             metadata = reader.schema_arrow.metadata or {}
-            check_settings(path, {key.decode(): value.decode() for key, value in metadata.items()})
+            check_identity(path, {key.decode(): value.decode() for key, value in metadata.items()})
             missing = [name for name in columns if name not in reader.schema_arrow.names]
             if missing:
                 have = ", ".join(reader.schema_arrow.names)

@@ -51,6 +51,14 @@ def check(path: str | Path, otherwise: str = "") -> None:
     )
 
 
+def sealed_with(path: str | Path) -> str:
+    """Return the checksum that a file was sealed with; "" for a file without a seal."""
+    with Path(path).open("rb") as file:
+        place = _find(file)
+        file.seek(max(place, 0))
+        return file.read(_DIGITS).decode() if place >= 0 else ""
+
+
 def _find(file: BinaryIO) -> int:
     """Return the position of the checksum's digits; -1 if there is no seal."""
     tail = max(0, file.seek(0, 2) - _REACH)

@@ -1,19 +1,24 @@
-"""A safetensors file, written without PyTorch: atomically, with a seal, and equal for equal contents.
+"""A safetensors file: written atomically, with a seal, and equal for equal contents; read through one door.
 
 The library's own function writes the entries of the header in an order that varies between runs, makes the file
 unreadable to others, and leaves a file of unknown name behind when it is killed.
 """
 
 import json
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
+from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.seal import BLANK, KEY, seal
+from oversmoothing.store.identity import check_identity, identity
+from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 _DTYPES = {np.dtype(np.float32): "F32", np.dtype(np.float16): "F16"}
 
@@ -29,8 +34,8 @@ class Stored:
 
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Mapping[str, str]) -> None:
-    """Write tensors, the widest first, so that all are aligned."""
-    header: dict[str, Any] = {"__metadata__": {**metadata, KEY: BLANK}}
+    """Write tensors, the widest first, so that all are aligned; the file's identity is added to its metadata."""
+    header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), KEY: BLANK}}
     end = 0
     ordered = dict(sorted(tensors.items(), key=lambda item: (-item[1].size, item[0])))
     for name, own in ordered.items():
@@ -44,6 +49,24 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Map
             for own in ordered.values():
                 file.write(own.content())
         seal(temporary)
+
+
+@contextmanager
+def open_tensors(path: str | Path, framework: str = "np") -> Iterator[tuple[safe_open, dict[str, str]]]:
+    """Open a safetensors file, with its metadata, after a check of its seal and identity.
+
+    Tensors are arrays of `framework`, "np" or "pt". A `UserError`, also of reads inside the block, names the file.
+    """
+    check(path)
+    try:
+        with safe_open(path, framework) as file:
+            metadata = {key: value for key, value in (file.metadata() or {}).items() if key != KEY}
+            check_identity(path, metadata)
+            yield file, metadata
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (SafetensorError, OSError, struct.error) as error:
+        raise UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again") from error
 
 
 def stored(array: np.ndarray) -> Stored:

@@ -13,11 +13,14 @@ from torch import Tensor
 
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
+from oversmoothing.store.identity import NAME
 from oversmoothing.training.folder import Folder
 from oversmoothing.training.lock import Lock
-from oversmoothing.weights import load_metadata, load_tensors, save_tensors
+from oversmoothing.weights import load_metadata, load_tensors, save_model, save_tensors
 
 logger = logging.getLogger(__name__)
+
+TRAINING = "training"  # in the metadata of weights: the key of the training that they belong to
 
 
 @dataclass
@@ -63,16 +66,24 @@ class Checkpoints:
         Steps between two saves; not part of the key, because it does not affect the weights.
     made_by : mapping
         Provenance of the training, recorded in its outputs even if a later process writes them.
+    snapshots : str, optional
+        Name in the results folder of the folder of the snapshots, which become outputs as they are.
     """
 
     def __init__(
-        self, checkpoints: str | Path, key: str, interval: int, made_by: Mapping[str, str] | None = None
+        self,
+        checkpoints: str | Path,
+        key: str,
+        interval: int,
+        made_by: Mapping[str, str] | None = None,
+        snapshots: str | None = None,
     ) -> None:
         self.name = Path(checkpoints).name
         self.folder = Folder.of(checkpoints, key)
         self.key = key
         self.interval = interval
         self._made_by = made_by or {}
+        self._snapshots = snapshots
         self._lock = Lock(self.folder.path)
 
     @contextmanager
@@ -92,6 +103,12 @@ class Checkpoints:
                 if parameter in optimiser.state:
                     tensors[f"{moment}/{name}"] = optimiser.state[parameter][moment]
         self._write(tensors, progress)
+
+    def keep(self, path: Path, model: GPT, step: int) -> None:
+        """Write the weights after `step` steps to a file of the folder, with the training that they belong to."""
+        made_by = {name: self._made_by[name] for name in ("model", "settings") if name in self._made_by}
+        named = {NAME: f"{self._snapshots}/{path.name}"} if self._snapshots and path != self.folder.best else {}
+        save_model(path, model.config, model.state_dict(), {**made_by, **named, TRAINING: self.key, "step": str(step)})
 
     def finish(self, progress: Progress) -> None:
         """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them."""
@@ -126,8 +143,9 @@ class Checkpoints:
         if metadata.get("key") != self.key:
             raise UserError(f"{self.folder.path}: a checkpoint of another training; move it away and run again")
         progress = Progress(**json.loads(metadata["progress"]))
-        for path in (self.folder.best, *(self.folder.snapshot(step) for step in snapshots if step <= progress.step)):
-            self._check(path)
+        self._check(self.folder.best, progress.best_step if progress.finished else None)  # or a later one
+        for step in (step for step in snapshots if step <= progress.step):
+            self._check(self.folder.snapshot(step), step)
         if progress.finished:
             logger.info("training had ended at step %d; its outputs are written again", progress.step)
             return progress
@@ -150,13 +168,15 @@ class Checkpoints:
         metadata = {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
         save_tensors(self.folder.resume, tensors, metadata)
 
-    def _check(self, path: Path) -> None:
-        """Check a file that no later step would write again."""
+    def _check(self, path: Path, step: int | None) -> None:
+        """Check a file that no later step would write again: its training and, unless it is None, its step."""
         try:
-            load_metadata(path)
+            metadata = load_metadata(path)
+            if metadata.get(TRAINING) != self.key or step not in (None, int(metadata["step"])):
+                raise UserError(f"{path}: the weights of another training or step")
         except UserError as error:
             raise UserError(
-                f"{path}: missing or damaged, and no later step writes it again; "
+                f"{path}: missing or damaged, or of another training, and no later step writes it again; "
                 f"delete {self.folder.path} to train from the start"
             ) from error
 

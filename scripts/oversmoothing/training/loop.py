@@ -20,7 +20,6 @@ from oversmoothing.training.group import Group
 from oversmoothing.training.optimiser import learning_rate
 from oversmoothing.training.step import Step, validation_loss
 from oversmoothing.training.throughput import Throughput
-from oversmoothing.weights import save_model
 
 logger = logging.getLogger(__name__)
 
@@ -94,12 +93,11 @@ def train(
         record_evaluation(progress, loss, settings, step_bytes)
         loss_sum.zero_()
         if progress.best_step == progress.step and group.leads:
-            save_model(checkpoints.folder.best, model.config, model.state_dict(), {"step": str(progress.step)})
+            checkpoints.keep(checkpoints.folder.best, model, progress.step)
 
     def snapshot() -> None:
         if progress.step in snapshots and group.leads:
-            path = checkpoints.folder.snapshot(progress.step)
-            save_model(path, model.config, model.state_dict(), {"step": str(progress.step)})
+            checkpoints.keep(checkpoints.folder.snapshot(progress.step), model, progress.step)
 
     def save() -> None:
         progress.loss_sum = loss_sum.item()

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.identity import identity
 from oversmoothing.store.seal import BLANK, KEY, seal
 from oversmoothing.training.folder import Folder
 from oversmoothing.weights import load_metadata, load_tensors, save_tensors
@@ -48,13 +49,15 @@ def write_outputs(
         with atomic_path(Path(snapshots, source.name)) as temporary:
             _link(source, temporary)
     with atomic_path(history) as temporary:
-        table = pa.Table.from_pylist(progress["history"], schema=HISTORY.with_metadata(made_by))
+        table = pa.Table.from_pylist(
+            progress["history"], schema=HISTORY.with_metadata({**made_by, **identity(history)})
+        )
         with pq.ParquetWriter(temporary, table.schema) as writer:
             writer.write_table(table)
             writer.add_key_value_metadata({KEY: BLANK})
         seal(temporary)
     best, of_best = load_tensors(folder.best)
-    save_tensors(weights, best, {**of_best, **made_by, "training": metadata["key"]})
+    save_tensors(weights, best, {**of_best, **made_by})
 
 
 def _link(source: Path, target: Path) -> None:

@@ -6,14 +6,15 @@ import os
 import sys
 import traceback
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from oversmoothing.corpus.reader import read_manifest, read_split
 from oversmoothing.device import allow_tf32, choose_compile, setup
-from oversmoothing.jobs import explain
+from oversmoothing.jobs import asked, explain
 from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
 from oversmoothing.training.alphabet import with_vocabulary
 from oversmoothing.training.checkpoint import Checkpoints
@@ -46,6 +47,8 @@ class Task:
         Paths of the corpus.
     weights, history, snapshots : str
         Paths of the outputs.
+    asked : dict
+        Of the job (see `store.identity`), for the other processes.
     """
 
     model: str
@@ -61,6 +64,7 @@ class Task:
     history: str
     snapshots: str
     log: str | None
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 def perform(task: Task, group: Group) -> None:
@@ -95,7 +99,8 @@ def perform(task: Task, group: Group) -> None:
         processes=str(group.size),
         corpus=digest(sha256),
     )
-    checkpoints = Checkpoints(task.checkpoints, training_key(settings, task.code, corpus), task.interval, made_by)
+    key = training_key(settings, task.code, corpus)
+    checkpoints = Checkpoints(task.checkpoints, key, task.interval, made_by, name_of(task.snapshots))
     outputs = Path(task.weights).parent
     with ExitStack() as held:
         if group.leads:  # locks both: an orphan of another config has its own checkpoints, but the same outputs
@@ -112,6 +117,7 @@ def perform(task: Task, group: Group) -> None:
 def main(path: Path, rendezvous: str) -> int:
     """Run one process's part of the task in a JSON file; an error is written beside it for the launcher."""
     task = Task(**json.loads(path.read_text(encoding="utf-8")))
+    asked.update(task.asked)
     rank = int(os.environ["RANK"])
     logging.basicConfig(
         level=logging.INFO if rank == 0 else logging.WARNING,

@@ -1,0 +1,87 @@
+"""What the plan tells each job of its files: their names, and the settings of all that they are made from."""
+
+import re
+from types import SimpleNamespace
+
+from tracking.asked import asked_of_files
+
+
+class Rule(SimpleNamespace):
+    """As much of a rule of Snakemake as is needed here; a pattern has one wildcard."""
+
+    def __init__(self, name, pattern, inputs=(), script="a.py", **params):
+        super().__init__(name=name, pattern=pattern, inputs=inputs, script=script, params=SimpleParams(params))
+
+    def _match(self, path):
+        return re.fullmatch(self.pattern.replace("{model}", r"(?P<model>\w+)"), path)
+
+    def is_producer(self, path):
+        return self._match(path) is not None
+
+    def get_wildcards(self, path):
+        return self._match(path).groupdict()
+
+    def expand_input(self, wildcards):
+        return [path.format(**dict(wildcards.items())) for path in self.inputs], {}, {}, False
+
+
+class SimpleParams(SimpleNamespace):
+    def __init__(self, values):
+        super().__init__(**values)
+
+    def keys(self):
+        return vars(self).keys()
+
+
+RULES = [
+    Rule("build", "results/corpus/train.bin", settings={"source": "files"}),
+    Rule("windows", "results/windows.parquet", ["results/corpus/train.bin"], settings={"count": 6}),
+    Rule(
+        "train",
+        "results/models/{model}/weights.safetensors",
+        ["results/corpus/train.bin", "results/rates/{model}.json"],
+        settings=lambda wildcards: {"model": {"name": wildcards.model, "vocabulary": None}, "seed": 1},
+    ),
+    Rule("choose", "results/rates/{model}.json", ["results/windows.parquet"], settings={"trials": 2}),
+    Rule(
+        "logits",
+        "results/logits/{model}.parquet",
+        ["results/windows.parquet", "results/models/{model}/weights.safetensors", "text.jsonl"],
+    ),
+    Rule("all", "results/{model}", script=None),
+]
+
+
+def test_every_file_has_the_name_and_the_settings_of_its_rule_and_so_has_all_that_it_is_made_from():
+    asked = asked_of_files(RULES, "results")(None, ["results/logits/bn4.parquet"], ["results/scores/tv/bn4.parquet"])
+    assert asked["outputs"] == {"results/scores/tv/bn4.parquet": "scores/tv/bn4.parquet"}
+    assert asked["inputs"] == {
+        "results/logits/bn4.parquet": {"file": "logits/bn4.parquet", "rule": "logits", "recorded": True},
+        "results/windows.parquet": {
+            "file": "windows.parquet",
+            "rule": "windows",
+            "recorded": True,
+            "settings": {"count": 6},
+        },
+        "results/models/bn4/weights.safetensors": {
+            "file": "models/bn4/weights.safetensors",
+            "rule": "train",
+            "recorded": True,
+            "settings": {"model": {"name": "bn4"}, "seed": 1},  # the vocabulary is that of the tokenizer
+        },
+    }
+
+
+def test_files_that_state_nothing_are_named_and_their_sources_are_not():
+    inputs = asked_of_files(RULES, "results")(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
+    assert inputs == {
+        "inputs": {
+            "results/rates/bn4.json": {
+                "file": "rates/bn4.json",
+                "rule": "choose",
+                "recorded": False,
+                "settings": {"trials": 2},
+            }
+        },
+        "outputs": {},
+    }
