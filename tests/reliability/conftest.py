@@ -4,9 +4,9 @@ from functools import cache
 
 import pytest
 from flips import finished_study
-from study import ARMS, TINY, TOKENS
+from study import ARMS, SWAPS, TINY, TOKENS
 
-CONFIGS = {"default": TINY, "gradient": ARMS, "subword": TOKENS}
+CONFIGS = {"default": TINY, "gradient": ARMS, "subword": TOKENS, "swaps": SWAPS}
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from study import TINY, copy_project
 
+from oversmoothing import jobs
 from oversmoothing.jobs import UserError
 
 NAMED, HARMLESS, SILENT, TRACEBACK = "named", "harmless", "SILENT", "TRACEBACK"
@@ -63,24 +64,41 @@ def campaign(damages, seed, log=print):
     for number, damage in enumerate(damages):
         kind = sorted(readers)[number % len(readers)]
         path, main, job = draw.choice(readers[kind])
-        content = path.read_bytes()
-        path.write_bytes(damage(draw, content))
-        try:
-            _start_anew(job)
-            main(job)
-            outcome = HARMLESS if _outputs(job) == expected[_key(job)] else SILENT
-        except UserError as error:
-            outcome = NAMED if path.name in str(error) or path.parent.name in str(error) else TRACEBACK
-        except Exception as error:
-            outcome = TRACEBACK
-            log(f"{type(error).__name__}: {error}")
-        path.write_bytes(content)
-        for output, whole in expected[_key(job)].items():
-            output.write_bytes(whole)
+        damaged = damage(draw, path.read_bytes())
+        outcome = outcome_of(main, job, path, damaged, expected[_key(job)], log)
         counts[kind, outcome] += 1
         if outcome in (SILENT, TRACEBACK):
-            log(f"{outcome}: {damage.__name__} {path} ({len(content)} bytes), read by {job.rule}; number {number}")
+            log(f"{outcome}: {damage.__name__} {path}, read by {job.rule}; number {number}")
     return counts
+
+
+def outcome_of(main, job, path, damaged, expected, log=print):
+    """Run a job while a file that it reads holds something else; return what comes of it, and leave all as it was."""
+    content = path.read_bytes()
+    path.write_bytes(damaged)
+    try:
+        run_again(main, job)
+        outcome = HARMLESS if outputs_of(job) == expected else SILENT
+    except UserError as error:
+        outcome = NAMED if path.name in str(error) or path.parent.name in str(error) else TRACEBACK
+    except Exception as error:
+        outcome = TRACEBACK
+        log(f"{type(error).__name__}: {error}")
+    path.write_bytes(content)
+    for output, whole in expected.items():
+        output.write_bytes(whole)
+    return outcome
+
+
+def run_again(main, job):
+    """Run a job from its beginning in this process."""
+    jobs.asked.clear()
+    jobs.asked.update(job.params.asked)
+    _start_anew(job)
+    try:
+        main(job)
+    finally:
+        jobs.asked.clear()
 
 
 def flipped(draw, content):
@@ -104,11 +122,10 @@ def zeroed(draw, content):
 
 def _undisturbed(main, job):
     """Run a job; return the files of the study that it reads, and what it writes."""
-    _start_anew(job)
     _opened().paths = opened = set()
-    main(job)
+    run_again(main, job)
     _opened().paths = None
-    outputs = _outputs(job)
+    outputs = outputs_of(job)
     root = Path.cwd()
     found = {Path(path) for path in job.input} | {path.relative_to(root) for path in opened if root in path.parents}
     found = {path for path in found if path.parts[0] in OURS and path.is_file() and path.stat().st_size}
@@ -152,6 +169,7 @@ def _kind(path):
     return f"{folder}/*{path.suffix or '/' + path.name}" if len(path.parts) > 2 else path.name
 
 
-def _outputs(job):
+def outputs_of(job):
+    """Return what a job has written, by file."""
     files = [file for path in map(Path, job.output) for file in ([path] if path.is_file() else path.iterdir())]
     return {file: file.read_bytes() for file in files}

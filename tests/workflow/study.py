@@ -17,6 +17,7 @@ MODELS = "results/models.parquet"
 TINY = "tests/config/tiny.yaml"
 ARMS = (TINY, "tests/config/arms.yaml")
 TOKENS = (TINY, "tests/config/tokens.yaml")
+SWAPS = (TINY, "tests/config/swaps.yaml")
 COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
 
