@@ -11,6 +11,7 @@ from oversmoothing.logit_files import head_file
 
 RESULTS = Path("results")
 STATES_ITSELF = (".parquet", ".safetensors")  # suffixes of files that say what they are
+WINDOWS = {"windows.parquet", "second_windows.parquet"}
 
 
 def campaign(count, seed, elsewhere, log=print):
@@ -70,8 +71,8 @@ def differ(name, other):
         return "head" if other.endswith(".head.safetensors") else None
     if re.fullmatch(r"\d{8}\..*", one):
         return "step"
-    if one in ("windows.parquet", "second_windows.parquet"):
-        return "windows"
+    if name == one:
+        return "windows" if {one, another} == WINDOWS else None
     if folder == "samples" and name.endswith(one):
         return "decoding"
     if folder == "scores" and not name.endswith(one):
