@@ -1,5 +1,6 @@
 """The end of a training: nothing of it is lost until its outputs count, and nothing stays once they do."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_training import folder, key, make_task
 
+from oversmoothing import jobs
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
@@ -217,3 +219,19 @@ def test_only_what_snakemake_has_recorded_is_accepted():
         jobs=jobs.values(), finished=lambda job: job.name == "new", needrun=lambda job: job.name in ("new", "waits")
     )
     assert [job.name for job in accepted(dag, "train", "train_truth")] == ["old", "new"]
+
+
+def test_all_outputs_state_their_names_and_how_many_classes_the_model_has(tmp_path, monkeypatch):
+    """Snapshots, too, which are written long before they are outputs."""
+    task = make_task(tmp_path, "m", **QUICK)
+    paths = (task.weights, task.history, task.snapshots)
+    names = {path: Path(path).relative_to(tmp_path).as_posix() for path in paths}
+    monkeypatch.setattr(jobs, "asked", {"inputs": {}, "outputs": names})
+    perform(task, Group())
+    kept = sorted(Path(task.snapshots).iterdir())
+    assert len(kept) > 2
+    for path in (task.weights, *kept):
+        stated = load_metadata(path)
+        assert stated["file"] == Path(path).relative_to(tmp_path).as_posix()
+        assert json.loads(stated["settings"])["model"]["vocabulary"] == 256
+    assert pq.read_schema(task.history).metadata[b"file"] == b"m/history.parquet"

@@ -91,8 +91,9 @@ def perform(task: Task, group: Group) -> None:
     if compiled:
         model.compile(dynamic=False)  # in place: the names of weights get no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
+    stated = {**settings, "model": {**settings["model"], "vocabulary": model.config.vocabulary}}  # of bytes, too
     made_by = provenance(
-        settings,
+        stated,
         model=task.model,
         precision=precision,
         device=device.type,
