@@ -38,7 +38,7 @@ from oversmoothing.bat.large.rounding import gamma, norm_bound
 STEPS = 5  # of the iteration, from the Euclidean norms
 DEPENDENT = 1e-12  # share of a column below which what others do not explain of it is rounding
 PRECISE = 1e-10  # skew above which a metric is factorised once more
-SHARP = 1e-6  # sum of blurs above which it is factorised from the columns
+SHARP = 1e-3  # sum of blurs above which it is factorised from the columns, by QR, which takes much longer
 
 Factorise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
