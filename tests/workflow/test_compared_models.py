@@ -1,0 +1,37 @@
+"""The command `oversmoothing compare-models` run for real, on two checkpoints of this machine."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hub_models import write_token_model
+from study import COMPILED, copy_project
+
+CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
+TEXT = "The water of the river flows past the houses. The people of the town {} their letters number {}."
+
+
+@pytest.mark.slow
+def test_from_two_folders_to_the_printed_table(built, tmp_path):
+    folder = copy_project(tmp_path / "project", built).folder
+    for name, layout in (("small", "gpt2"), ("large", "llama")):
+        write_token_model(folder / name, layout)
+    (folder / "t.txt").write_text("\n\n".join(TEXT.format("read" if i % 3 else "write", i) for i in range(300)))
+    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--tbat", "1", "--device", "cpu")
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, "compare-models", "./small", "./large", "--text", "t.txt", *sizes],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Loading script code" not in done.stdout + done.stderr
+    assert "SNAKEMAKE" not in done.stdout + done.stderr
+    rows = [line.split("  ")[0].strip() for line in done.stdout.splitlines()]
+    assert {"loss, nats per token ↓", "loss, nats per byte ↓", "TTO ↓", "KL (nats) ↓", "TBAT ↓"} <= set(rows)
+    results = folder / "results/small-beside-large"
+    assert (results / "report.html").stat().st_size > 100_000
+    for table in ("oversmoothing", "losses"):
+        assert "(Table" not in (results / f"tables/{table}.md").read_text().splitlines()[0]
