@@ -1,7 +1,7 @@
 """Time to find the argmaxable classes: one linear program per class (HiGHS) against `oversmoothing.argmaxability`.
 
 Run from anywhere: ``python benchmarks/argmaxability_speed.py [--rows 256] [--ranks 4 8]``. Both run on one thread, in
-one process, on the same heads: random ones, and those of trained models if results/models has any. Above 100 dimensions
+one process, on the same heads: random ones, and those of trained models if results/ has any. Above 100 dimensions
 only every eighth class is solved by linear programming and the time is extrapolated; the table marks these rows.
 """
 
@@ -33,10 +33,10 @@ SAMPLE = 8  # every eighth class above this many dimensions:
 LARGE = 100
 
 
-def main(v: int, ranks: list[int]) -> None:
+def main(v: int, ranks: list[int], results: Path) -> None:
     """Print one row per head."""
     print(f"{'head':24s} {'dim':>4s} {'unargmaxable':>12s} {'exact ms':>9s} {'LPs s':>8s} {'ratio':>7s}  sets")
-    for name, weights in heads(v, ranks):
+    for name, weights in heads(v, ranks, results):
         argmaxable(weights)  # compiles
         times = []
         for _ in range(REPEATS):
@@ -55,11 +55,11 @@ def main(v: int, ranks: list[int]) -> None:
         )
 
 
-def heads(v: int, ranks: list[int]) -> Iterator[tuple[str, np.ndarray]]:
+def heads(v: int, ranks: list[int], results: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Yield random heads and those of trained models, the latter also restricted by their LayerNorm."""
     for rank in ranks:
         yield "random", np.random.default_rng(rank).normal(size=(v, rank))
-    for path in sorted((ROOT / "results/models").glob("bn*-s1337/weights.safetensors")):
+    for path in sorted((results / "models").glob("bn*-s1337/weights.safetensors")):
         head = read_head(path).astype(np.float64)
         yield path.parent.name, head
         yield f"{path.parent.name} reachable", reachable(head, load_file(path)["norm.weight"])
@@ -93,5 +93,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=256, help="of the random heads")
     parser.add_argument("--ranks", type=int, nargs="+", default=list(RANKS), help="of the random heads")
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder with trained heads")
     arguments = parser.parse_args()
-    main(arguments.rows, arguments.ranks)
+    main(arguments.rows, arguments.ranks, arguments.results)

@@ -41,12 +41,12 @@ OURS = 100  # positions for our median; the linear programs run on the first few
 SCORED = 50_000  # positions of the thesis: 100 windows of 500 bytes
 
 
-def main(ranks: list[int], positions: int, scored: int) -> int:
+def main(ranks: list[int], positions: int, scored: int, results: Path) -> int:
     """Print the table and the throughput; return the exit status."""
     use_threads(1)
     print(f"delta = ln(1/0.8), one thread, NumPy {np.__version__}, SciPy {scipy.__version__}")
     print(f"{'head':8} {'rank':>4} {'bits':>5} {'ours, ms':>9} {'LP, s':>8} {'ratio':>10}  {'same sets':9}  asked")
-    passed = [compare(*case, positions) for case in (*random_heads(ranks), *trained_heads())]
+    passed = [compare(*case, positions) for case in (*random_heads(ranks), *trained_heads(results))]
     throughput(scored)
     return 0 if all(passed) else 1
 
@@ -65,11 +65,11 @@ def example(rank: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     return head, softmax(sharpness * rng.standard_normal((n, rank)) @ head.T)
 
 
-def trained_heads() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def trained_heads(results: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield the heads of the quick default's family and their distributions."""
-    found = (ROOT / "results/models").glob("bn*/weights.safetensors")
+    found = (results / "models").glob("bn*/weights.safetensors")
     for weights in sorted(found, key=lambda path: path.stat().st_size):
-        logits = ROOT / "results/logits" / f"{weights.parent.name}.parquet"
+        logits = results / "logits" / f"{weights.parent.name}.parquet"
         if logits.exists():
             own = read_rows(logits, ["logits"], draw_rows(logits, OURS, seed=0))["logits"]
             own = np.random.default_rng(0).permutation(own)  # the first few come from all windows
@@ -124,5 +124,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--scored", type=int, default=SCORED // 10, help=f"positions for the throughput; {SCORED:,} in the thesis"
     )
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder with trained heads")
     arguments = parser.parse_args()
-    sys.exit(main(arguments.ranks, arguments.positions, arguments.scored))
+    sys.exit(main(arguments.ranks, arguments.positions, arguments.scored, arguments.results))

@@ -12,9 +12,16 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 NET = ("--layers", "1", "--width", "12", "--threads", "1", "--repeats", "1")
+UNTRAINED = ("--results", "nowhere")
 QUICK = {  # arguments, and a line that it prints at the end
-    "argmaxability_speed": (("--rows", "12", "--ranks", "2"), r"random +2 +\d+ .* identical"),
+    "argmaxability_speed": (("--rows", "12", "--ranks", "2", *UNTRAINED), r"random +2 +\d+ .* identical"),
     "metrics_speed": (("40",), r"max abs difference entropy_difference +\d"),
+    "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
+    "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
+    "training_speed": (
+        (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),
+        r"plain loop, transformers +[\d,]+ .*\nasked of bf16",
+    ),
 }
 SLOW = {
     "argmaxability_large": (("--heads", "300x8"), r"300x8 +\d+ +\d+ +\d+ .* agree \(extrapolated from 1 classes\)"),
@@ -23,18 +30,12 @@ SLOW = {
         r"linear programs, 2 tokens at v = 1,200: [\d,]+ s a position",
     ),
     "bat_speed": (
-        ("--ranks", "4", "--positions", "1", "--scored", "50"),
+        ("--ranks", "4", "--positions", "1", "--scored", "50", *UNTRAINED),
         r"random +4 .* 1 of 1 [\s\S]*50,000 in \d+ s \(extrapolated from 50\)",
     ),
-    "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
-    "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
     "memory": (("2",), r"byte_frequency_figure +\d+ MB +\d+\nhighest: \d+ MB"),
     "sampling_speed": ((*NET, "--texts", "2", "--bytes", "4"), r"no cache +[\d,]+ "),
     "scoring_large": (("--windows", "1", "--vocabulary", "2500"), r"largest difference of a value: .*: the same"),
-    "training_speed": (
-        (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),
-        r"plain loop, transformers +[\d,]+ .*\nasked of bf16",
-    ),
 }
 ELSEWHERE = {"run_to_run"}  # tests/claims/test_run_to_run.py
 
