@@ -72,3 +72,24 @@ def test_a_damaged_or_unwritable_store_costs_time_alone(text, monkeypatch):
     KEPT.unlink()
     monkeypatch.setattr(module, "write_json", denied)
     assert contents([text]) == {str(text): digest("one")}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b"null", b"[]", b"5", b'"text"', b"\xff\xfe", b"", b"[" * 100_000,
+        b'{"PATH": 3}', b'{"PATH": null}', b'{"PATH": []}', b'{"PATH": {}}', b'{"PATH": [1, 2]}', b'{"PATH": [1, "a"]}',
+        b'{"PATH": [3, 0, 0, 0, null]}',
+    ],
+    ids=lambda kept: kept[:20].decode("latin-1"),
+)  # fmt: skip
+def test_a_store_of_another_shape_is_no_store(text, kept):
+    KEPT.parent.mkdir()
+    KEPT.write_bytes(kept.replace(b"PATH", str(text).encode()))
+    assert contents([text]) == {str(text): digest("one")}
+    assert list(json.loads(KEPT.read_text())) == [str(text)]
+
+
+def test_a_folder_in_place_of_the_store_costs_time_alone(text):
+    KEPT.mkdir(parents=True)
+    assert contents([text]) == {str(text): digest("one")}

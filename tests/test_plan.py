@@ -148,7 +148,7 @@ def test_the_memory_for_another_model_follows_its_files(tmp_path):
     assert plan.others.memory(one, str(manifest), attempt=2) == plan.others.memory(one, str(manifest)) * 3 // 2
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"files": {"model.safetensors": {}}}'])
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '{"files": {"model.safetensors": {}}}'])
 def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
     one = plan.others.revisions(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
     (tmp_path / "m.json").write_text(text)

@@ -193,7 +193,14 @@ def in_use(task):
     (folder(task).path / "owner").write_text("elsewhere process 7 abc")
 
 
-@pytest.mark.parametrize("spoil", [lambda task: Path(task.weights).unlink(), damaged, of_another_training, in_use])
+def with_a_header_that_is_no_object(task):
+    Path(task.weights).write_bytes((4).to_bytes(8, "little") + b"null")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda task: Path(task.weights).unlink(), damaged, with_a_header_that_is_no_object, of_another_training, in_use],
+)
 def test_what_is_not_accepted_stays(ended, spoil):
     spoil(ended)
     before = files(folder(ended).path)

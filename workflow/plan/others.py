@@ -76,7 +76,7 @@ def memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
     try:
         files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
         stored = sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return scaled(16_000, attempt)  # the job names the damaged manifest
     logits = 8 * 60_000 * revision.settings["batch"] * revision.settings["context"]
     return scaled(3000 + (3 * stored + logits) // 10**6, attempt)

@@ -11,9 +11,11 @@ import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
+from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import write_json
 
 KEPT = Path(".snakemake/contents.json")
@@ -42,13 +44,19 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
                     new[place] = [*key, digest]
             found[file] = f"{key[0]} bytes, sha256 {digest}"
     if new:
-        with contextlib.suppress(PermissionError):  # in a read-only folder each plan computes them again
+        with contextlib.suppress(OSError, UserError):  # where nothing can be written, each plan computes them again
             write_json(KEPT, _read_kept() | new)
     return found
 
 
 def _read_kept() -> dict[str, list]:
+    """Return the well-formed entries of the store; of a store that is missing or damaged, none."""
     try:
-        return json.loads(KEPT.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return {}
+    return {place: entry for place, entry in kept.items() if _is_entry(entry)} if isinstance(kept, dict) else {}
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, list) and list(map(type, entry)) == [int, int, int, int, str]

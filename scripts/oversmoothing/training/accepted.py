@@ -46,6 +46,6 @@ def _metadata(path: str | Path) -> dict[str, str]:
         with Path(path).open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             metadata: dict[str, str] = json.loads(file.read(min(length, MOST_HEADER))).get("__metadata__", {})
-            return metadata
-    except (OSError, ValueError):  # missing or damaged
+            return dict(metadata)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):  # missing or damaged
         return {}
