@@ -3,6 +3,7 @@
 import ast
 import re
 import shutil
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -373,6 +374,24 @@ def test_a_repair_or_another_build_of_a_package_does_not_count(lock, version):
 def test_packages_that_count_are_locked():
     locked = module._locked()
     assert all(package in locked for packages in module.COUNTED.values() for package in packages)
+
+
+@pytest.mark.parametrize(
+    ("version", "found"),
+    [("9.9.9", {"torch": ("9.9", "2.13")}), ("2.13.0+cpu", {}), ("2.13.7", {}), (None, {})],
+)
+def test_a_package_of_another_version_than_the_locks_is_named(lock, monkeypatch, version, found):
+    lock("torch", "2.13.0")
+
+    def installed(package):
+        if package != "torch":
+            return module._locked()[package]
+        if version is None:
+            raise PackageNotFoundError(package)
+        return version
+
+    monkeypatch.setattr(module, "version", installed)
+    assert module.unlike_lock() == found
 
 
 def test_missing_script():

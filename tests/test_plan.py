@@ -610,6 +610,12 @@ def test_each_member_takes_the_learning_rate_that_its_trials_chose():
     }
 
 
+def test_rates_that_would_be_one_trial_are_refused():
+    config = default(learning_rates={"tried": [0.001, 0.002, 0.0010000001], "seed": 0})
+    with pytest.raises(ConfigError, match=r"learning_rates.tried: 0.0010000001 and another agree in the six digits"):
+        plan.models.trials(config)
+
+
 def test_without_rates_to_try_there_are_no_trials():
     assert plan.models.trials(DEFAULT) == {}
     assert plan.models.learning_rate_file(DEFAULT, plan.models.by_name(DEFAULT)["bn4-s1337"]) is None

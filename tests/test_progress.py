@@ -20,6 +20,7 @@ from oversmoothing.progress import (
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest
 from oversmoothing.store.sealed_json import write_sealed
+from oversmoothing.training.folder import training_packages
 
 SUMMARY = """output_file\tdate\trule\tlog-file(s)\tstatus\tplan
 results/logits/a.parquet\tSat Nov 21 11:21:49 2026\tlogits\tx.log\tok\tno update
@@ -30,6 +31,7 @@ results/tables/t.csv\tSat Nov 21 11:21:49 2026\tt\t\tok\tupdate pending
 """
 SETTINGS = {"training": {"max_steps": 100_000}}
 MODEL = {"model": "a", "kind": "family", "settings": SETTINGS, "learning_rate": None}
+PACKAGES = training_packages()
 CORPUS = {"splits": {"train": {"sha256": "1"}, "validation": {"sha256": "2"}, "evaluation": {"sha256": "3"}}}
 
 
@@ -59,7 +61,7 @@ def test_a_path_names_its_model(path, model):
 
 
 def checkpoint(checkpoints, settings):
-    key = digest({"settings": settings, "code": "c", "corpus": {"train": "1", "validation": "2"}})
+    key = digest({"settings": settings, "code": "c", "corpus": {"train": "1", "validation": "2"}, "packages": PACKAGES})
     folder = checkpoints.with_name(f"{checkpoints.name}-{key[:8]}")
     folder.mkdir()
     history = [{"validation_loss": 5.5}, {"validation_loss": 1.53}]

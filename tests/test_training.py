@@ -21,7 +21,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
-from oversmoothing.training.folder import Folder, training_key
+from oversmoothing.training.folder import Folder, training_key, training_packages
 from oversmoothing.training.group import Group
 from oversmoothing.training.loop import record_evaluation, snapshot_steps, train
 from oversmoothing.training.optimiser import build_optimiser, head_rate, learning_rate
@@ -93,7 +93,7 @@ def make_task(where, name, shape=SHAPE, **changes):
 
 
 def key(task):
-    return training_key(task.settings, task.code, json.loads(Path(task.manifest).read_text()))
+    return training_key(task.settings, task.code, json.loads(Path(task.manifest).read_text()), training_packages())
 
 
 def folder(task):
@@ -398,7 +398,7 @@ def test_a_checkpoint_of_other_settings_is_neither_used_nor_touched(tmp_path, ca
     assert again.step == 10
     assert kept(two)[-1] == 8
     assert {path: path.read_bytes() for path in one.folder.path.rglob("*.safetensors")} == before
-    assert f"{tmp_path}/a-00000000: a checkpoint of other settings, code or data; delete it if nobody" in caplog.text
+    assert f"{tmp_path}/a-00000000: of other settings, code, data or packages; delete it if nobody" in caplog.text
     with pytest.raises(UserError, match=r"a-00000000: a checkpoint of another training; move it away"):
         run(tmp_path / "a", key="0" * 8 + "2" * 56)
     assert {path: path.read_bytes() for path in one.folder.path.rglob("*.safetensors")} == before

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_training import folder, key, make_task
 
-from oversmoothing import jobs
+from oversmoothing import fingerprint, jobs
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
@@ -215,6 +216,27 @@ def test_a_training_under_way_stays(ended, tmp_path):
         checkpoints._write({}, Progress(step=3))
     discard(ended.checkpoints, ended.weights)
     assert folder(ended).resume.exists()
+
+
+@pytest.mark.parametrize("version", ["9.9.9", "2.13.7", "2.13.0+cu128"])
+def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monkeypatch, caplog, version):
+    """One that was paused must not mix what two versions compute; a build or a repair of a version is the same one."""
+    real = fingerprint.version
+    monkeypatch.setattr(fingerprint, "version", lambda name: "2.13.0" if name == "torch" else real(name))
+    task = make_task(tmp_path, "m", **QUICK)
+    before, step = folder(task), Step.take
+    with monkeypatch.context() as patch:
+        patch.setattr(Step, "take", lambda self, *args: os.kill(os.getpid(), signal.SIGTERM) or step(self, *args))
+        with pytest.raises(UserError, match="stopped by SIGTERM at step"):
+            perform(task, Group())
+    assert before.resume.exists()
+    monkeypatch.setattr(fingerprint, "version", lambda name: version if name == "torch" else real(name))
+    with caplog.at_level("INFO"):
+        perform(task, Group())
+    same = version.startswith("2.13")
+    assert ("resuming at step" in caplog.text) == same
+    assert (f"{before.path}: of other settings, code, data or packages; delete it if" in caplog.text) != same
+    assert json.loads(load_metadata(before.resume)["progress"])["finished"] == same
 
 
 def test_only_what_snakemake_has_recorded_is_accepted():

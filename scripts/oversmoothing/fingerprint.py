@@ -10,7 +10,9 @@ import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
@@ -58,11 +60,32 @@ def versions(script: str, root: Path = SCRIPTS) -> dict[str, str]:
     return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
 
 
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Return the first two parts of the installed version of each package, read without importing it."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = _two_parts(version(package))
+    return found
+
+
+def unlike_lock() -> dict[str, tuple[str, str]]:
+    """Return the installed and the locked version of each package in `COUNTED` that is installed in another version."""
+    packages = sorted(package for packages in COUNTED.values() for package in packages)
+    there, locked = installed(packages), _locked()
+    return {package: (there[package], locked[package]) for package in there if there[package] != locked[package]}
+
+
 @cache
 def _locked() -> dict[str, str]:
     """Return the first two parts of each package's version in the lock."""
     pins = (line.partition("#")[0].strip().split("==") for line in LOCK.read_text(encoding="utf-8").splitlines())
-    return {pin[0]: ".".join(pin[1].split(".")[:2]) for pin in pins if len(pin) == 2}
+    return {pin[0]: _two_parts(pin[1]) for pin in pins if len(pin) == 2}
+
+
+def _two_parts(number: str) -> str:
+    """Return 2.13 of 2.13.0+cpu, whose local part says how the package was built."""
+    return ".".join(number.partition("+")[0].split(".")[:2])
 
 
 @cache

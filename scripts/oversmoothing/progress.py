@@ -16,7 +16,7 @@ from safetensors import safe_open
 from oversmoothing.store.parquet import read_table
 from oversmoothing.store.seal import check
 from oversmoothing.training.chosen_rate import with_rate
-from oversmoothing.training.folder import Folder, training_key
+from oversmoothing.training.folder import Folder, training_key, training_packages
 
 FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
 STAGES = {
@@ -129,13 +129,17 @@ def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any])
     if chosen and not Path(chosen).exists():
         return None
     settings = with_rate(model["settings"], chosen)
-    folder = Folder.of(model["checkpoints"], training_key(settings, code, manifest))
+    folder = Folder.of(model["checkpoints"], training_key(settings, code, manifest, training_packages()))
     try:
         check(folder.resume)
         with safe_open(folder.resume, "np") as file:
             progress = json.loads(file.metadata()["progress"])
     except FileNotFoundError:
-        return "waiting; there is a checkpoint of another config, text or code" if folder.others() else None
+        return (
+            "waiting; there is a checkpoint of another config, text or code, or of other packages"
+            if folder.others()
+            else None
+        )
     loss = progress["history"][-1]["validation_loss"]
     steps = model["settings"]["training"]["max_steps"]
     return f"step {progress['step']:,} of {steps:,}, validation loss {loss:.3f}"

@@ -121,17 +121,28 @@ def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Trainings that decide the learning rate of each member of the family, by name; none if none are to be tried."""
+    """Trainings that decide the learning rate of each member of the family, by name; none if none are to be tried.
+
+    Raises
+    ------
+    ConfigError
+        If two learning rates would have the same name.
+    """
     chosen = config["learning_rates"]
     entries = [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
-    found = []
+    found: dict[str, Model] = {}
     for member in (_member(config, entry, chosen["seed"]) for entry in entries):
         trained = member.settings or {}
         for rate in chosen["tried"]:
             training = {**trained["training"], "learning_rate": rate, "snapshots": False}
             own = settings(**{**trained, "training": training})
-            found.append(replace(member, name=f"{member.arm}-r{rate:g}-s{member.seed}", kind="trial", settings=own))
-    return {trial.name: trial for trial in found}
+            trial = replace(member, name=f"{member.arm}-r{rate:g}-s{member.seed}", kind="trial", settings=own)
+            if trial.name in found:
+                raise ConfigError(
+                    f"learning_rates.tried: {rate!r} and another agree in the six digits that name a trial; keep one"
+                )
+            found[trial.name] = trial
+    return found
 
 
 def tried(trials: Mapping[str, Model]) -> dict[str, list[str]]:

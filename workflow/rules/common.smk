@@ -21,12 +21,14 @@ from checks.config import check, check_device
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
+from checks.versions import other_versions
 from oversmoothing.catalogue.decoders import files
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.models import SCORED, names, rows
 from plan.resources import per_attempt
 from snakemake.logging import logger
+from snakemake.settings.types import DeploymentMethod
 from tracking.checksums import compute_once
 from tracking.complete import complete
 from tracking.contents import contents
@@ -41,6 +43,13 @@ for message in missing_text(config):
     logger.warning(
         f"{message}; until it is there, only `needs`, `assets` and `so_far` can be made"
     )
+# Jobs in environments of conda have the versions of envs/environment.yaml.
+if (
+    workflow.is_main_process
+    and DeploymentMethod.CONDA not in workflow.deployment_settings.deployment_method
+):
+    for message in other_versions():
+        logger.warning(message)
 
 RESULTS = config["results"].rstrip("/")
 PUBLISHED = os.path.relpath(f"{workflow.basedir}/../resources/published")

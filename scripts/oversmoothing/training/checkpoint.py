@@ -137,7 +137,7 @@ class Checkpoints:
         """
         if not self.folder.resume.exists():
             for other in self.folder.others():
-                logger.warning("%s: a checkpoint of other settings, code or data; delete it if nobody needs it", other)
+                logger.warning("%s: of other settings, code, data or packages; delete it if nobody needs it", other)
             return Progress()
         tensors, metadata = load_tensors(self.folder.resume)
         if metadata.get("key") != self.key:

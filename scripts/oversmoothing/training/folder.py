@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.fingerprint import installed, versions
 from oversmoothing.store.provenance import digest
 
 
-def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, Any]) -> str:
+def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, Any], packages: Mapping[str, str]) -> str:
     """Digest of everything that the weights depend on.
 
     Parameters
@@ -21,10 +22,17 @@ def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, An
         Fingerprint of the training's code.
     corpus : mapping
         The corpus's manifest; empty if it does not exist yet.
+    packages : mapping
+        Installed versions of the packages that compute them (`training_packages`); those in `code` are the lock's.
     """
     splits = corpus.get("splits", {})
     sha256 = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
-    return digest({"settings": settings, "code": code, "corpus": sha256})
+    return digest({"settings": settings, "code": code, "corpus": sha256, "packages": dict(packages)})
+
+
+def training_packages() -> dict[str, str]:
+    """Installed versions of the packages that a training computes with, such as 2.13 of PyTorch."""
+    return installed(versions("train.py"))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
 from oversmoothing.training.alphabet import with_vocabulary
 from oversmoothing.training.checkpoint import Checkpoints
-from oversmoothing.training.folder import training_key
+from oversmoothing.training.folder import training_key, training_packages
 from oversmoothing.training.group import Group, join
 from oversmoothing.training.lock import Lock
 from oversmoothing.training.loop import snapshot_steps, train
@@ -100,7 +100,7 @@ def perform(task: Task, group: Group) -> None:
         processes=str(group.size),
         corpus=digest(sha256),
     )
-    key = training_key(settings, task.code, corpus)
+    key = training_key(settings, task.code, corpus, training_packages())
     checkpoints = Checkpoints(task.checkpoints, key, task.interval, made_by, name_of(task.snapshots))
     outputs = Path(task.weights).parent
     with ExitStack() as held:

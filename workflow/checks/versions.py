@@ -1,0 +1,16 @@
+"""Check of the installed packages against the lock, whose versions the fingerprints of all rules state."""
+
+from oversmoothing.fingerprint import unlike_lock
+
+
+def other_versions() -> list[str]:
+    """Message about the packages that results depend on and that are installed in another version than the lock's."""
+    found = [
+        f"{package} {there} is installed and {locked} locked" for package, (there, locked) in unlike_lock().items()
+    ]
+    if not found:
+        return []
+    return [
+        f"{', '.join(found)}: results may differ, and Snakemake does not notice the change; "
+        "run `make env` or `pip install -r envs/lock.txt`"
+    ]
