@@ -53,6 +53,18 @@ def test_paths_that_are_there_pass(tmp_path):
     check_paths(default(truths=[{"name": "t", "path": str(file)}], quality={"language_model": str(tmp_path)}))
 
 
+def test_a_line_break_in_a_path_is_refused_in_one_line(tmp_path):
+    (tmp_path / "a\nb.txt").touch()
+    for changes, key in (
+        ({"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}}, "corpus.paths"),
+        ({"language": {"corpora": [{"name": "a", "paths": [f"{tmp_path}/*.txt"]}]}}, "language.corpora.0.paths"),
+        ({"results": "results\nhere"}, "results"),
+    ):
+        with pytest.raises(ConfigError, match=rf"^{key}: '.*': a line break or another control character") as error:
+            check_paths(default(**changes))
+        assert len(str(error.value).splitlines()) == 1
+
+
 @pytest.mark.parametrize("name", ["a<x>.txt", "a{x}.txt"])
 def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path, name):
     (tmp_path / name).touch()

@@ -1,9 +1,11 @@
 """Local files as documents, and what is said of files that cannot be read."""
 
 import bz2
+import glob
 import gzip
 import json
 import lzma
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,10 +13,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import plan
 from oversmoothing.corpus import files
 from oversmoothing.corpus.documents import Document
 from oversmoothing.corpus.files import Files
+from oversmoothing.corpus.globs import matching_files
 from oversmoothing.corpus.sources import open_source
 from oversmoothing.corpus.texts import read_texts
 from oversmoothing.jobs import UserError
@@ -66,8 +72,8 @@ def test_parquet_by_row_groups_and_batches(tmp_path: Path) -> None:
 
 def test_another_column(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", column="body")
-    settings = {"source": "files", "paths": [str(path)], "column": "body"}
-    assert [document.text for document in open_source(settings)] == TEXTS
+    corpus = {"source": "files", "paths": [str(path)], "column": "body"}
+    assert [document.text for document in open_source(corpus)] == TEXTS
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"body": "x"}\n')
     assert texts(Files([str(lines)], column="body")) == ["x"]
@@ -210,3 +216,89 @@ def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, 
         pq.write_table(pa.table({"text": ["short", text]}), path, compression="zstd")
         with pytest.raises(UserError, match=r"bomb\.parquet: .*unfold to 4,.*: leave") if refused else nullcontext():
             read(path)
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in COMPRESSORS if suffix])
+def test_a_compressed_file_that_unfolds_as_no_text_does_is_refused(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(files, "UNFOLDED", 1 << 20)
+    monkeypatch.setattr(files, "TIMES", 10)
+    path = tmp_path / f"bomb.txt{suffix}"
+    for size, refused in ((1 << 22, True), (1 << 19, False)):
+        path.write_bytes(COMPRESSORS[suffix](b"a" * size))
+        with (
+            pytest.raises(UserError, match=r"bomb\.txt.*: its [\d,]+ bytes unfold to more than 1,")
+            if refused
+            else nullcontext()
+        ):
+            assert len(texts(Files([str(path)]))[0]) == size
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in COMPRESSORS if suffix])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_a_compressed_file_of_0_bytes_is_named(tmp_path, name, suffix):
+    (tmp_path / f"{name}{suffix}").touch()
+    with pytest.raises(UserError, match=rf"{name}{suffix}: 0 bytes, which is no compressed file: fetch or write"):
+        list(Files([str(tmp_path / "*")]))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, name, monkeypatch):
+    def full(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 1 failed") if name == "a.parquet" else MemoryError
+
+    parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "a.jsonl").write_bytes(json_lines(TEXTS))
+    monkeypatch.setattr(files, "_decode", full)
+    monkeypatch.setattr(files, "text_column", full)
+    with pytest.raises(UserError, match=rf"{name}: it does not fit into memory: leave it out, or split it"):
+        list(Files([str(tmp_path / name)]))
+
+
+def test_links_in_a_circle_end_and_give_each_file_once(tmp_path, monkeypatch):
+    """glob.glob follows two links to the folder itself along 2^40 paths."""
+    for name in ("a.txt", "sub/b.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    for link, target in {"again": ".", "x": ".", "sub/up": "..", "also.txt": "a.txt", "0": "sub"}.items():
+        (tmp_path / link).symlink_to(target)
+    (tmp_path.parent / "outside").mkdir()
+    (tmp_path.parent / "outside/c.txt").write_text("c")
+    (tmp_path / "out").symlink_to("../outside")
+    monkeypatch.chdir(tmp_path)
+    wanted = ["a.txt", "sub/b.txt", "c"]
+    assert sorted(texts(Files(["**/*.txt"]))) == sorted(wanted)
+    assert sorted(texts(Files([f"{tmp_path}/**", "x/*.txt", "*.txt"]))) == sorted(wanted)
+    assert plan.corpus.matching_files(["**/*.txt"]) == ["a.txt", "out/c.txt", "sub/b.txt"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_globs_without_links_are_those_of_python(tmp_path_factory, data):
+    top = tmp_path_factory.mktemp("globs")
+    names = st.sampled_from(["a", "b.txt", ".c", "[d]", "e*"])
+    for parts in data.draw(st.lists(st.lists(names, min_size=1, max_size=3), max_size=8)):
+        path = top.joinpath(*parts)
+        if not any(parent.is_file() for parent in path.parents) and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+    parts = st.sampled_from(["**", "*", "a", "*.txt", "[[]d]", "?*", ""])
+    pattern = f"{top}/" + "/".join(data.draw(st.lists(parts, min_size=1, max_size=4)))
+    wanted = {os.path.normpath(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file()}  # noqa: PTH207
+    assert set(map(os.path.normpath, matching_files([pattern]))) == wanted
+
+
+@pytest.mark.parametrize("name", ["a\nb.txt", "a\rb.txt", "a\u2028b.txt", "a\udcffb.txt"])
+def test_a_name_with_a_line_break_is_refused_in_one_line(tmp_path, name):
+    (tmp_path / name).write_text("x")
+    with pytest.raises(UserError, match=r"a.*b\.txt': a line break or another control character in a path") as error:
+        Files([str(tmp_path / "*.txt")])
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("read", [lambda path: list(Files([str(path)])), lambda path: list(read_texts(path))])
+def test_two_columns_of_one_name(tmp_path, read):
+    columns = [pa.array(TEXTS), pa.array(TEXTS)]
+    pq.write_table(pa.Table.from_arrays(columns, ["text", "text"]), tmp_path / "a.parquet")
+    with pytest.raises(UserError, match=r"a\.parquet: 2 columns are called 'text': rename all but one"):
+        read(tmp_path / "a.parquet")

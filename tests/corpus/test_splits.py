@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from oversmoothing.corpus import splits as module
 from oversmoothing.corpus.documents import Document
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.corpus.runs import collect, run_hashes, shares_run
@@ -266,3 +267,11 @@ def test_reader_names_a_file_that_is_not_the_one_described(tmp_path: Path) -> No
     path.unlink()
     with pytest.raises(UserError, match=r"train\.bin: no such corpus file: build the corpus first"):
         read_split(path, manifest, "train")
+
+
+def test_a_document_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "run_hashes", lambda *_: np.zeros(1 << 60, np.uint8))
+    with pytest.raises(
+        UserError, match=r": out of memory with this document of \d+ characters: cut it, with corpus cut"
+    ):
+        build(tmp_path, [text_in(split) for split in SPLITS])

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plan.corpus import local_shards, matching_files, patterns, user_files
+from oversmoothing.corpus.globs import CONTROL, matching_files
+from plan.corpus import local_shards, patterns, user_files
 from plan.hub import as_folder
 from plan.others import revisions
 from plan.settings import ConfigError
@@ -64,7 +65,7 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
 
 
 def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about paths that Snakemake would read as containing a wildcard or a variable."""
+    """Messages about paths that Snakemake would read as containing a wildcard, or that break a line."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
     named |= {f"corpus.paths: {path}": path for path in user_files(config)}
     for i, corpus in enumerate(config["language"]["corpora"]):
@@ -73,6 +74,8 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
         if found := next((sign for sign in "{}<>" if sign in path), None):
             where = key if key.endswith(path) else f"{key}: {path}"
             yield f"{where}: {found!r} in a path means a wildcard to Snakemake; rename it"
+        elif CONTROL.search(path):
+            yield f"{key.partition(':')[0]}: {path!r}: a line break or another control character in a path; rename it"
 
 
 def _missing(config: Mapping[str, Any]) -> Iterator[str]:

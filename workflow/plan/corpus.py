@@ -1,11 +1,11 @@
 """The corpus: its files, its settings, and the number of bytes needed."""
 
-from collections.abc import Iterable, Mapping
-from glob import glob
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.corpus.globs import matching_files
 from plan.models import by_name
 from plan.resources import scaled
 from plan.settings import settings
@@ -30,11 +30,6 @@ def patterns(config: Mapping[str, Any]) -> list[str]:
 def user_files(config: Mapping[str, Any]) -> list[str]:
     """Files of the user's text, sorted."""
     return matching_files(patterns(config))
-
-
-def matching_files(patterns: Iterable[str]) -> list[str]:
-    """Files that match any of the globs, sorted and unique."""
-    return sorted({path for pattern in patterns for path in _files(pattern)})
 
 
 def local_shards(config: Mapping[str, Any]) -> list[Path]:
@@ -93,8 +88,3 @@ def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     block = max(blocks, default=0)
     return {"train": block + 1, "validation": block + 1, "evaluation": 2 * config["windows"]["count"] * window}
-
-
-def _files(pattern: str) -> list[str]:
-    matches = glob(str(Path(pattern).expanduser()), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    return [path for path in matches if Path(path).is_file()]

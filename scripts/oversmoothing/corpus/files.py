@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oversmoothing.corpus.documents import Document
+from oversmoothing.corpus.globs import CONTROL, matching_files
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
@@ -30,10 +31,11 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
-    ".lz4": lambda path: io.BufferedReader(pa.input_stream(str(path), compression="lz4")),
+    ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
+    ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
 }
-UNFOLDED, TIMES = 1 << 26, 1000  # a column chunk above this size and this compression ratio cannot be text
+UNFOLDED, TIMES = 1 << 26, 1000  # a column chunk or file above this size and this compression ratio cannot be text
+BUFFER = 1 << 20  # bytes decompressed at a time
 BATCH = 256  # documents decoded at a time from a Parquet file; affects memory use, not the result
 
 
@@ -93,22 +95,23 @@ class Files:
 
 
 def find_files(paths: Sequence[str]) -> list[Path]:
-    """Return the files that the globs match, sorted by path and without repeats; a glob without a match is an error."""
-    found: set[Path] = set()
-    for pattern in paths:
-        full = os.path.abspath(os.path.expanduser(pattern))  # noqa: PTH100, PTH111 (a glob is no path yet)
-        matches = [Path(match) for match in glob.glob(full, recursive=True)]  # noqa: PTH207 (absolute patterns)
-        files = [match for match in matches if match.is_file()]
-        if not files:
-            hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if matches else ""
-            raise UserError(f"no file matches {pattern!r} (searched {full}){hint}")
-        found.update(files)
-    return sorted(found, key=lambda path: path.as_posix())
+    """Return the files that the globs match, sorted by path, each once; a glob without a match is an error."""
+    full = [os.path.abspath(os.path.expanduser(pattern)) for pattern in paths]  # noqa: PTH100, PTH111 (a glob)
+    for pattern, place in zip(paths, full, strict=True):
+        if not matching_files([place]):
+            hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if glob.glob(place) else ""  # noqa: PTH207
+            raise UserError(f"no file matches {pattern!r} (searched {place}){hint}")
+    found = matching_files(full)
+    if odd := next(filter(CONTROL.search, found), None):
+        raise UserError(f"{odd!r}: a line break or another control character in a path: rename the file")
+    return [Path(path) for path in found]
 
 
 def text_column(path: Path, file: pq.ParquetFile, column: str) -> None:
     """Check that a Parquet file has a string column of this name and that no row group is a decompression bomb."""
     schema = file.schema_arrow
+    if schema.names.count(column) > 1:
+        raise UserError(f"{path}: {schema.names.count(column)} columns are called {column!r}: rename all but one")
     if column not in schema.names:
         raise UserError(
             f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
@@ -138,6 +141,8 @@ def damage_named(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: the file is gone: it was there when the globs were matched") from None
     except PermissionError:
         raise UserError(f"{path}: no permission to read it: change its mode") from None
+    except MemoryError:
+        raise UserError(f"{path}: it does not fit into memory: leave it out, or split it into smaller files") from None
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error
@@ -227,5 +232,35 @@ def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
 
 
 def _open(path: Path) -> IO[bytes]:
-    opened = DECOMPRESSORS.get(path.suffix.lower(), Path.open)
-    return opened(path) if opened is not Path.open else path.open("rb")
+    opened = DECOMPRESSORS.get(path.suffix.lower())
+    if opened is None:
+        return path.open("rb")
+    if not path.stat().st_size:
+        raise UserError(f"{path}: 0 bytes, which is no compressed file: fetch or write the file again")
+    return io.BufferedReader(_Unfolded(path, opened(path)), BUFFER)
+
+
+class _Unfolded(io.RawIOBase):
+    """The content of a compressed file, up to a size to which no text unfolds."""
+
+    def __init__(self, path: Path, file: Any) -> None:
+        self.path, self.file = path, file
+        self.size = path.stat().st_size
+        self.left = max(UNFOLDED, TIMES * self.size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self.file.readinto(buffer)
+        self.left -= count
+        if self.left < 0:
+            raise UserError(
+                f"{self.path}: its {self.size:,} bytes unfold to more than {max(UNFOLDED, TIMES * self.size):,}, as no "
+                "text does: leave the file out"
+            )
+        return count
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()

@@ -84,19 +84,25 @@ def build_splits(
             count = 0
             for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
                 count += 1
-                encoded = document.text.encode()
-                digest = hashlib.blake2b(encoded, digest_size=16).digest()
-                if _split_of(digest, bounds) != split:
-                    continue
-                if not document.text.strip():
-                    dropped["empty"] += 1
-                elif digest in seen:
-                    dropped["duplicates"] += 1
-                elif overlap.refuses(document.text):
-                    dropped["overlaps"] += 1
-                else:
-                    writer.write(encoded, documents=1)
-                seen.add(digest)
+                try:
+                    encoded = document.text.encode()
+                    digest = hashlib.blake2b(encoded, digest_size=16).digest()
+                    if _split_of(digest, bounds) != split:
+                        continue
+                    if not document.text.strip():
+                        dropped["empty"] += 1
+                    elif digest in seen:
+                        dropped["duplicates"] += 1
+                    elif overlap.refuses(document.text):
+                        dropped["overlaps"] += 1
+                    else:
+                        writer.write(encoded, documents=1)
+                    seen.add(digest)
+                except MemoryError:
+                    raise UserError(
+                        f"{document.name}: out of memory with this document of {len(document.text):,} characters: cut "
+                        "it, with corpus cut: paragraphs (at blank lines) or a number of characters, or leave it out"
+                    ) from None
             total = count
             if not total:
                 raise UserError(f"the corpus is empty: {_describe(source)} has no document{_without_text(source)}")
