@@ -1,4 +1,4 @@
-"""A key that is given twice in a config file is refused with its lines, wherever it is."""
+"""A key that is given twice in a config file is refused with its lines, wherever it is, and so are endless aliases."""
 
 import pytest
 
@@ -29,3 +29,16 @@ def test_equal_keys_of_different_mappings_and_aliases_repeat_nothing(tmp_path):
     path.write_text("a: &a {x: 1, y: [1]}\nb: *a\nc: {<<: *a, x: 2}\nd: [{x: 1}, {x: 2}]\n")
     (tmp_path / "empty.yaml").touch()
     check_keys([path, tmp_path / "empty.yaml"])
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}]\n" for i in range(1, 10))
+
+
+@pytest.mark.parametrize("text", [LAUGHS, "a: &a [*a]\n", "a: &a {b: 1, c: [{d: *a}]}\n", "&a {*a : 1}"])
+def test_aliases_that_stand_for_thousands_of_millions_of_values_are_refused(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(
+        ConfigError, match=r"mine.yaml: its aliases \(\*name\) stand for more than 100,000 values; write"
+    ):
+        check_keys([path])

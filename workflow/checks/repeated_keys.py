@@ -1,5 +1,6 @@
-"""Check for repeated keys in a config file, of which YAML silently keeps the last."""
+"""Checks of a config file as it is written: repeated keys, of which YAML keeps the last, and aliases without end."""
 
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -8,20 +9,27 @@ import yaml
 from plan.settings import ConfigError
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+COPIED = 100_000  # values that aliases may add to a file; a few short lines of them can stand for thousands of millions
 
 
 def check_keys(files: Iterable[str | Path]) -> None:
-    """Check that no mapping in the config files (YAML, of which JSON is a subset) repeats a key.
+    """Check that no mapping in the config files (YAML, of which JSON is a subset) repeats a key, and that aliases end.
 
     Raises
     ------
     ConfigError
-        The message names the file, the key and both lines.
+        The message names the file, and the key with both lines.
     """
     for file in files:
         with Path(file).open(encoding="utf-8") as stream:
-            for key, first, second in _repeated(yaml.compose(stream, Loader=Loader), ""):
-                raise ConfigError(f"{file}: {key} is given twice, in lines {first} and {second}; keep one of them")
+            document = yaml.compose(stream, Loader=Loader)
+        sizes: dict[int, float] = {}
+        if _size(document, sizes) - len(sizes) > COPIED:
+            raise ConfigError(
+                f"{file}: its aliases (*name) stand for more than {COPIED:,} values; write out those you need"
+            )
+        for key, first, second in _repeated(document, ""):
+            raise ConfigError(f"{file}: {key} is given twice, in lines {first} and {second}; keep one of them")
 
 
 def _repeated(node: yaml.Node | None, where: str) -> Iterator[tuple[str, int, int]]:
@@ -42,3 +50,13 @@ def _repeated(node: yaml.Node | None, where: str) -> Iterator[tuple[str, int, in
                     yield name, lines[key.tag, str(key.value)], line
                 lines[key.tag, str(key.value)] = line
                 waiting.append((value, name))
+
+
+def _size(node: yaml.Node | None, sizes: dict[int, float]) -> float:
+    """Return the number of values of a node with those that aliases copy; infinity if it holds itself."""
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf  # until it is counted
+        value = node.value if isinstance(node, yaml.CollectionNode) else []
+        inner = (own for item in value for own in (item if isinstance(item, tuple) else [item]))
+        sizes[id(node)] = 1 + sum(_size(own, sizes) for own in inner)
+    return sizes[id(node)]
