@@ -40,6 +40,7 @@ class Hub:
     requests: list[str] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)  # the next downloads end after so many bytes
     down: bool = False
+    refuses: tuple[int, dict[str, str]] | None = None  # status and headers of the answer to requests for files
     tokens: list[str | None] = field(default_factory=list)  # of every request
     answers: dict[str, object] = field(default_factory=dict)  # in the place of its own, by the address's last part
     page: int = 1000  # entries on a page of a listing
@@ -103,6 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(403, "GatedRepo")
         if (repo := repo.at(revision)) is None:
             return self._refuse(404, "RevisionNotFound")
+        if file and self.hub.refuses:
+            return self._refuse(self.hub.refuses[0], "Refused", self.hub.refuses[1])
         if file and self.hub.files_at:
             return self._redirect(self.hub.files_at + path)
         if file:
@@ -154,9 +157,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def _refuse(self, status, code):
+    def _refuse(self, status, code, headers=None):
         self.send_response(status)
-        self.send_header("X-Error-Code", code)
+        for name, value in (headers or {"X-Error-Code": code}).items():
+            self.send_header(name, value)
         self.send_header("Content-Length", "0")
         self.end_headers()
 

@@ -197,6 +197,29 @@ def test_gated(hub, tmp_path):
         fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
 
 
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("headers", [{"X-Error-Message": "Invalid credentials in Authorization header"}, {}])
+def test_a_refusal_is_not_taken_for_a_network_that_is_down(hub, tmp_path, status, headers):
+    """The real hub lists gated repositories, and refuses their files."""
+    hub.refuses = (status, headers)
+    with pytest.raises(
+        UserError, match=r"owner/small@main: the hub refuses access .*gated or private.* set HF_TOKEN or"
+    ):
+        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+    assert len([request for request in hub.requests if "resolve" in request]) == 1  # asking again changes nothing
+
+
+def test_no_more_is_read_than_the_hub_has_listed(hub, tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
+    hub.pace = 0.001
+    hub.answers["tree"] = [{"type": "file", "path": "model.safetensors", "size": 150_000, "oid": "0" * 40}]
+    with pytest.raises(
+        UserError, match=r"owner/small@main: model\.safetensors: the hub lists 150,000 bytes and sends more"
+    ):
+        fetch(MODEL, ["model.safetensors"], tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*")) == 0
+
+
 def test_pickled_weights_alone_are_refused(hub, tmp_path):
     del hub.repos["owner/small"].files["model.safetensors"]
     with pytest.raises(UserError, match=r"it has no file model\*\.safetensors, and pickled weights .* are never read"):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from huggingface_hub import hf_hub_url
 from huggingface_hub.file_download import http_get
@@ -201,12 +201,30 @@ def _continue(repository: Repository, commit: str, file: ListedFile, part: Path)
         if done < file.size:
             http_get(
                 hf_hub_url(repository.name, file.path, repo_type=repository.kind, revision=commit),
-                opened,
+                _Limited(opened, file.size, f"{repository}: {file.path}"),  # type: ignore[arg-type]
                 resume_size=done,
                 headers=build_hf_headers(),
                 expected_size=file.size,
                 displayed_filename=file.path,
             )
+
+
+class _Limited:
+    """A file that is written no further than a size; everything else is the file's own."""
+
+    def __init__(self, file: BinaryIO, size: int, name: str) -> None:
+        self._file, self._size, self._name = file, size, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, data: bytes) -> int:
+        if self._file.tell() + len(data) > self._size:
+            self._file.truncate(0)  # nothing of it can be used
+            raise UserError(
+                f"{self._name}: the hub lists {self._size:,} bytes and sends more; run again, or from another network"
+            )
+        return self._file.write(data)
 
 
 def _checked(path: Path, file: ListedFile) -> str | None:

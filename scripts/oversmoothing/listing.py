@@ -18,6 +18,7 @@ from huggingface_hub import constants
 from huggingface_hub.errors import (
     EntryNotFoundError,
     GatedRepoError,
+    HfHubHTTPError,
     HFValidationError,
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 ATTEMPTS = 4  # per request, in addition to huggingface_hub's own retries
 WAIT = 2.0  # seconds before the second attempt; doubled before each further one
 PAGES = 1000  # per listing, each of about a thousand files
+REFUSED = (401, 403)  # states of an answer: no valid token, and one without the right
 DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 T = TypeVar("T")
@@ -152,6 +154,11 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
         except (HTTPError, OSError) as error:
             if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
                 raise UserError(f"{repository}: the repository lacks a file or folder: {_line(error)}") from error
+            if isinstance(error, HfHubHTTPError) and error.response.status_code in REFUSED:
+                raise UserError(
+                    f"{repository}: the hub refuses access ({_line(error)}); it is gated or private, or the "
+                    "token not valid: accept its terms on its page, then set HF_TOKEN or run `hf auth login`"
+                ) from error
             if "No space left on device" in str(error):
                 raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
             if attempt == ATTEMPTS - 1:
