@@ -221,6 +221,15 @@ def test_two_tokens_of_one_id_are_refused(tmp_path):
         opened(tmp_path / "tokenizer.json")
 
 
+@pytest.mark.parametrize("id", [1 << 24, 2**31 - 1, 2**31, 2**32 - 1])
+def test_an_id_that_no_head_has_a_row_for_is_named(tmp_path, id):
+    described = json.loads(words().to_str())
+    described["model"]["vocab"]["c"] = id
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
+    with pytest.raises(UserError, match=rf"tokenizer\.json: 'c' has the id {id:,}; ids from 16,777,216 on"):
+        opened(tmp_path / "tokenizer.json")
+
+
 def test_byte_level_encoding_without_a_decoder_is_told_by_its_pre_tokenizer(tmp_path):
     own = byte_tokens()
     own.decoder = None

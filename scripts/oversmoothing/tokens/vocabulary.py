@@ -33,6 +33,7 @@ VOCABULARY = pa.schema(
 FAST = "tokenizer.json"
 SLOW = ("tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")  # of tokenizers in other formats
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
+IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
 
 
@@ -119,7 +120,7 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     Raises
     ------
     UserError
-        If the tokenizer has another kind of decoder, two tokens of one id, or no token.
+        If the tokenizer has another kind of decoder, two tokens of one id, an id from `IDS` on, or no token.
     """
     described = json.loads(tokenizer.to_str())
     added = tokenizer.get_added_tokens_decoder()
@@ -131,10 +132,15 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
             raise UserError(f"{path}: {' and '.join(map(repr, sorted([names[id], name])))} have one id, {id}")
         names[id] = name
     text_of = _text_of(described, path)
-    ids = np.array(sorted(set(names) - special), np.int32)
-    if not len(ids):
+    ids = sorted(set(names) - special)
+    if not ids:
         raise UserError(f"{path}: it has no token but special ones")
-    return Vocabulary(ids, [plain[id].encode() if id in plain else text_of(names[id]) for id in ids.tolist()])
+    if ids[-1] >= IDS:
+        raise UserError(
+            f"{path}: {names[ids[-1]]!r} has the id {ids[-1]:,}; ids from {IDS:,} on are of no model's head"
+        )
+    texts = [plain[id].encode() if id in plain else text_of(names[id]) for id in ids]
+    return Vocabulary(np.array(ids, np.int32), texts)
 
 
 def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
