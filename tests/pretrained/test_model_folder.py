@@ -109,6 +109,23 @@ def test_a_link_that_leads_outside(folder, load, tmp_path, name):
     [
         ("config.json", {"transformers_weights": "other.safetensors"}, "transformers_weights names other files"),
         ("config.json", {"attn_implementation": "someone/kernel"}, "attn_implementation is 'someone/kernel': code of"),
+        (
+            "config.json",
+            {"_attn_implementation": "someone/kernel"},
+            "_attn_implementation is 'someone/kernel': code of",
+        ),
+        (
+            "config.json",
+            {"_attn_implementation": {"": "someone/kernel"}},
+            "_attn_implementation is {'': 'someone/kernel'}",
+        ),
+        (
+            "config.json",
+            {"attn_implementation": "flash_attention_2"},
+            "attn_implementation is 'flash_attention_2': code",
+        ),
+        ("config.json", {"_experts_implementation_internal": "a/b"}, "_experts_implementation_internal is 'a/b': code"),
+        ("config.json", {"parts": [{"_attn_implementation": "a/b"}]}, "_attn_implementation is 'a/b': code of"),
         ("tokenizer_config.json", {"fast_tokenizer_files": ["../t.1.json"]}, "fast_tokenizer_files names other files"),
     ],
 )

@@ -24,7 +24,15 @@ JSON = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "sp
 JSON += ["added_tokens.json", "vocab.json"]
 # Keys that make transformers read files other than those checked here, or code from the hub.
 ELSEWHERE = {CONFIG: ("transformers_weights",), "tokenizer_config.json": ("fast_tokenizer_files",)}
-KERNELS = ("attn_implementation", "experts_implementation")
+KERNELS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+BUILT_IN = (
+    None,
+    "eager",
+    "sdpa",
+    "flex_attention",
+    "grouped_mm",
+    "batched_mm",
+)  # any other may be fetched from the hub
 ADAPTER = "adapter_config.json"
 
 PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
@@ -165,9 +173,10 @@ def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tup
     """Check the counts in a config or a part of it, so that each layer that transformers builds has weights."""
     largest = max((size for shape in shapes.values() for size in shape), default=0)
     for key, value in config.items():
-        if isinstance(value, dict):
-            _check_sizes(path, value, shapes)
-        if key in KERNELS and "/" in str(value):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                _check_sizes(path, part, shapes)
+        if KERNELS.fullmatch(key) and value not in BUILT_IN:
             raise UserError(f"{path}: {key} is {value!r}: code of the hub, which is never run; delete the key")
         lowest, most, what = 1, None, ""
         if LAYERS.fullmatch(key):
