@@ -275,3 +275,33 @@ def test_a_document_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch
         UserError, match=r": out of memory with this document of \d+ characters: cut it, with corpus cut"
     ):
         build(tmp_path, [text_in(split) for split in SPLITS])
+
+
+class Many(Texts):
+    """A source of texts from many files."""
+
+    def __init__(self, texts: Sequence[str], count: int) -> None:
+        super().__init__(texts)
+        self.count = count
+
+    def facts(self) -> dict[str, Any]:
+        files = [{"name": f"{i:05}.txt", "bytes": 7, "documents": 1, "nulls": 0} for i in range(self.count)]
+        return {"source": "files", "files": files}
+
+
+@pytest.mark.parametrize(("count", "listed"), [(2, True), (2000, True), (12_000, False)])
+def test_a_manifest_stays_below_the_size_up_to_which_snakemake_compares_contents(tmp_path, count, listed):
+    paths = {split: tmp_path / f"{split}.bin" for split in SPLITS}
+    texts = [text_in(split) for split in SPLITS]
+    manifests = []
+    for files in (count, count, count + 1):
+        build_splits(Many(texts, files), paths, tmp_path / "manifest.json", shares=SHARES)
+        manifests.append((tmp_path / "manifest.json").read_bytes())
+    assert manifests[0] == manifests[1] != manifests[2]
+    assert len(manifests[0]) < 1_000_000
+    found = json.loads(manifests[0])["source"]["files"]
+    if listed:
+        assert found == Many(texts, count).facts()["files"]
+    else:
+        assert len(found.pop("sha256")) == 64
+        assert found == {"count": count, "bytes": 7 * count, "documents": count, "nulls": 0}

@@ -7,6 +7,7 @@ only the runs of the held-out splits.
 """
 
 import hashlib
+import json
 import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -25,6 +26,9 @@ from oversmoothing.store.sealed_json import write_sealed
 
 logger = logging.getLogger(__name__)
 
+# Characters of the list of files in a manifest. Snakemake compares inputs above 1 MB by time, not by content, so that a
+# long list would retrain every model after an identical rebuild.
+LISTED = 400_000
 # In the order of writing: where two splits overlap, the document of the later one is dropped.
 SPLITS = ("evaluation", "validation", "train")
 
@@ -51,7 +55,8 @@ def build_splits(
         File of each of `SPLITS`.
     manifest : Path
         JSON: the source's facts, the settings and, for each split, its documents, bytes, sha256 and the numbers of
-        dropped documents by reason. Equal corpora have equal manifests.
+        dropped documents by reason. Equal corpora have equal manifests. Of some thousands of files or more there is, in
+        place of the list, their number, sums and ``sha256``, that of the list.
     shares : mapping of str to float
         Share of the documents in each split; positive, with sum 1.
     separator : str
@@ -116,7 +121,7 @@ def build_splits(
             _check_size(split, parts[split], least[split], shares, source)
             logger.info("%s: %s", split, parts[split])
         contents = {
-            "source": source.facts(),
+            "source": _shortened(source.facts()),
             "settings": {
                 "shares": {split: float(shares[split]) for split in SPLITS},
                 "separator": separator,
@@ -145,6 +150,16 @@ def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
         raise UserError(f"corpus splits: the shares sum to {sum(shares.values()):g}: make them sum to 1")
     ends = np.cumsum([shares[split] for split in SPLITS])
     return {split: float(end) for split, end in zip(SPLITS, ends, strict=True)}
+
+
+def _shortened(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with sums and a digest in place of a list of files above `LISTED`."""
+    files = facts.get("files", [])
+    text = json.dumps(files, sort_keys=True)
+    if len(text) <= LISTED:
+        return facts
+    sums = {key: sum(file.get(key, 0) for file in files) for key in ("bytes", "documents", "nulls")}
+    return {**facts, "files": {"count": len(files), **sums, "sha256": hashlib.sha256(text.encode()).hexdigest()}}
 
 
 def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
