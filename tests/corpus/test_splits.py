@@ -289,6 +289,14 @@ class Many(Texts):
         return {"source": "files", "files": files}
 
 
+def test_a_source_that_only_counts_its_files_may_be_too_small(tmp_path):
+    source = Texts([text_in(split) for split in SPLITS])
+    source.facts = lambda: {"source": "docstrings", "files": 7}
+    paths = {split: tmp_path / f"{split}.bin" for split in SPLITS}
+    with pytest.raises(UserError, match=r"the evaluation split has .* and 1,000 are needed"):
+        build_splits(source, paths, tmp_path / "manifest.json", shares=SHARES, at_least={"evaluation": 1000})
+
+
 @pytest.mark.parametrize(("count", "listed"), [(2, True), (2000, True), (12_000, False)])
 def test_a_manifest_stays_below_the_size_up_to_which_snakemake_compares_contents(tmp_path, count, listed):
     paths = {split: tmp_path / f"{split}.bin" for split in SPLITS}

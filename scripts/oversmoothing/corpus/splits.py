@@ -154,9 +154,9 @@ def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
 
 def _shortened(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the facts with sums and a digest in place of a list of files above `LISTED`."""
-    files = facts.get("files", [])
+    files = facts.get("files")
     text = json.dumps(files, sort_keys=True)
-    if len(text) <= LISTED:
+    if not isinstance(files, list) or len(text) <= LISTED:
         return facts
     sums = {key: sum(file.get(key, 0) for file in files) for key in ("bytes", "documents", "nulls")}
     return {**facts, "files": {"count": len(files), **sums, "sha256": hashlib.sha256(text.encode()).hexdigest()}}
@@ -204,7 +204,8 @@ def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping
 
 def _without_text(source: Source) -> str:
     """Name the source's files that hold no text, if there are any."""
-    files = [file for file in source.facts().get("files", []) if file.get("bytes") == 0]
+    listed = source.facts().get("files")  # of docstrings only their number
+    files = [file for file in listed if file.get("bytes") == 0] if isinstance(listed, list) else []
     named = ", ".join(file["name"] for file in files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
     return f"; {named} {'holds' if len(files) == 1 else 'hold'} no text" if files else ""
 
