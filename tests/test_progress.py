@@ -79,6 +79,17 @@ def test_a_training_under_way_shows_its_step_and_loss(tmp_path):
     assert training_state({**model, "kind": "svd"}, {}, tmp_path, "c", CORPUS) == "-"
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: data[:20], lambda data: data.replace(b"12000", b"12,,0")]
+)
+def test_a_damaged_checkpoint_is_named(tmp_path, damage):
+    model = {**MODEL, "checkpoints": str(tmp_path / "a")}
+    checkpoint(tmp_path / "a", SETTINGS)
+    (path,) = tmp_path.glob("*/resume.safetensors")
+    path.write_bytes(damage(path.read_bytes()))
+    assert training_state(model, {}, tmp_path, "c", CORPUS) == f"{path} is damaged"
+
+
 def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path):
     chosen = tmp_path / "a.json"
     model = {**MODEL, "checkpoints": str(tmp_path / "a"), "learning_rate": str(chosen)}

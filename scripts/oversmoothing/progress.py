@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from oversmoothing.store.parquet import read_table
 from oversmoothing.store.seal import check
@@ -134,13 +134,12 @@ def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any])
         check(folder.resume)
         with safe_open(folder.resume, "np") as file:
             progress = json.loads(file.metadata()["progress"])
+        loss = progress["history"][-1]["validation_loss"]
     except FileNotFoundError:
-        return (
-            "waiting; there is a checkpoint of another config, text or code, or of other packages"
-            if folder.others()
-            else None
-        )
-    loss = progress["history"][-1]["validation_loss"]
+        other = "waiting; there is a checkpoint of another config, text or code, or of other packages"
+        return other if folder.others() else None
+    except (SafetensorError, OSError, ValueError, KeyError, IndexError, TypeError):
+        return f"{folder.resume} is damaged"
     steps = model["settings"]["training"]["max_steps"]
     return f"step {progress['step']:,} of {steps:,}, validation loss {loss:.3f}"
 
