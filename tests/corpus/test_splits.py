@@ -1,6 +1,7 @@
 """The splits: disjoint, without shared runs of words, the same whatever the order of the source."""
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
