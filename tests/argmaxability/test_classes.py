@@ -221,16 +221,6 @@ def test_reachable_names_mistakes():
         reachable(np.eye(3), np.ones(2))
 
 
-def test_what_rounding_decides_is_undecided():
-    """A rank that is lower only up to rounding has no exact answer, and must not get one silently."""
-    factors = rng(4).normal(size=(40, 3)), rng(4, 1).normal(size=(3, 6))
-    result = argmaxable(factors[0] @ factors[1])
-    assert (result.status == "undecided").any()
-    with pytest.raises(ValueError, match=r"undecided classes \[.*factor of full column rank"):
-        _ = result.argmaxable
-    assert decided(factors[0]).any()
-
-
 def test_check_refuses_false_certificates():
     weights = rng(11).normal(size=(30, 3))
     result = argmaxable(weights)

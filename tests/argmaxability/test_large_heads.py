@@ -150,7 +150,8 @@ def test_without_effort_classes_are_left_undecided_and_counted(by_working_set, m
     assert 0 < len(left) < 300
     decided = np.setdiff1d(np.arange(300), left)
     np.testing.assert_array_equal(result.status[decided], full.status[decided])
-    with pytest.raises(ValueError, match=rf"undecided classes \[.*\] and {len(left) - 10} more"):
+    wanted = rf"undecided classes \[.*\] and {len(left) - 10} more.*factor of full column rank"
+    with pytest.raises(ValueError, match=wanted):
         _ = result.argmaxable
 
 

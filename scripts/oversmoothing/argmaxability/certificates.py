@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from oversmoothing.argmaxability.equivalent import Equivalent
 from oversmoothing.argmaxability.proofs import (
     exact_combination,
     exact_gap,
@@ -21,6 +22,7 @@ NUMBERS = 2**23  # in an array of logits, and
 MATRICES = 2**20  # of square systems, so that blocks take some hundred megabytes at most
 EXACT = 100**3  # equations times squared rows of a combination, the most that is solved in rational arithmetic
 NOTICEABLE = 1e-9  # share in a combination that is not rounding
+FAR = 10.0  # how many times as long as the shift that absorbs an affine bias a hidden vector becomes
 
 
 class Certificates:
@@ -43,6 +45,7 @@ class Certificates:
         v, d = weights.shape
         self.weights, self.bias = weights, bias
         self.offset = np.zeros(v) if bias is None else bias
+        self._slack = 1.0  # what 1 of these logits is of the head's
         self._precision = np.float64 if v * d <= DOUBLES else np.float32
         self.result = Argmaxability(
             np.full(v, UNDECIDED, dtype="<U12"), np.full((v, d), np.nan, self._precision), np.full(v, np.nan), {}
@@ -69,15 +72,35 @@ class Certificates:
             hidden = hidden / np.where(norms > 0, norms, 1.0)
         with np.errstate(over="ignore"):
             hidden = hidden.astype(self._precision).astype(np.float64)  # the proof is for what is kept
+        classes, which, margin = self._widest(hidden)
+        wider = margin > np.fmax(self.result.margin[classes], 0)
+        self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
+
+    def _widest(self, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the classes that provably lead somewhere, where each does so by the widest margin, and the margins."""
         leader, margin = proven_gaps(self.weights, self.bias, hidden)
         widest = np.full(len(self.weights), -1)
         order = np.argsort(margin)
         widest[leader[order]] = order  # for repeated indices the last value is kept
         classes = np.flatnonzero(widest >= 0)
-        result = self.result
-        classes = classes[margin[widest[classes]] > np.fmax(result.margin[classes], 0)]
-        result.status[classes] = ARGMAXABLE
-        result.hidden[classes], result.margin[classes] = hidden[widest[classes]], margin[widest[classes]]
+        classes = classes[margin[widest[classes]] > 0]
+        return classes, widest[classes], margin[widest[classes]]
+
+    def _record_witnesses(self, classes: np.ndarray, hidden: np.ndarray, margin: np.ndarray) -> None:
+        self.result.status[classes] = ARGMAXABLE
+        self.result.hidden[classes], self.result.margin[classes] = hidden, margin
+        for i in classes.tolist():
+            self.result.rest.pop(i, None)
+
+    def adopt(self, other: Argmaxability) -> None:
+        """Take over what another search for the same head proved of classes that are undecided here."""
+        for i in np.flatnonzero(self.is_undecided & (other.status != UNDECIDED)).tolist():
+            self.result.status[i] = other.status[i]
+            self.result.hidden[i], self.result.margin[i] = other.hidden[i], other.margin[i]
+            if i in other.combination:
+                self.result.combination[i] = other.combination[i]
+            if i in other.rest:
+                self.result.rest[i] = other.rest[i]
 
     def accept_equal_rows(self) -> None:
         """Record that, of classes with equal rows, only one can lead, and only if its bias is above all others'."""
@@ -117,8 +140,9 @@ class Certificates:
             block = slice(start, start + size)
             proven, shares = proven_combinations(self.weights, self.bias, classes[block], supports[block])
             for i, rows, own in zip(classes[block][proven], supports[block][proven], shares[proven], strict=True):
+                shares = np.where(rows < len(self.weights), own, own * self._slack)
                 self.result.status[i] = UNARGMAXABLE
-                self.result.combination[int(i)] = Combination(rows.astype(np.int32), own)
+                self.result.combination[int(i)] = Combination(rows.astype(np.int32), shares)
 
     @property
     def _equations(self) -> int:
@@ -155,3 +179,49 @@ class Certificates:
                 if exact is not None:
                     return exact
         return None
+
+
+class CertificatesByEquivalent(Certificates):
+    """The same, for what a search in an equivalent head proposes.
+
+    Parameters
+    ----------
+    certificates : Certificates
+        Of the head; what is proven is recorded there.
+    equivalent : Equivalent
+    """
+
+    def __init__(self, certificates: Certificates, equivalent: Equivalent) -> None:
+        self.weights, self.bias = equivalent.weights, equivalent.bias
+        self.offset = np.zeros(len(self.weights)) if self.bias is None else self.bias
+        self.result, self._slack, self._precision = certificates.result, equivalent.unit, certificates._precision
+        self._head, self._equivalent = certificates, equivalent
+
+    def accept_witnesses(self, hidden: np.ndarray) -> None:
+        """Record the hidden vectors of the head that correspond to these, if need be with a rest."""
+        if self.bias is None:
+            hidden = self._rescaled(hidden)
+        classes, which, margin = self._widest(hidden)
+        margin = margin * self._slack
+        wider = margin > np.fmax(self.result.margin[classes], 0)
+        classes, hidden, margin = classes[wider], hidden[which[wider]], margin[wider]
+        if not len(classes):
+            return
+        found, rest, error = self._equivalent.to_head_exactly(hidden, self._precision)
+        self._head.accept_witnesses(found.astype(np.float64))  # in most cases the rest is not needed
+        margin -= 2.02 * error @ np.abs(self._head.weights).max(axis=0)
+        margin *= 1 - NOTICEABLE
+        needed = margin > np.fmax(self.result.margin[classes], 0)
+        self._record_witnesses(classes[needed], found[needed], margin[needed])
+        self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
+
+    def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
+        """Decide in rational arithmetic with the head itself, whose exact weights these are not."""
+        self._head.settle_exactly(classes, self._equivalent.to_head(hidden), supports)
+
+    def _rescaled(self, hidden: np.ndarray) -> np.ndarray:
+        """Bring hidden vectors to length 1 in the head, or far beyond the shift that makes an affine bias constant."""
+        start = self._equivalent.to_head(np.zeros((1, hidden.shape[1])))
+        length = np.linalg.norm(self._equivalent.to_head(hidden) - start, axis=1, keepdims=True)
+        shift = np.linalg.norm(start)
+        return hidden / np.where(length > 0, length, 1.0) * (1.0 if self._head.bias is None else FAR * (1 + shift))

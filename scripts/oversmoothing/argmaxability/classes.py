@@ -19,8 +19,9 @@ import numpy as np
 from scipy.linalg import helmert
 from tqdm import tqdm
 
-from oversmoothing.argmaxability.certificates import Certificates
+from oversmoothing.argmaxability.certificates import Certificates, CertificatesByEquivalent
 from oversmoothing.argmaxability.coordinates import Coordinates
+from oversmoothing.argmaxability.equivalent import equivalent
 from oversmoothing.argmaxability.result import Argmaxability
 from oversmoothing.argmaxability.separation import separate_or_combine
 from oversmoothing.argmaxability.working_set import WorkingSet
@@ -69,17 +70,21 @@ def argmaxable(
     if bias is not None:
         bias = _checked("bias", bias, (v,))
         bias = bias if np.ptp(bias) else None  # a constant does not change the argmax
-    certificates = Certificates(weights, bias)
-    certificates.accept_equal_rows()
-    if hidden is not None:
-        if np.ndim(hidden) != 2 or len(hidden) == 0:
-            _checked("hidden", hidden, (None, d))
-        for block in certificates.blocks(len(hidden)):
-            certificates.accept_witnesses(_checked("hidden", hidden[block], (None, d), block.start))
-    if v <= ALL_PAIRS:
-        _decide_by_all_pairs(certificates)
-    else:
-        _decide_by_working_set(certificates, effort)
+    if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
+        _checked("hidden", hidden, (None, d))
+    certificates = _begun(weights, bias, hidden)
+    coordinates = Coordinates(weights, certificates.offset)
+    other = equivalent(weights, bias) if coordinates.nearly_dependent else None
+    if other is not None:
+        by_equivalent = CertificatesByEquivalent(certificates, other)
+        _decide(by_equivalent, Coordinates(other.weights, by_equivalent.offset), effort)
+        if not len(certificates.result.undecided()):
+            return certificates.result
+        # Of all classes, as the search for one often decides others.
+        certificates, proven = _begun(weights, bias, hidden), certificates.result
+    _decide(certificates, coordinates, effort)
+    if other is not None:
+        certificates.adopt(proven)
     return certificates.result
 
 
@@ -113,9 +118,26 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return (weights * gain) @ helmert(len(gain)).T
 
 
-def _decide_by_all_pairs(certificates: Certificates) -> None:
+def _begun(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None) -> Certificates:
+    """Return the certificates that need no search."""
+    certificates = Certificates(weights, bias)
+    certificates.accept_equal_rows()
+    if hidden is not None:
+        for block in certificates.blocks(len(hidden)):
+            certificates.accept_witnesses(_checked("hidden", hidden[block], (None, weights.shape[1]), block.start))
+    return certificates
+
+
+def _decide(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
+    """Decide the classes that are still undecided."""
+    if len(certificates.weights) <= ALL_PAIRS:
+        _decide_by_all_pairs(certificates, coordinates)
+    else:
+        _decide_by_working_set(certificates, coordinates, effort)
+
+
+def _decide_by_all_pairs(certificates: Certificates, coordinates: Coordinates) -> None:
     """Decide with the product of all pairs of rows."""
-    coordinates = Coordinates(certificates.weights, certificates.offset)
     for _ in range(2):  # again for those seen to lead, but not by enough for a proof
         left = certificates.result.undecided()
         if len(left):
@@ -126,11 +148,10 @@ def _decide_by_all_pairs(certificates: Certificates) -> None:
             certificates.settle_exactly(looked_at, coordinates.hidden(directions[looked_at]), supports[looked_at])
 
 
-def _decide_by_working_set(certificates: Certificates, effort: int) -> None:
+def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
     """Decide without it: by the directions of the rows themselves, then by a search."""
     weights, result = certificates.weights, certificates.result
     v, mean = len(weights), certificates.weights.mean(axis=0)
-    coordinates = Coordinates(weights, certificates.offset)
     directions: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda some: coordinates.hidden(coordinates.rows[some]),
         lambda some: weights[some] - mean,

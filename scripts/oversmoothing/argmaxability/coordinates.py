@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import qr
 
-RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent
+RANK_TOLERANCE = 1e-12  # of the largest singular value; below, a direction counts as absent,
+NEARLY = 1e-9  # and below this one the columns as nearly dependent
 BLOCK = 4096  # rows at a time, so that no copy of the head is made but the whitened one
 
 
@@ -17,22 +18,16 @@ class Coordinates:
     rows : array, shape (v, m) or (v + 1, m)
         One row per class, its first coordinate 1. If the bias is not affine in the rows of the head, there is a further
         row, the ray that allows a combination to have a higher bias than the class.
+    nearly_dependent : bool
+        Whether columns, or the bias, are combinations of others or a constant, up to rounding.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray) -> None:
         v, d = weights.shape
         self._d, self._range = d, np.ptp(bias)
-        mean = np.append(weights.mean(axis=0), bias.mean())
-        widest = np.append(_largest(weights), np.abs(bias).max())
-        spread = np.max([np.abs(part).max(axis=0) for part in _centred(weights, bias, mean)], axis=0)
-        idle = spread <= 4 * np.finfo(float).eps * widest
-        self._scale = np.sqrt(sum((part**2).sum(axis=0) for part in _centred(weights, bias, mean)))
-        self._scale[idle | (self._scale == 0)] = np.inf  # the column becomes 0
-        triangle = np.empty((0, d + 1))
-        for part in _centred(weights, bias, mean):
-            triangle = qr(np.vstack((triangle, part / self._scale)), mode="r", check_finite=False)[0][: d + 1]
-        _, s, vt = np.linalg.svd(triangle, full_matrices=False)
-        self._scale[np.isinf(self._scale)] = 1.0
+        upper, mean, self._scale, idle = triangle(weights, bias)
+        _, s, vt = np.linalg.svd(upper, full_matrices=False)
+        self.nearly_dependent = bool((s > NEARLY * s[0]).sum() < d + (self._range > 0))
         kept = s > RANK_TOLERANCE * s[0]
         self._back = vt[kept] / s[kept, None] * np.sqrt(v)
         # Along this direction no logit changes, so it can be used to bring the bias's coefficient to 1.
@@ -69,6 +64,32 @@ class Coordinates:
         coefficient = np.maximum(lifted[:, d] / self._scale[d], least)
         coefficient[coefficient <= 0] = 1.0  # a tie: no witness either way
         return lifted[:, :d] / self._scale[:d] / coefficient[:, None]
+
+
+def triangle(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Factorise the centred and scaled columns of a head with its bias, a block of rows at a time.
+
+    Returns
+    -------
+    upper : array, shape (min(v, d + 1), d + 1)
+        R of their QR decomposition.
+    mean, scale : arrays, shape (d + 1,)
+        What was subtracted from each column, and what it was divided by.
+    idle : bool array, shape (d + 1,)
+        Whether a column is constant up to rounding; it counts as zero.
+    """
+    mean = np.append(weights.mean(axis=0), bias.mean())
+    widest = np.append(_largest(weights), np.abs(bias).max())
+    spread = np.max([np.abs(part).max(axis=0) for part in _centred(weights, bias, mean)], axis=0)
+    idle = spread <= 4 * np.finfo(float).eps * widest
+    idle[:-1] |= weights.min(axis=0) == weights.max(axis=0)  # whatever the rounding of the mean
+    scale = np.sqrt(sum((part**2).sum(axis=0) for part in _centred(weights, bias, mean)))
+    scale[idle | (scale == 0)] = np.inf  # the column becomes 0
+    upper = np.empty((0, len(mean)))
+    for part in _centred(weights, bias, mean):
+        upper = qr(np.vstack((upper, part / scale)), mode="r", check_finite=False)[0][: len(mean)]
+    scale[np.isinf(scale)] = 1.0
+    return upper, mean, scale, idle
 
 
 def _centred(weights: np.ndarray, bias: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:

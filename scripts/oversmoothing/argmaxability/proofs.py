@@ -6,8 +6,9 @@ be: if the support has as many rows as there are equations, the exact weights so
 on their distance from the computed ones (Rump, "Verification methods", Acta Numerica 2010, theorem 10.2) settles their
 signs. For any other support the system is solved in integers.
 
-Every float64 is a rational number, so all proofs are about the weights exactly as given. The bounds assume only that
-nothing underflows.
+Every float64 is a rational number, so all proofs are about the weights exactly as given. The bounds in floats also hold
+for weights that are each the nearest to the exact one, as those of `oversmoothing.argmaxability.equivalent` are. They
+assume only that nothing underflows.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ import numpy as np
 from oversmoothing.argmaxability.result import Argmaxability
 from oversmoothing.exact import solve_exactly
 
-EPS = np.finfo(np.float64).eps  # twice the unit roundoff, so bounds that use it are twice as wide as necessary
+# Twice the unit roundoff, so bounds that use it are twice as wide as necessary: room for weights that are rounded once.
+EPS = np.finfo(np.float64).eps
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
@@ -120,8 +122,10 @@ def proven_combinations(
     return proven, solution[:, :, 0]
 
 
-def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.ndarray) -> Fraction:
-    """Return the lead of class i over the best other class at a hidden vector, in rational arithmetic.
+def exact_gap(
+    weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.ndarray, rest: np.ndarray | None = None
+) -> Fraction:
+    """Return the lead of class i over the best other class at hidden + rest, in rational arithmetic.
 
     It is negative if another class leads, and 1 by convention for a single class.
     """
@@ -132,12 +136,16 @@ def exact_gap(weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.n
         logits += bias
     logits[i] = -np.inf
     state = [Fraction(x) for x in hidden.tolist()]
+    unsure = _rounding(weights, bias, hidden[None])
+    if rest is not None:
+        state = [x + Fraction(y) for x, y in zip(state, rest.tolist(), strict=True)]
+        unsure += np.linalg.norm(weights, axis=1).max() * np.linalg.norm(rest) * (1 + weights.size * EPS)
 
     def exact(j: int) -> Fraction:
         start = Fraction(0 if bias is None else float(bias[j]))
         return sum((Fraction(w) * x for w, x in zip(weights[j].tolist(), state, strict=True)), start)
 
-    rivals = np.flatnonzero(~(logits < logits.max() - 2 * _rounding(weights, bias, hidden[None])))
+    rivals = np.flatnonzero(~(logits < logits.max() - 2 * unsure))
     return exact(i) - max(exact(j) for j in rivals.tolist() if j != i)
 
 
@@ -185,10 +193,10 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
     for i, status in enumerate(result.status):
         if status == "argmaxable":
             claimed = 0.0 if len(weights) == 1 else float(result.margin[i])
-            hidden = result.hidden[i].astype(np.float64)
-            if not np.isfinite([claimed, *hidden]).all():
+            hidden, rest = result.hidden[i].astype(np.float64), result.rest.get(i)
+            if not np.isfinite([claimed, *hidden, *(() if rest is None else rest)]).all():
                 raise ValueError(f"class {i}: no hidden vector or no margin")
-            gap = exact_gap(weights, bias, i, hidden)
+            gap = exact_gap(weights, bias, i, hidden, rest)
             if gap <= 0 or gap < Fraction(claimed):
                 raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
         elif status == "unargmaxable":

@@ -1,6 +1,6 @@
 """Result of `argmaxable`: the status of each class, with certificates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -35,19 +35,23 @@ class Argmaxability:
         "argmaxable", "unargmaxable" or "undecided".
     hidden : float64 or float32 array, shape (v, d)
         For an argmaxable class, an h at which it is strictly the largest (of norm 1 if there is no bias); NaN
-        otherwise. The proof is for the h stored, whatever its precision.
+        otherwise. The proof is for the h stored, whatever its precision, with its `rest`.
     margin : array, shape (v,)
         Proven lower bound of its lead over the runner-up at that h, in logits (not the widest possible lead); NaN
         otherwise.
     combination : dict of int to Combination
         For each unargmaxable class, the other rows that combine to its own. `oversmoothing.argmaxability.proofs.check`
         computes their exact shares.
+    rest : dict of int to float64 array, shape (d,)
+        What is to be added to `hidden` of a class that leads only by what rounding left in the weights: so little that
+        no h of so few digits shows it.
     """
 
     status: np.ndarray
     hidden: np.ndarray
     margin: np.ndarray
     combination: dict[int, Combination]
+    rest: dict[int, np.ndarray] = field(default_factory=dict)
 
     def undecided(self) -> np.ndarray:
         """Return the classes that are neither proven argmaxable nor proven unargmaxable, int (u,)."""
@@ -65,8 +69,7 @@ class Argmaxability:
         if len(left := self.undecided()):
             named = f"{left[:NAMED].tolist()}{f' and {len(left) - NAMED} more' if len(left) > NAMED else ''}"
             raise ValueError(
-                f"undecided classes {named}: too close to a tie for floats, or the search ended before, or the weights "
-                "are of lower rank only up to rounding (then pass a factor of full column rank with the same column "
-                "space)"
+                f"undecided classes {named}: too close to a tie for floats, or the search ended before, or many "
+                "columns are combinations of others (then pass a factor of full column rank with the same column space)"
             )
         return self.status == ARGMAXABLE
