@@ -1,6 +1,7 @@
 """Training: the schedule, the convergence rule, and a resume that equals an uninterrupted run to the bit."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -201,6 +202,8 @@ def test_a_batch_is_a_function_of_seed_and_step():
     assert torch.equal(draw(1, 7), draw(1, 7))
     assert not torch.equal(draw(1, 7), draw(1, 8))
     assert not torch.equal(draw(1, 7), draw(2, 7))
+    sums = [draw(seed, 8 - seed) for seed in range(9)]  # a seed is no offset of the steps
+    assert not any(torch.equal(*pair) for pair in itertools.combinations(sums, 2))
     assert not torch.equal(*draw(1, 7))
 
 

@@ -41,6 +41,12 @@ MUTATIONS = {
         "for number in (signal.SIGTERM,)",
         "test_training_together.py::test_a_signal_reaches_every_process",
     ),
+    "a seed is an offset of the steps": (
+        f"{LIBRARY}/training/batches.py",
+        "default_rng([TRAINING, seed, step])",
+        "default_rng([TRAINING, seed + step])",
+        "test_training.py::test_a_batch_is_a_function_of_seed_and_step",
+    ),
     "nothing is saved when a training is stopped": (
         f"{LIBRARY}/training/loop.py",
         "if stopped or progress",
