@@ -276,6 +276,14 @@ def test_mistakes_in_the_config_are_named(settings, says):
         decoder(settings, 256)
 
 
+def test_a_k_above_the_vocabulary_is_named_as_soon_as_that_is_known():
+    many = decoder({"name": "top-k", "k": 300})
+    p = random_rows(4, 400)
+    assert ((many(p) > 0).sum(axis=1) == 300).all()
+    with pytest.raises(UserError, match="k = 300 is above 256, the size of the vocabulary"):
+        many(random_rows(4, 256))
+
+
 def test_functions_refuse_what_the_config_cannot_know():
     p = random_rows(2, 4)
     for call in (

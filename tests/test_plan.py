@@ -273,6 +273,12 @@ def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
     check(default(showcase=showcase, tokens={"vocabulary": 512}))
 
 
+def test_top_k_reaches_as_far_as_the_vocabulary():
+    """That of a tokenizer is not known before it is read."""
+    for tokens, k in (("bytes", 256), ({"vocabulary": 512}, 512), ({"tokenizer": "o/large"}, 50_000)):
+        check(default(tokens=tokens, decodings=[{"name": "pure"}, {"name": "top-k", "k": k}]))
+
+
 def test_a_window_of_tokens_is_counted_in_tokens():
     with pytest.raises(ConfigError, match=r"prompt [+] scored is 2002 tokens, longer than the block"):
         check(default(tokens={"vocabulary": 512}, windows={"prompt": 2000, "scored": 2}))
@@ -396,7 +402,14 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"decodings": [{"name": "top-k"}]}, "decodings.0: decoding top-k: takes k, not none"),
         ({"decodings": [{"name": "pure", "k": 3}]}, "decodings.0: decoding pure: takes no setting, not k"),
         ({"decodings": [{"name": "greedy"}]}, "decodings: `{name: pure}` is missing"),
-        ({"decodings": [{"name": "pure"}, {"name": "top-k", "k": 300}]}, "decodings.1.k: 300 is greater"),
+        (
+            {"decodings": [{"name": "pure"}, {"name": "top-k", "k": 257}]},
+            "decodings.1: decoding top-k: k = 257 is above 256, the size of the vocabulary",
+        ),
+        (
+            {"tokens": {"vocabulary": 512}, "samples": {"decodings": [{"name": "top-k", "k": 513}]}},
+            "samples.decodings.0: decoding top-k: k = 513 is above 512, the size of the vocabulary",
+        ),
         ({"decodings": [{"name": "top-k", "k": 1}, {"name": "top-k", "k": 2}]}, "decodings: top-k is listed twice"),
         ({"decodings": [{"name": "top-p", "p": 0}]}, "decodings.0.p: 0 is less than or equal to"),
         ({"seeds": []}, "seeds: "),

@@ -11,21 +11,30 @@ from oversmoothing.catalogue.decoders import maps, method, names, parameters
 from oversmoothing.jobs import UserError
 from oversmoothing.probabilities import Decoder
 
-__all__ = ["Decoder", "decoder"]
+__all__ = ["Decoder", "check_k", "decoder"]
 
 
 def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decoder:
     """Return the decoding that an entry of the config's list describes, such as ``{name: top-p, p: 0.9}``.
 
-    It maps distributions (n, v) to distributions (n, v). With `vocabulary`, a larger k is rejected here rather than at
-    the first call. A `UserError` is raised if the name or a key is unknown, a key is missing, or a value is out of
-    range.
+    It maps distributions (n, v) to distributions (n, v). A `UserError` is raised if the name or a key is unknown, a key
+    is missing, or a value is out of range. The range of k ends at v: with `vocabulary`, a larger one is rejected here,
+    and otherwise at the first call.
     """
     name = settings.get("name")
     function = method(name).function if name in names() else None
     if function is None:
         raise UserError(f"decoding: unknown name {name!r}; use one of {', '.join(maps())}")
     values = parameters(settings)
-    if name == "top-k" and values[0] > (vocabulary or values[0]):
-        raise UserError(f"decoding top-k: k = {values[0]} is above {vocabulary}, the size of the vocabulary")
+    if name == "top-k":
+        check_k(settings, vocabulary)
+        return lambda p: function(p, check_k(settings, p.shape[1]))
     return (lambda p: function(p, *values)) if values else function
+
+
+def check_k(settings: Mapping[str, Any], vocabulary: int | None) -> int:
+    """Return the k of an entry for top-k; a `UserError` is raised if it is above the vocabulary's size, if known."""
+    k: int = settings["k"]
+    if vocabulary is not None and k > vocabulary:
+        raise UserError(f"decoding top-k: k = {k} is above {vocabulary}, the size of the vocabulary")
+    return k

@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
 from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.gpt_shape import vocabulary
+from oversmoothing.decoding import check_k
+from oversmoothing.gpt_shape import VOCABULARY, vocabulary
 from oversmoothing.jobs import UserError
 from plan.models import by_name
 from plan.others import revisions, step
@@ -131,10 +132,13 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         given = over_bytes(config) and "bos" in entry and "hub" in entry
         if given and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
+    size = VOCABULARY if over_bytes(config) else config["tokens"].get("vocabulary")  # None: a tokenizer's, known later
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             try:
                 parameters(entry)
+                if entry["name"] == "top-k":
+                    check_k(entry, size)
             except UserError as error:
                 yield f"{where}.{i}: {error}"
     texts = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]

@@ -31,4 +31,4 @@ def top_k(p: Array, k: int = 5) -> Array:
     return p if k == v else renormalised(p, largest(p, k))
 
 
-METHOD = Method(top_k, (Parameter("k", 5, low=1, high=256, whole=True),))
+METHOD = Method(top_k, (Parameter("k", 5, low=1, whole=True),))
