@@ -58,6 +58,7 @@ CORPUS = {
     for split in ("train", "validation", "evaluation")
 }
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
+TEXT = plan.corpus.user_files(config)
 OVER_BYTES = plan.tokens.over_bytes(config)
 UNIT = "byte" if OVER_BYTES else "token"
 config["unit"] = (
@@ -124,8 +125,15 @@ def scores(metrics, models):
 
 
 def decoding_code(decodings, *more):
-    """Parameter `by_name` of a rule that decodes: the code of these decodings, and of further files."""
+    """Code of decodings and of further files, for the parameter `by_name` of what decodes."""
     return fingerprints(*files(decodings), *more)
+
+
+def corpus_files(wildcards):
+    """Files from which the corpus is built; without the text, a dry run is refused as a run is."""
+    if workflow.dryrun:
+        check_text(config)
+    return [FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT)
 
 
 def beside(logits):

@@ -4,15 +4,6 @@ Needs: nothing, or the files that `corpus.paths` names.
 Makes: corpus/{train,validation,evaluation}.bin (uint8), corpus/manifest.json, windows.parquet.
 """
 
-TEXT = plan.corpus.user_files(config)
-
-
-def corpus_files(wildcards):
-    """Files from which the corpus is built; without the text, a dry run is refused as a run is."""
-    if workflow.dryrun:
-        check_text(config)
-    return [FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT)
-
 
 rule build_corpus:
     input:
