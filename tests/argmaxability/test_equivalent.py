@@ -112,7 +112,24 @@ def test_products_are_decided_as_linear_programs_decide_the_magnified_remainder(
     check(weights, None, result)
 
 
-SHAPES = ("product", "float32 product", "whole numbers", "copies", "nearly", "off centre", "equal rows")
+@pytest.mark.parametrize("scale", [1e-100, 1e-9, 1e9, 1e100])
+def test_the_scale_of_the_weights_is_no_matter(scale):
+    weights = product(40, 3, 5) * scale * np.array([1, 1e6, 1, 1e-6, 1])
+    result = argmaxable(weights)
+    assert not len(result.undecided())
+    check(weights, None, result)
+
+
+SHAPES = (
+    "product",
+    "float32 product",
+    "whole numbers",
+    "copies",
+    "nearly",
+    "off centre",
+    "uneven columns",
+    "equal rows",
+)
 BIASES = ("none", "affine", "whole affine", "float32 affine", "nearly affine", "free")
 
 
@@ -131,6 +148,8 @@ def degenerate(seed, shape, kind, v, r, more):
         weights += draw.normal(size=weights.shape) * 10.0 ** -draw.integers(8, 17)
     elif shape == "off centre":
         weights += 100 * draw.normal(size=d)
+    elif shape == "uneven columns":
+        weights *= 10.0 ** draw.integers(-9, 10, size=d)
     elif shape == "equal rows":
         weights[v // 2 :] = weights[: v - v // 2]
     map_ = draw.normal(size=d)

@@ -4,7 +4,7 @@ The product of two factors, in floats, has the rank of the factors and, below it
 affine function of the rows up to rounding. Which classes are argmaxable then depends on that remainder, some 1e-16 of
 the weights, which no float method sees beside them. But a linear map of h, a shift of h and constants added to all
 logits change no class: so each column that others combine to becomes its difference from their combination, computed
-exactly and rounded once, and scaled to the size of the others.
+exactly and rounded once, and all columns are scaled to one size.
 """
 
 import math
@@ -40,9 +40,9 @@ class Equivalent:
     bias: np.ndarray | None
     unit: float
     _width: int  # of the head
-    _kept: np.ndarray  # its columns that are the first of `weights`,
+    _kept: np.ndarray  # its columns that are the first of `weights`, scaled,
     _remainders: np.ndarray  # and those whose scaled remainders are the others
-    _scales: np.ndarray  # of the remainders in the head's logits, once `unit` is taken into account
+    _scales: np.ndarray  # powers of 2 from entries of these hidden vectors to those of the head's
     _coefficients: np.ndarray  # of the kept columns in these, (kept, remainders)
     _shift: np.ndarray  # of the kept columns in the bias
 
@@ -50,8 +50,9 @@ class Equivalent:
         """Return the hidden vectors (n, d) of the head that have the logits of these (n, k), up to rounding."""
         first = len(self._kept)
         result = np.zeros((len(hidden), self._width))
-        result[:, self._remainders] = hidden[:, first:] * self._scales
-        result[:, self._kept] = hidden[:, :first] * self.unit - self._shift
+        hidden = hidden * self._scales
+        result[:, self._remainders] = hidden[:, first:]
+        result[:, self._kept] = hidden[:, :first] - self._shift
         result[:, self._kept] -= result[:, self._remainders] @ self._coefficients.T
         return result
 
@@ -69,13 +70,12 @@ class Equivalent:
         high = self.to_head(hidden).astype(kind)
         rest = np.zeros(high.shape)
         first = len(self._kept)
-        for n, (vector, those) in enumerate(zip(hidden, high.astype(np.float64), strict=True)):
-            products, errors = exact_product(self._coefficients, vector[first:] * self._scales)
-            own = vector[:first] * self.unit
-            terms = np.column_stack((own, -self._shift, -those[self._kept], -products, -errors))
+        for n, (vector, those) in enumerate(zip(hidden * self._scales, high.astype(np.float64), strict=True)):
+            products, errors = exact_product(self._coefficients, vector[first:])
+            terms = np.column_stack((vector[:first], -self._shift, -those[self._kept], -products, -errors))
             rest[n, self._kept] = exact_sums(terms)
             # A remainder's entry is a float64, and rounded only if `kind` is another.
-            rest[n, self._remainders] = vector[first:] * self._scales - those[self._remainders]
+            rest[n, self._remainders] = vector[first:] - those[self._remainders]
         return high, rest, np.finfo(float).eps * np.abs(rest)
 
 
@@ -126,14 +126,15 @@ def equivalent(weights: np.ndarray, bias: np.ndarray | None) -> Equivalent | Non
             if not np.ptp(remaining_bias):  # what differs is lost in rounding
                 return None
     present = np.flatnonzero(largest[: len(dependent)])
+    kept_powers = np.exp2(np.frexp(np.abs(weights[:, kept]).max(axis=0))[1])
     return Equivalent(
-        np.column_stack((weights[:, kept], remainders[:, present])),
+        np.column_stack((weights[:, kept] / kept_powers, remainders[:, present])),
         remaining_bias,
         unit,
         d,
         kept,
         dependent[present],
-        unit / powers[present],
+        unit / np.append(kept_powers, powers[present]),
         coefficients[:, present],
         shift,
     )
