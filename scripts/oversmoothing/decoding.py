@@ -9,7 +9,7 @@ from typing import Any
 
 from oversmoothing.catalogue.decoders import maps, method, names, parameters
 from oversmoothing.jobs import UserError
-from oversmoothing.probabilities import Decoder
+from oversmoothing.probabilities import Array, Decoder
 
 __all__ = ["Decoder", "check_k", "decoder"]
 
@@ -28,13 +28,16 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     values = parameters(settings)
     if name == "top-k":
         check_k(settings, vocabulary)
-        return lambda p: function(p, check_k(settings, p.shape[1]))
-    return (lambda p: function(p, *values)) if values else function
+
+    def decode(p: Array) -> Array:
+        if name == "top-k":
+            check_k(settings, p.shape[1])
+        return function(p, *values)
+
+    return decode
 
 
-def check_k(settings: Mapping[str, Any], vocabulary: int | None) -> int:
-    """Return the k of an entry for top-k; a `UserError` is raised if it is above the vocabulary's size, if known."""
-    k: int = settings["k"]
-    if vocabulary is not None and k > vocabulary:
-        raise UserError(f"decoding top-k: k = {k} is above {vocabulary}, the size of the vocabulary")
-    return k
+def check_k(settings: Mapping[str, Any], vocabulary: int | None) -> None:
+    """Raise a `UserError` if the k of an entry for top-k is above the size of the vocabulary, if that is known."""
+    if vocabulary is not None and settings["k"] > vocabulary:
+        raise UserError(f"decoding top-k: k = {settings['k']} is above {vocabulary}, the size of the vocabulary")
