@@ -257,7 +257,7 @@ def test_without_its_scores_there_is_no_table(tmp_path):
 def test_models_without_ranks_go_by_their_names():
     title = "Oversmoothing by rank of what enters the LM head (Tables 4.1 and 4.2)."
     named = Page(title, [Section("", [{"rank": "small", "TTO": Value(0.1)}, {"rank": "large", "TTO": Value(0.2)}])], [])
-    assert by_name(named).title == "Oversmoothing by model (Tables 4.1 and 4.2)."
+    assert by_name(named).title == "Oversmoothing by model."
     assert by_name(named).sections[0].columns == ["model", "TTO"]
     ranked = replace(named, sections=[*named.sections, Section("", [{"rank": "4", "TTO": Value(0.3)}])])
     assert by_name(ranked) == ranked

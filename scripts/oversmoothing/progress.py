@@ -26,6 +26,7 @@ STAGES = {
     "samples": ["samples"],
     "quality": ["quality"],
 }
+QUICK = ("tables", "figures", "models.parquet")  # made in seconds from the others
 BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
 
@@ -117,10 +118,10 @@ def overview(
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:
-    """Return the number of outdated results per folder, except tables and figures."""
+    """Return the number of outdated results per folder, except tables, figures and the list of models."""
     paths = [Path(path).relative_to(results) for path, state in states.items() if state == OUTDATED]
     folders = [path.as_posix() if len(path.parts) == 1 else path.parts[0] for path in paths]
-    return {folder: folders.count(folder) for folder in sorted(folders) if folder not in ("tables", "figures")}
+    return {folder: folders.count(folder) for folder in sorted(folders) if folder not in QUICK}
 
 
 def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any]) -> str | None:
