@@ -17,6 +17,7 @@ QUICK = {  # arguments, and a line that it prints at the end
     "argmaxability_speed": (("--rows", "12", "--ranks", "2", *UNTRAINED), r"random +2 +\d+ .* identical"),
     "metrics_speed": (("40",), r"max abs difference entropy_difference +\d"),
     "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
+    "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),
     "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
     "training_speed": (
         (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),

@@ -1,0 +1,68 @@
+"""A linear head as an exponential family: the coordinates in which a projection is computed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+
+RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
+
+
+@dataclass(frozen=True)
+class Head:
+    """The distributions {softmax(b + W h)} of a head, in coordinates theta with b + W h = b + U theta + constant.
+
+    Attributes
+    ----------
+    columns : float64 array, shape (v, m)
+        U, an orthonormal basis of the centred columns of W; m is the rank of the family.
+    back : float64 array, shape (m, r)
+        Maps theta to the shortest hidden vector h with U theta = W h up to a constant.
+    bias : float64 array, shape (v,)
+        b, zeros without a bias.
+    """
+
+    columns: np.ndarray
+    back: np.ndarray
+    bias: np.ndarray
+
+    @property
+    def full(self) -> bool:
+        """Whether the head gives every positive distribution."""
+        return self.columns.shape[1] >= len(self.columns) - 1
+
+    def coordinates(self, log_q: np.ndarray) -> np.ndarray:
+        """Coordinates theta (n, m) of the distributions closest, in log-probability, to log_q (n, v)."""
+        return (log_q - self.bias) @ self.columns  # the columns are centred, so the normaliser drops out
+
+
+def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
+    """Coordinates of a head.
+
+    Parameters
+    ----------
+    weights : array, shape (v, r)
+        W. Columns may be dependent, rows may repeat.
+    bias : array, shape (v,), optional
+        b.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or a value is NaN or infinite.
+    """
+    weights = np.asarray(weights, np.float64)
+    if weights.ndim != 2 or not weights.size:
+        raise ValueError(f"weights {weights.shape} must be a matrix (v, r)")
+    bias = np.zeros(len(weights)) if bias is None else np.asarray(bias, np.float64)
+    if bias.shape != weights.shape[:1]:
+        raise ValueError(f"bias {bias.shape} must have one value for each of {len(weights)} tokens")
+    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        raise ValueError("weights and bias must be finite")
+    centred = weights - weights.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)  # badly scaled columns count as much as others
+    u, s, vt = svd(centred / scale, full_matrices=False, check_finite=False)
+    rank = int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 1e-300))) if lengths.any() else 0
+    columns = u[:, :rank] - u[:, :rank].mean(axis=0)
+    return Head(np.ascontiguousarray(columns), (vt[:rank].T / s[:rank]).T / scale, bias)

@@ -1,0 +1,262 @@
+"""The distribution of a head that is nearest to a truth, with a proof of how near.
+
+The distributions that a linear head gives, q = softmax(b + W h), are an exponential family. For a truth p > 0 let q*
+minimise KL(p || q) over h. The minimum is unique, W^T q* = W^T p, and for *every* q of the family
+
+    KL(p || q) = KL(p || q*) + KL(q* || q):
+
+what the head forces, whatever enters it, and the rest. (log q - log q* is W h + constant, and q* and p have the same
+mean of W; so the mean of log q* - log q under p is the one under q*.)
+
+Certificate. Let U be an orthonormal basis of the centred head, m = U^T q, H = U^T (diag q - q q^T) U and
+H x = U^T p - m. The vector t_i = q_i (1 + (u_i - m)^T x) sums to 1 and has U^T t = U^T p. If t >= 0 it is a
+distribution, and for every distribution t with these moments
+
+    KL(p || q) - KL(p || q*) <= KL(t || q),
+
+because KL(t || q) = KL(t || q*) + KL(q* || q) and the last term is the left side. So the forced divergence lies in
+[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found.
+
+References
+----------
+I. Csiszar, "I-divergence geometry of probability distributions and minimization problems", Annals of Probability 1975.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.large import Large
+
+TOLERANCE = 1e-15  # nats, of the gap without its rounding: one more step squares it
+STEPS = 200
+LARGEST_DENSE = 3e8  # v m^2, the products in a Hessian, above which a position is solved by `large`
+LOWEST = -50.0  # log-probability of the truth that counts for the first guess
+ROUNDING = 2.0**-52
+NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the last
+HALVINGS = 60
+QUADRATIC = 1e-3
+LONGEST = 20.0  # nats by which a step changes a log-probability, so that nothing overflows
+RIDGE = 1e-15  # added to the Hessian, relative to its trace
+PAIRS = 1 << 25  # numbers in the products of all pairs of columns
+BATCH = 1 << 22  # numbers in the arrays of a batch
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The nearest distributions of a head to n truths.
+
+    Attributes
+    ----------
+    log_q : float64 array, shape (n, v)
+        Log-probabilities of q*.
+    hidden : float64 array, shape (n, r)
+        The shortest h with softmax(b + W h) = q*.
+    forced : float64 array, shape (n,)
+        KL(p || q*) in nats: an upper bound of what the head forces.
+    gap : float64 array, shape (n,)
+        The true value lies in [forced - gap, forced].
+    """
+
+    log_q: np.ndarray
+    hidden: np.ndarray
+    forced: np.ndarray
+    gap: np.ndarray
+
+
+def project(
+    weights: np.ndarray,
+    p: np.ndarray,
+    bias: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
+) -> Projection:
+    """Nearest distributions of a head to truths, in the sense of KL(p || q).
+
+    Parameters
+    ----------
+    weights : array, shape (v, r)
+    p : array, shape (n, v)
+        Truths. Zeros are allowed: then q* may be a limit of the family, and the gap says how near q is.
+    bias : array, shape (v,), optional
+    start : array, shape (n, v), optional
+        Log-probabilities from which to begin, such as a model's.
+    tolerance : float
+        Gap, in nats and without its share of rounding, at which a position takes its last step.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a value is not finite or a row of `p` is not a distribution.
+    """
+    head = prepare(weights, bias)
+    return project_on(head, distributions(p, len(head.columns)), start, tolerance)
+
+
+def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, tolerance: float = TOLERANCE) -> Projection:
+    """`project` for a head that is prepared and distributions that are checked."""
+    n, v = p.shape
+    m = head.columns.shape[1]
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    if head.full:
+        theta = head.coordinates(np.maximum(log_p, np.log(1e-300)))
+        return Projection(log_p, theta @ head.back, np.zeros(n), np.zeros(n))
+    theta, gap, log_q = np.zeros((n, m)), np.zeros(n), np.empty((n, v))
+    if v * m * m > LARGEST_DENSE:
+        large = Large(head)
+        for i, row in enumerate(p):
+            first = head.coordinates(np.maximum(log_p[i], LOWEST) if start is None else start[i])
+            theta[i], log_q[i], gap[i] = large.project(row, first, tolerance)
+        return _projection(head, p, theta, log_q, gap)
+    pairs = _pairs(head.columns)
+    for begin in range(0, n, size := max(1, BATCH // (v + m * m))):
+        some = slice(begin, begin + size)
+        first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
+        theta[some], log_q[some], gap[some] = _newton(head, p[some], first, tolerance, pairs)
+    return _projection(head, p, theta, log_q, gap)
+
+
+def _projection(head: Head, p: np.ndarray, theta: np.ndarray, log_q: np.ndarray, gap: np.ndarray) -> Projection:
+    forced = divergence(p, log_q)
+    return Projection(log_q, theta @ head.back, forced, np.minimum(gap, forced))
+
+
+def distributions(p: np.ndarray, v: int) -> np.ndarray:
+    """Float64 rows (n, v) that sum to 1; a `ValueError` names a row that is no distribution."""
+    p = np.atleast_2d(np.asarray(p, np.float64))
+    if p.ndim != 2 or p.shape[1] != v:
+        raise ValueError(f"p {p.shape} must be (n, {v}): the head has {v} tokens")
+    total = p.sum(axis=1, keepdims=True)
+    wrong = ~((p >= 0).all(axis=1) & (abs(total[:, 0] - 1) <= 1e-3))
+    if wrong.any():
+        raise ValueError(f"p: row {int(np.argmax(wrong))} is not a distribution")
+    return p / total
+
+
+@dataclass
+class _Iterate:
+    """Points of a family and what is known of them; one row per position."""
+
+    log_q: np.ndarray
+    gradient: np.ndarray  # U^T p - U^T q
+    direction: np.ndarray  # H^-1 gradient
+    change: np.ndarray  # (u_i - m)^T direction, relative change of q_i
+    decrement: np.ndarray  # gradient . direction
+    gap: np.ndarray
+    noise: np.ndarray  # the part of the gap that is rounding
+
+
+def _newton(
+    head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float, pairs: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates, log-probabilities and gaps by Newton's method with a line search."""
+    moments = p @ head.columns
+    gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
+    for _ in range(STEPS):
+        now = _at(head, moments[left], theta, pairs)
+        length, fall = _length(now)
+        theta = theta + length[:, None] * now.direction
+        bound = np.maximum(now.gap - fall, now.noise)  # the lower bound that was proved holds for the next point too
+        better = ~(bound >= gap[left])
+        best[left], gap[left] = theta, np.minimum(gap[left], bound)  # no step raises the objective
+        going = (now.gap - now.noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
+        if not going.any():
+            break
+        left, theta = left[going], theta[going]
+    z = best @ head.columns.T + head.bias
+    return best, z - logsumexp(z, axis=1, keepdims=True), gap
+
+
+def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | None) -> _Iterate:
+    """Newton's direction and the certificate at the points theta (n, m)."""
+    columns, m = head.columns, head.columns.shape[1]
+    z = theta @ columns.T + head.bias
+    z -= z.max(axis=1, keepdims=True)
+    log_q = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    q = np.exp(log_q)
+    mean = q @ columns
+    gradient = moments - mean
+    hessian = _second_moments(columns, q, pairs) - mean[:, :, None] * mean[:, None, :]
+    direction = _solved(hessian, gradient)
+    change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
+    decrement = (gradient * direction).sum(axis=1)
+    possible = change.min(axis=1) >= -1
+    grown = np.maximum(1 + change, 0)
+    gap = np.where(possible, (q * _entropy_of(change)).sum(axis=1), np.inf)
+    missed = np.linalg.norm((q * grown) @ columns - moments, axis=1) + ROUNDING * np.sqrt(m)
+    noise = 2 * missed * (1 + np.linalg.norm(theta + direction, axis=1))
+    return _Iterate(log_q, gradient, direction, change, decrement, gap + np.where(possible, noise, 0), noise)
+
+
+def _second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
+    """U^T diag(q) U of each row of q, (n, m, m)."""
+    m = columns.shape[1]
+    if pairs is None:
+        return np.stack([(columns * row[:, None]).T @ columns for row in q])
+    moments = np.empty((len(q), m, m))
+    first, second = np.tril_indices(m)
+    moments[:, first, second] = moments[:, second, first] = q @ pairs
+    return moments
+
+
+def _pairs(columns: np.ndarray) -> np.ndarray | None:
+    """Products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product; None if large."""
+    v, m = columns.shape
+    first, second = np.tril_indices(m)
+    return columns[:, first] * columns[:, second] if v * len(first) <= PAIRS else None
+
+
+def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """H^-1 g of each row, with a ridge far below rounding where H is singular, and one step of refinement."""
+    m = hessian.shape[1]
+    trace = np.maximum(np.trace(hessian, axis1=1, axis2=2), 1e-290)
+    ridged = hessian.copy()
+    for ridge in (RIDGE, 1e-12, 1e-9, 1e-6):
+        ridged[:, range(m), range(m)] = hessian[:, range(m), range(m)] + ridge * trace[:, None]
+        try:
+            inverse = np.linalg.inv(np.linalg.cholesky(ridged))
+        except np.linalg.LinAlgError:
+            continue
+        break
+    else:
+        return gradient / trace[:, None]
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        return np.einsum("nba,nb->na", inverse, np.einsum("nab,nb->na", inverse, right))
+
+    direction = solve(gradient)
+    return direction + solve(gradient - np.einsum("nab,nb->na", hessian, direction))
+
+
+def _length(now: _Iterate) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of Newton's steps at which the objective falls by a share of what its slope promises (Armijo); the falls.
+
+    Where no probability changes by more than the share `QUADRATIC`, the whole step lowers the objective, by about half
+    of what the slope promises, too little to be measured; there the fall is given as 0.
+    """
+    length = np.minimum(1, LONGEST / np.maximum(abs(now.change).max(axis=1), 1e-300))
+    fall = np.zeros(len(length))
+    waiting = np.flatnonzero(abs(now.change).max(axis=1) > QUADRATIC)
+    for _ in range(HALVINGS):
+        s = length[waiting]
+        change = s[:, None] * now.change[waiting]
+        grown = np.exp(now.log_q[waiting]) * np.expm1(change)
+        fall[waiting] = s * now.decrement[waiting] - np.log1p(grown.sum(axis=1))
+        short = ~(fall[waiting] >= 1e-4 * s * now.decrement[waiting] - ROUNDING)
+        waiting = waiting[short]
+        length[waiting] /= 2
+        if not len(waiting):
+            break
+    fall[waiting] = 0
+    return length, fall
+
+
+def _entropy_of(x: np.ndarray) -> np.ndarray:
+    """(1 + x) log(1 + x) - x, without cancellation for small x; for x >= -1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = (1 + x) * np.log1p(np.maximum(x, -1)) - x
+    return np.where(abs(x) < 1e-3, x * x * (0.5 - x * (1 / 6 - x * (1 / 12 - x / 20))), np.where(x <= -1, 1.0, exact))

@@ -1,0 +1,94 @@
+"""Faces of a head's polytope: cyclic polytopes, linear programs, and the distributions near a face."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from oversmoothing.forced.face import NO, YES, faces
+from oversmoothing.forced.projection import project
+
+
+def moment_curve(count, d):
+    points = np.cos(np.pi * (np.arange(count) + 0.5) / count)  # nodes at which powers are not too alike
+    return np.stack([points**power for power in range(1, d + 1)], axis=1)
+
+
+def chosen(v, sets):
+    masks = np.zeros((len(sets), v), bool)
+    for mask, own in zip(masks, sets, strict=True):
+        mask[list(own)] = True
+    return masks
+
+
+def by_linear_program(rows, inside):
+    """Largest s with w_i y = c in the set and w_j y <= c - s outside, |y| <= 1."""
+    d = rows.shape[1]
+    free = [(-1, 1)] * d + [(None, None), (None, 1)]
+    outside = np.column_stack([rows[~inside], -np.ones((~inside).sum()), np.ones((~inside).sum())])
+    equal = np.column_stack([rows[inside], -np.ones(inside.sum()), np.zeros(inside.sum())])
+    found = linprog([*np.zeros(d + 1), -1], outside, np.zeros(len(outside)), equal, np.zeros(len(equal)), free)
+    return -found.fun
+
+
+@pytest.mark.parametrize("d", [2, 4, 6])
+def test_of_a_cyclic_polytope_every_small_set_is_a_face(d):
+    rows = moment_curve(9, d)
+    sets = [own for k in range(1, d // 2 + 1) for own in combinations(range(9), k)]
+    assert (faces(rows, chosen(9, sets)) == YES).all()
+
+
+def test_gales_evenness_condition_names_the_facets():
+    """A set of d points is a facet if and only if any two others have an even number of its points between them."""
+    d, count = 4, 8
+    sets = list(combinations(range(count), d))
+    even = [
+        all(sum(a < i < b for i in own) % 2 == 0 for a, b in combinations([i for i in range(count) if i not in own], 2))
+        for own in sets
+    ]
+    np.testing.assert_array_equal(faces(moment_curve(count, d), chosen(count, sets)) == YES, even)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 8), st.integers(5, 40), st.integers(1, 6))
+def test_a_linear_program_agrees(seed, d, v, k):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(v, d))
+    inside = np.zeros(v, bool)
+    inside[np.argsort(-(rows @ rng.normal(size=d)))[: min(k, v - 1)]] = True  # the tops of a direction: often a face
+    margin = by_linear_program(rows, inside)
+    if abs(margin) > 1e-6 or margin == 0:
+        assert faces(rows, inside[None])[0] == (YES if margin > 0 else NO)
+
+
+def test_what_is_between_others_is_no_face():
+    rows = np.array([[0.0, 0], [1, 0], [0, 1], [0.3, 0.3], [0, 0]])
+    sets = [(3,), (0,), (0, 4), (1, 2), (0, 1, 2), range(5), (1,)]
+    assert faces(rows, chosen(5, sets)).tolist() == [NO, NO, YES, YES, NO, YES, YES]
+
+
+def test_a_face_can_be_given_all_probability_and_another_set_cannot():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 5))
+    sets = np.zeros((200, 30), bool)
+    for inside in sets:
+        inside[rng.choice(30, rng.integers(1, 4), replace=False)] = True
+    for inside, face in zip(sets, faces(rows, sets), strict=True):
+        p = np.where(inside, 0.5, 1e-12)
+        if inside.sum() == 1:
+            forced = project(rows, p[None] / p.sum()).forced[0]
+            assert (forced < 0.5) == (face == YES)  # a token between others has at most half
+        elif face == NO:  # some distribution on the set has a token outside that takes a share
+            weights = rng.dirichlet(np.ones(inside.sum()), size=20)
+            all_p = np.full((20, 30), 1e-12)
+            all_p[:, inside] = weights
+            nearest = project(rows, all_p / all_p.sum(axis=1, keepdims=True))
+            assert np.exp(nearest.log_q)[:, ~inside].sum(axis=1).max() > 1e-6
+
+
+def test_no_empty_set():
+    with pytest.raises(ValueError, match="empty"):
+        faces(np.eye(3), np.zeros((1, 3), bool))

@@ -1,0 +1,57 @@
+"""The way of large vocabularies agrees with the dense one, and proves what it says."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from oversmoothing.forced import projection
+from oversmoothing.forced.large import NEGLIGIBLE, SHARE
+from oversmoothing.forced.projection import project
+
+
+def spectrum(rng, v, r):
+    """Return a head whose first column is the logarithm of a frequency, and whose others decay."""
+    weights = rng.normal(size=(v, r)) * np.arange(1, r + 1) ** -0.4
+    weights[:, 0] = -0.8 * np.log(np.arange(1, v + 1))
+    return weights
+
+
+def both(monkeypatch, *arguments, **more):
+    dense = project(*arguments, **more)
+    monkeypatch.setattr(projection, "LARGEST_DENSE", 0)
+    return dense, project(*arguments, **more)
+
+
+def check(dense, large):
+    assert (large.forced >= dense.forced - dense.gap - 1e-12).all()
+    assert (large.forced - large.gap <= dense.forced + 1e-12).all()
+    assert (large.gap <= np.maximum(SHARE * large.forced, NEGLIGIBLE)).all()
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize(("v", "r"), [(200, 5), (1500, 40)])
+def test_both_ways_agree(monkeypatch, v, r, scale):
+    rng = np.random.default_rng(r)
+    wide = spectrum(rng, v, 2 * r)
+    hidden = rng.normal(size=(8, 2 * r)) * scale
+    hidden[:, 0] = 1
+    check(*both(monkeypatch, wide[:, :r], np.exp(log_softmax(hidden @ wide.T, axis=1))))
+
+
+def test_with_a_bias_a_start_and_dependent_columns(monkeypatch):
+    rng = np.random.default_rng(1)
+    weights, bias = spectrum(rng, 300, 6), rng.normal(size=300)
+    weights = np.column_stack([weights, weights @ rng.normal(size=(6, 3))])
+    p = np.exp(log_softmax(2 * rng.normal(size=(5, 300)), axis=1))
+    dense, large = both(monkeypatch, weights, p, bias, start=log_softmax(bias + np.zeros((5, 300)), axis=1))
+    check(dense, large)
+    np.testing.assert_allclose(log_softmax(bias + large.hidden @ weights.T, axis=1), large.log_q, atol=1e-9)
+
+
+def test_truths_that_are_nearly_certain(monkeypatch):
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet(np.full(400, 0.1), size=12) * np.logspace(-12, -1, 12)[:, None]
+    p[range(12), rng.integers(0, 400, 12)] += 1 - p.sum(axis=1)
+    dense, large = both(monkeypatch, 3 * rng.normal(size=(400, 12)), p)
+    assert (large.forced - large.gap <= dense.forced + 1e-10).all()
+    assert (large.forced <= dense.forced + np.maximum(large.gap, 1e-8)).all()

@@ -1,0 +1,211 @@
+"""What a head forces: the identity, the certificate, cases solved otherwise, and inputs at the edge."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.projection import project
+
+
+def truths(rng, n, v, scale=2.0):
+    return np.exp(log_softmax(rng.normal(size=(n, v)) * scale, axis=1))
+
+
+def given_by(rng, weights, n, bias=0.0, scale=1.0):
+    return log_softmax(bias + rng.normal(size=(n, weights.shape[1])) @ weights.T * scale, axis=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(3, 60), st.integers(1, 12), st.floats(0.1, 4), st.booleans())
+def test_the_divergence_splits_into_what_is_forced_and_the_rest(seed, v, r, scale, biased):
+    rng = np.random.default_rng(seed)
+    weights, bias = rng.normal(size=(v, r)), rng.normal(size=v) if biased else None
+    p = truths(rng, 6, v, scale)
+    log_q = given_by(rng, weights, 6, 0 if bias is None else bias)
+    nearest = project(weights, p, bias)
+    whole = divergence(p, log_q)
+    np.testing.assert_allclose(nearest.forced + divergence(np.exp(nearest.log_q), log_q), whole, rtol=1e-9, atol=1e-12)
+    assert (nearest.gap <= 1e-9).all()
+    assert (nearest.forced <= whole + 1e-12).all()
+
+
+def test_moments_agree_and_hidden_gives_the_distribution():
+    rng = np.random.default_rng(0)
+    weights, bias = rng.normal(size=(50, 7)), rng.normal(size=50)
+    p = truths(rng, 10, 50)
+    nearest = project(weights, p, bias)
+    np.testing.assert_allclose(np.exp(nearest.log_q) @ weights, p @ weights, atol=1e-8)
+    np.testing.assert_allclose(log_softmax(bias + nearest.hidden @ weights.T, axis=1), nearest.log_q, atol=1e-9)
+
+
+@pytest.mark.parametrize("r", [1, 2])
+def test_no_point_of_a_fine_grid_is_nearer(r):
+    rng = np.random.default_rng(r)
+    weights, p = rng.normal(size=(9, r)), truths(rng, 5, 9, 1.0)
+    nearest = project(weights, p)
+    steps = np.linspace(-0.5, 0.5, 41 if r == 2 else 2001)
+    offsets = np.stack(np.meshgrid(*[steps] * r), axis=-1).reshape(-1, r)
+    for row, found, hidden in zip(p, nearest.forced, nearest.hidden, strict=True):
+        grid = divergence(row[None], log_softmax((hidden + offsets) @ weights.T, axis=1))
+        assert grid.min() >= found - 1e-12
+        assert grid.min() <= found + 1e-6  # the grid holds the point itself
+
+
+def test_scipy_comes_to_the_same_minimum():
+    rng = np.random.default_rng(3)
+    weights, p = rng.normal(size=(80, 10)), truths(rng, 8, 80)
+    nearest = project(weights, p)
+    for row, found in zip(p, nearest.forced, strict=True):
+
+        def distance(h, row=row):
+            log_q = log_softmax(weights @ h)
+            return float(row @ (np.log(row) - log_q)), weights.T @ (np.exp(log_q) - row)
+
+        other = minimize(distance, np.zeros(10), jac=True, method="BFGS", options={"gtol": 1e-10})
+        assert other.fun == pytest.approx(found, rel=1e-9)
+
+
+def test_mirror_descent_on_the_dual_ends_at_the_same_value():
+    """The greatest entropy under the truth's moments, by iterative scaling of t, needs no Hessian and no head's h."""
+    rng = np.random.default_rng(4)
+    features = rng.random((12, 3))
+    features = np.column_stack([features, 4 - features.sum(axis=1)]) / 4  # rows that sum to 1: generalised scaling
+    p = truths(rng, 1, 12, 1.0)
+    t = np.full(12, 1 / 12)
+    for _ in range(200_000):
+        t = t * np.exp(features @ np.log((p[0] @ features) / (t @ features)))
+        t /= t.sum()
+    entropy = -(t @ np.log(t))
+    nearest = project(features, p)
+    assert nearest.forced[0] == pytest.approx(entropy + p[0] @ np.log(p[0]), abs=1e-9)
+
+
+def test_a_truth_that_the_head_gives_is_forced_by_nothing():
+    rng = np.random.default_rng(5)
+    weights, bias = rng.normal(size=(256, 16)), rng.normal(size=256)
+    nearest = project(weights, np.exp(given_by(rng, weights, 20, bias)), bias)
+    assert nearest.forced.max() < 1e-10
+
+
+@pytest.mark.parametrize("r", [7, 8, 30])
+def test_a_head_of_full_rank_forces_exactly_nothing(r):
+    rng = np.random.default_rng(6)
+    p = truths(rng, 5, 8)
+    nearest = project(rng.normal(size=(8, r)), p)
+    assert (nearest.forced == 0).all()
+    assert (nearest.gap == 0).all()
+    np.testing.assert_array_equal(nearest.log_q, np.log(p / p.sum(axis=1, keepdims=True)))
+
+
+def test_one_rank_below_full_forces_something():
+    rng = np.random.default_rng(7)
+    assert (project(rng.normal(size=(8, 6)), truths(rng, 5, 8)).forced > 1e-6).all()
+
+
+def test_a_head_without_columns_that_count_gives_one_distribution():
+    p = np.array([[0.7, 0.2, 0.1]])
+    nearest = project(np.ones((3, 2)), p, np.log([0.5, 0.25, 0.25]))
+    assert nearest.forced[0] == pytest.approx(0.7 * np.log(1.4) + 0.2 * np.log(0.8) + 0.1 * np.log(0.4))
+    assert nearest.gap[0] <= 1e-12
+
+
+@pytest.mark.parametrize("missing", [1e-3, 1e-8, 1e-12, 1e-16])
+def test_truths_that_are_nearly_certain(missing):
+    rng = np.random.default_rng(8)
+    weights = rng.normal(size=(256, 16)) * 3
+    p = rng.dirichlet(np.full(256, 0.1), size=40) * missing
+    p[range(40), rng.integers(0, 256, 40)] = 1 - missing
+    nearest = project(weights, p)
+    assert (nearest.gap <= 1e-10).all()
+    assert (nearest.forced <= 5e3 * missing + 1e-10).all()
+
+
+def test_probabilities_near_the_smallest_float():
+    p = np.full((1, 6), 1e-300)
+    p[0, :2] = 0.6, 0.4
+    nearest = project(np.arange(6.0)[:, None], p)
+    assert np.isfinite(nearest.log_q).all()
+    assert nearest.gap[0] <= 1e-6
+
+
+@pytest.mark.parametrize("change", ["repeated rows", "dependent columns", "scales", "float32"])
+def test_awkward_heads(change):
+    rng = np.random.default_rng(9)
+    weights = rng.normal(size=(100, 8))
+    p, plain = truths(rng, 10, 100), project(weights, truths(np.random.default_rng(9), 1, 100)[:0])
+    assert len(plain.forced) == 0
+    expected = project(weights, p).forced
+    if change == "repeated rows":
+        weights = weights[rng.integers(0, 20, 100)]
+        groups = np.unique(weights, axis=0, return_inverse=True)[1]
+        within = sum(  # the truth's spread over tokens of one row can never be given
+            p[:, groups == g].sum(axis=1)
+            * divergence(
+                p[:, groups == g] / p[:, groups == g].sum(axis=1, keepdims=True),
+                np.full((10, (groups == g).sum()), -np.log((groups == g).sum())),
+            )
+            for g in range(groups.max() + 1)
+        )
+        assert (project(weights, p).forced >= within - 1e-12).all()
+        return
+    if change == "dependent columns":
+        weights = np.column_stack([weights, weights @ rng.normal(size=(8, 5)), np.ones(100)])
+    elif change == "scales":
+        weights = weights * 10.0 ** np.arange(-12, 12, 3)
+    else:
+        weights = weights.astype(np.float32)
+        expected = project(weights.astype(np.float64), p).forced
+    np.testing.assert_allclose(project(weights, p).forced, expected, rtol=1e-8)
+
+
+def test_the_proof_holds_where_nothing_has_converged():
+    rng = np.random.default_rng(10)
+    weights, p = rng.normal(size=(60, 6)), truths(rng, 40, 60)
+    exact = project(weights, p).forced
+    for tolerance in (10.0, 1.0, 0.1, 1e-2, 1e-4):
+        loose = project(weights, p, start=np.full((40, 60), -np.log(60)), tolerance=tolerance)
+        assert (loose.forced >= exact - 1e-13).all()
+        assert (loose.forced - loose.gap <= exact + 1e-13).all()
+
+
+def test_the_bound_in_exact_arithmetic():
+    """With a head of small integers and a truth of small fractions, a certificate is a distribution of fractions."""
+    rows = [[0], [1], [3], [4]]
+    p = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
+    mean = sum(weight * row[0] for weight, row in zip(p, rows, strict=True))
+    t = [Fraction(9, 16), Fraction(1, 8) + Fraction(1, 32), Fraction(5, 32), Fraction(1, 8)]
+    t[1] += mean - sum(weight * row[0] for weight, row in zip(t, rows, strict=True))
+    t[0] = 1 - sum(t[1:])
+    assert min(t) >= 0
+    assert sum(weight * row[0] for weight, row in zip(t, rows, strict=True)) == mean
+    entropy = -sum(float(weight) * np.log(float(weight)) for weight in t)
+    forced = project(np.array(rows, float), np.array([p], float)).forced[0]
+    assert forced >= entropy + sum(float(weight) * np.log(float(weight)) for weight in p) - 1e-15
+
+
+def test_zeros_of_the_truth_are_a_limit():
+    p = np.array([[0.5, 0.5, 0.0]])
+    nearest = project(np.array([[1.0], [1.0], [0.0]]), p)
+    assert nearest.forced[0] < 1e-9  # h -> infinity gives the truth
+    assert np.isfinite(nearest.log_q).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "p", "bias", "message"),
+    [
+        (np.zeros(3), [[1, 0, 0]], None, "matrix"),
+        (np.zeros((3, 1)), [[1, 0]], None, "3 tokens"),
+        (np.zeros((3, 1)), [[0.5, 0.4, 0.3]], None, "row 0"),
+        (np.zeros((3, 1)), [[1, 0, 0]], np.zeros(2), "bias"),
+        (np.full((3, 1), np.nan), [[1, 0, 0]], None, "finite"),
+    ],
+)
+def test_what_is_no_head_or_no_distribution(weights, p, bias, message):
+    with pytest.raises(ValueError, match=message):
+        project(weights, np.array(p, float), bias)
