@@ -264,6 +264,7 @@ def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
 def test_what_a_prompt_is_called_is_not_in_its_windows():
     renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
     assert plan.showcase.window_settings(default(showcase=renamed)) == plan.showcase.window_settings(DEFAULT)
+    assert plan.showcase.window_settings(default(tokens={"vocabulary": 400})) != plan.showcase.window_settings(DEFAULT)
 
 
 def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():

@@ -15,4 +15,5 @@ def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
 
 def window_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on which the showcase windows depend, without the names of the prompts."""
-    return settings(prompts=[{key: entry.get(key) for key in ("prompt", "next")} for entry in config["showcase"]])
+    prompts = [{key: entry.get(key) for key in ("prompt", "next")} for entry in config["showcase"]]
+    return settings(prompts=prompts, tokens=config["tokens"])
