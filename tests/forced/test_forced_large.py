@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
+from oversmoothing.forced import large as large_module
 from oversmoothing.forced import projection
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import project
@@ -55,3 +56,14 @@ def test_truths_that_are_nearly_certain(monkeypatch):
     dense, large = both(monkeypatch, 3 * rng.normal(size=(400, 12)), p)
     assert (large.forced - large.gap <= dense.forced + 1e-10).all()
     assert (large.forced <= dense.forced + np.maximum(large.gap, 1e-8)).all()
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5])
+def test_the_proof_holds_where_the_steps_end_before_it_has_converged(monkeypatch, steps):
+    rng = np.random.default_rng(3)
+    wide = spectrum(rng, 400, 24)
+    p = np.exp(log_softmax(3 * rng.normal(size=(20, 24)) @ wide.T, axis=1))
+    monkeypatch.setattr(large_module, "STEPS", steps)
+    dense, large = both(monkeypatch, wide[:, :12], p, start=np.full((20, 400), -np.log(400)))
+    assert (large.forced >= dense.forced - dense.gap - 1e-12).all()
+    assert (large.forced - large.gap <= dense.forced + 1e-12).all()

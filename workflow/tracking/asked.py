@@ -39,7 +39,7 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
         entry = {"file": _name(path, results), "rule": rule.name, "recorded": PurePath(path).suffix in RECORDED}
         if "settings" in rule.params.keys():  # noqa: SIM118 (it iterates over values)
             settings = rule.params.settings
-            entry["settings"] = _told(settings(wildcards) if callable(settings) else settings)
+            entry["settings"] = _without_unknown_vocabulary(settings(wildcards) if callable(settings) else settings)
         before = rule.expand_input(wildcards)[0] if entry["recorded"] else []
         return {os.path.normpath(path): entry} | of_all(filter(_recorded, before))
 
@@ -60,7 +60,7 @@ def _recorded(path: Any) -> bool:
     return PurePath(path).suffix in RECORDED
 
 
-def _told(settings: dict[str, Any]) -> dict[str, Any]:
+def _without_unknown_vocabulary(settings: dict[str, Any]) -> dict[str, Any]:
     """Leave out a model's vocabulary where the config does not know it: the tokenizer tells it later."""
     model = settings.get("model")
     if not isinstance(model, dict) or model.get("vocabulary", 0) is not None:

@@ -122,28 +122,28 @@ def report(scores: pd.DataFrame, losses: pd.DataFrame, model: str, truth: str) -
         Their names in these tables.
     """
     rows = [
-        [labelled(label, "lower"), *(_cell(losses, own, metric) for own in (model, truth))]
+        [labelled(label, "lower"), *(_cell(losses, name, metric) for name in (model, truth))]
         for metric, label in (("loss", "loss, nats per token"), ("loss_per_byte", "loss, nats per byte"))
     ]
     rows += [
         [labelled(METRICS[metric].label, METRICS[metric].better), _cell(scores, model, metric), ""]
         for metric in scores.metric.unique()
     ]
-    own = scores[scores.metric == "tbat"].iloc[0]
-    width = f", the middle of a bracket that is {own.bracket:.2g} wide on average" if "bracket" in own else ""
-    told = (
-        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(own.n):,}{width}) [95 % interval]. TTO, NSMD, TV "
+    tbat = scores[scores.metric == "tbat"].iloc[0]
+    width = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if "bracket" in tbat else ""
+    note = (
+        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(tbat.n):,}{width}) [95 % interval]. TTO, NSMD, TV "
         f"and KL are against {truth} and grow with any error, so beside a higher loss they are no evidence of a "
         "softmax bottleneck; TBAT is of the model alone."
     )
     table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
-    return f"{table}\n\n{fill(told, WIDTH)}"
+    return f"{table}\n\n{fill(note, WIDTH)}"
 
 
 def _cell(table: pd.DataFrame, model: str, metric: str) -> str:
     """Mean and interval of a model's metric."""
-    own = table[(table.model == model) & (table.metric == metric)].iloc[0]
-    return f"{own['mean']:.4f} [{own.low:.4f}, {own.high:.4f}]"
+    row = table[(table.model == model) & (table.metric == metric)].iloc[0]
+    return f"{row['mean']:.4f} [{row.low:.4f}, {row.high:.4f}]"
 
 
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:

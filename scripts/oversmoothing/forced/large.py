@@ -24,8 +24,8 @@ MOST_PRODUCTS = 12  # of one solution by conjugate gradients, above which the He
 MOST_FACTORS = 12  # of a position
 RIDGE = 1e-6  # added to the factorised Hessian, relative to its mean diagonal: float32 knows no more
 LONGEST = 20.0  # nats by which a step changes a log-probability, so that nothing overflows
-HALVINGS = 40
-REFINEMENTS = 4
+HALVINGS = 60  # of a step that overshoots
+REFINEMENTS = 4  # of what a certificate misses of the moments
 
 
 class Large:
@@ -54,7 +54,9 @@ class Large:
                 break
             if not point.move(direction, change, decrement):
                 break
-        return point.theta, point.log_q, min(gap, point.gap(change)) if np.isinf(gap) else gap
+        else:
+            return point.theta, point.log_q, gap  # of a point before, above which the objective has not risen
+        return point.theta, point.log_q, point.gap(change) if np.isinf(gap) else gap
 
 
 class _Point:
@@ -89,12 +91,15 @@ class _Point:
         return False
 
     def gap(self, change: np.ndarray) -> float:
-        """Gap of the certificate: the change by Newton's direction, and what it misses of the moments by the factor."""
+        """Gap of the certificate: the change by Newton's direction, and what it misses of the moments by the factor.
+
+        `change` has to be that of this point: of another it would not sum to 0 under q.
+        """
         t = self.q * (1 + change)
         for _ in range(REFINEMENTS):
             missed = self.moments - t @ self.large.columns
             x = self._solve(missed)
-            t = t + self.reference * (self.large.columns @ x - self.reference @ self.large.columns @ x)
+            t = t + self.reference * (self.large.columns @ x - self.reference_mean @ x)
         missed = self.moments - t @ self.large.columns
         if t.min() < 0:
             return np.inf
@@ -109,7 +114,7 @@ class _Point:
         self.gradient = self.moments - self.mean
 
     def _factorise(self) -> None:
-        self.reference, self.factors = self.q, self.factors + 1
+        self.reference, self.reference_mean, self.factors = self.q, self.mean, self.factors + 1
         single = self.large.single
         mean = self.mean.astype(np.float32)
         hessian = ssyrk(1.0, single * np.sqrt(self.q).astype(np.float32), lower=1) - np.outer(mean, mean)

@@ -29,7 +29,7 @@ from scipy.special import logsumexp
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.large import Large
+from oversmoothing.forced.large import HALVINGS, LONGEST, Large
 
 TOLERANCE = 1e-15  # nats, of the gap without its rounding: one more step squares it
 STEPS = 200
@@ -37,9 +37,7 @@ LARGEST_DENSE = 3e8  # v m^2, the products in a Hessian, above which a position 
 LOWEST = -50.0  # log-probability of the truth that counts for the first guess
 ROUNDING = 2.0**-52
 NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the last
-HALVINGS = 60
-QUADRATIC = 1e-3
-LONGEST = 20.0  # nats by which a step changes a log-probability, so that nothing overflows
+QUADRATIC = 1e-3  # relative change of every probability below which a step needs no search
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
 PAIRS = 1 << 25  # numbers in the products of all pairs of columns
 BATCH = 1 << 22  # numbers in the arrays of a batch
