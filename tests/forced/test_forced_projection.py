@@ -44,6 +44,15 @@ def test_moments_agree_and_hidden_gives_the_distribution():
     np.testing.assert_allclose(log_softmax(bias + nearest.hidden @ weights.T, axis=1), nearest.log_q, atol=1e-9)
 
 
+def test_of_the_hidden_vectors_that_give_a_distribution_it_is_the_shortest():
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 7)) * 10.0 ** np.arange(-3, 4)
+    nearest = project(weights, truths(rng, 10, 50))
+    np.testing.assert_allclose(log_softmax(nearest.hidden @ weights.T, axis=1), nearest.log_q, atol=1e-8)
+    idle = np.linalg.svd(weights - weights.mean(axis=0))[2][4:]  # directions that change nothing
+    assert (abs(nearest.hidden @ idle.T) <= 1e-9 * np.linalg.norm(nearest.hidden, axis=1, keepdims=True)).all()
+
+
 @pytest.mark.parametrize("r", [1, 2])
 def test_no_point_of_a_fine_grid_is_nearer(r):
     rng = np.random.default_rng(r)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import qr, svd
 
 RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
 
@@ -65,4 +65,8 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
     u, s, vt = svd(centred / scale, full_matrices=False, check_finite=False)
     rank = int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 1e-300))) if lengths.any() else 0
     columns = u[:, :rank] - u[:, :rank].mean(axis=0)
-    return Head(np.ascontiguousarray(columns), (vt[:rank].T / s[:rank]).T / scale, bias)
+    back = (vt[:rank].T / s[:rank]).T / scale
+    if rank < weights.shape[1]:  # of the vectors that give the same, the one among combinations of the rows
+        rows = qr((vt[:rank] * scale).T, mode="economic")[0]
+        back = back @ rows @ rows.T
+    return Head(np.ascontiguousarray(columns), back, bias)
