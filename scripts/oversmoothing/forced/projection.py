@@ -110,7 +110,7 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
             first = head.coordinates(np.maximum(log_p[i], LOWEST) if start is None else start[i])
             theta[i], log_q[i], gap[i] = large.project(row, first, tolerance)
         return _projection(head, p, theta, log_q, gap)
-    pairs = _pairs(head.columns)
+    pairs = pair_products(head.columns)
     for begin in range(0, n, size := max(1, BATCH // (v + m * m))):
         some = slice(begin, begin + size)
         first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
@@ -178,7 +178,7 @@ def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | 
     q = np.exp(log_q)
     mean = q @ columns
     gradient = moments - mean
-    hessian = _second_moments(columns, q, pairs) - mean[:, :, None] * mean[:, None, :]
+    hessian = second_moments(columns, q, pairs) - mean[:, :, None] * mean[:, None, :]
     direction = _solved(hessian, gradient)
     change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
     decrement = (gradient * direction).sum(axis=1)
@@ -190,7 +190,7 @@ def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | 
     return _Iterate(log_q, gradient, direction, change, decrement, gap + np.where(possible, noise, 0), noise)
 
 
-def _second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
+def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
     """U^T diag(q) U of each row of q, (n, m, m)."""
     m = columns.shape[1]
     if pairs is None:
@@ -201,7 +201,7 @@ def _second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None
     return moments
 
 
-def _pairs(columns: np.ndarray) -> np.ndarray | None:
+def pair_products(columns: np.ndarray) -> np.ndarray | None:
     """Products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product; None if large."""
     v, m = columns.shape
     first, second = np.tril_indices(m)

@@ -1,0 +1,166 @@
+"""The distribution of a head that is nearest to a truth, where a LayerNorm stands in front of the head.
+
+A LayerNorm without a bias outputs h = gain * s with sum(s) = 0 and |s|^2 = r var / (var + epsilon), var being the
+variance of its input. While that is large beside epsilon (1e-5), h lies on an ellipsoid, the image of the sphere
+|s| = sqrt(r) in r - 1 dimensions. Only an input that is nearly constant comes to lie inside.
+
+The divergence f = KL(p || softmax(b + W h)) is convex in s, the sphere is not. There are two cases:
+
+- The minimum of the free problem (`projection`) lies outside the sphere or on it. Then the minimum over the ball lies
+  on the sphere. With g the gradient at a point s of the sphere, f(x) >= f(s) - g . s - sqrt(r) |g| for all x in the
+  ball. At the minimum g points inwards and the two last terms cancel, which proves it.
+- It lies inside. Then there may be several local minima. The best of several descents is an upper bound, and the free
+  minimum a lower one.
+
+If a direction of s changes no distribution, as where r > v, then each point of the ball has one on the sphere that
+gives the same, and a free minimum inside the ball is reached.
+
+References
+----------
+J. Ba, J. Kiros and G. Hinton, "Layer normalization", 2016.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.linalg import null_space
+
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.projection import ROUNDING, distributions, pair_products, project_on
+from oversmoothing.forced.sphere import LAST, Family, descend, gap_in_ball, lowest_of_quadratic, scaled
+from oversmoothing.spectra import behind_norm
+
+RANDOM = 4  # starts beside those that are derived from the free minimum
+ENOUGH = 1e-7  # nats: a gap at which no further start is tried
+STARTS = ("quadratic", "free", "opposite", "given", "random")
+
+
+@dataclass(frozen=True)
+class OnEllipsoid:
+    """The nearest distributions found of a LayerNorm and a head to n truths.
+
+    Attributes
+    ----------
+    log_q : float64 array, shape (n, v)
+    hidden : float64 array, shape (n, r)
+        h = gain * s with sum(s) = 0 and |s|^2 = r that gives them.
+    forced : float64 array, shape (n,)
+        KL(p || q) in nats: an upper bound of what norm and head force together.
+    gap : float64 array, shape (n,)
+        The true value lies in [forced - gap, forced]. It is some 1e-12 where the free minimum lies outside the
+        ellipsoid; where it lies inside, it reaches down to the free minimum.
+    start : int8 array, shape (n,)
+        Which start led there, as a place in `STARTS`: the minimum on the sphere of the divergence's second-order
+        approximation at the free minimum, the free minimum moved to the sphere, the point opposite, the start that was
+        given, or a random point. -1 where the free minimum itself is reached.
+    """
+
+    log_q: np.ndarray
+    hidden: np.ndarray
+    forced: np.ndarray
+    gap: np.ndarray
+    start: np.ndarray
+
+
+def project_on_ellipsoid(
+    weights: np.ndarray,
+    gain: np.ndarray,
+    p: np.ndarray,
+    bias: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+    random: int = RANDOM,
+) -> OnEllipsoid:
+    """Distributions near to truths that a head gives behind a LayerNorm.
+
+    Parameters
+    ----------
+    weights : array, shape (v, r)
+    gain : array, shape (r,)
+        The LayerNorm's weight.
+    p : array, shape (n, v)
+        Truths. Zeros are allowed.
+    bias : array, shape (v,), optional
+        Of the head. A bias c of the LayerNorm adds `weights @ c` to it.
+    start : array, shape (n, v), optional
+        Log-probabilities from which one of the descents begins, such as a model's.
+    random : int
+        Number of descents from random points, the same for all positions.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a value is not finite or a row of `p` is not a distribution.
+    """
+    behind = behind_norm(weights, gain)
+    head = prepare(behind, bias)
+    p = distributions(p, len(head.columns))
+    free = project_on(head, p, start)
+    norm = _Norm(behind, head)
+    family, centre = norm.family, norm.coordinates(free.hidden)
+    moments = p @ family.columns
+    given = None if start is None else norm.coordinates(head.coordinates(start) @ head.back)
+    left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not norm.fills_ball))
+    y, log_q, gap, first = centre.copy(), free.log_q.copy(), free.gap.copy(), np.full(len(p), -1, np.int8)
+    lowest, gap[left] = np.full(len(p), np.inf), np.inf
+    for number, points in _starts(family, centre, given, random):
+        some = left[gap[left] > ENOUGH]
+        if not len(some):
+            break
+        end = descend(family, moments[some], points(some))
+        height, gradient = family.height(moments[some], end)
+        better = height < lowest[some] - LAST
+        above_free = height - family.height(moments[some], centre[some])[0] + free.gap[some]
+        proved = np.minimum(gap_in_ball(gradient, end), above_free)
+        some = some[better]
+        y[some], lowest[some], gap[some], first[some] = end[better], height[better], proved[better], number
+    log_q[left] = family.log_q(y[left])
+    forced = divergence(p, log_q)
+    rounding = 4 * ROUNDING * np.linalg.norm(family.columns)
+    return OnEllipsoid(log_q, gain * norm.outputs(y), forced, np.clip(gap + rounding, 0, forced), first)
+
+
+class _Norm:
+    """A head behind its norm: coordinates y of the vectors s = sqrt(r) B^T y, and what they give."""
+
+    def __init__(self, weights: np.ndarray, head: Head) -> None:
+        self.basis = np.linalg.qr(head.back.T)[0].T  # B, (k, r), orthonormal
+        self.radius = np.sqrt(weights.shape[1])
+        columns = (weights - weights.mean(axis=0)) @ self.basis.T * self.radius
+        self.family = Family(head.bias, columns, pair_products(columns))
+        self.unused = null_space(np.vstack([np.ones(weights.shape[1]), self.basis])).T  # that change no distribution
+
+    @property
+    def fills_ball(self) -> bool:
+        """Whether the points of the sphere give what those inside it give."""
+        return len(self.unused) > 0 or not len(self.basis)
+
+    def coordinates(self, s: np.ndarray) -> np.ndarray:
+        """Coordinates y (n, k) of vectors s (n, r)."""
+        return s @ self.basis.T / self.radius
+
+    def outputs(self, y: np.ndarray) -> np.ndarray:
+        """Vectors s (n, r) of length sqrt(r) with coordinates y."""
+        s = y @ self.basis
+        if len(self.unused):
+            s += np.sqrt(np.maximum(1 - (y**2).sum(axis=1), 0))[:, None] * self.unused[0]
+        return s * self.radius
+
+
+def _starts(
+    family: Family, centre: np.ndarray, given: np.ndarray | None, random: int
+) -> Iterator[tuple[int, Callable[[np.ndarray], np.ndarray]]]:
+    """Place in `STARTS`, and a function that gives the points of the sphere from which some positions begin."""
+    yield 0, lambda some: lowest_of_quadratic(family, centre[some])
+    yield 1, lambda some: scaled(centre[some])
+    yield 2, lambda some: scaled(-centre[some])
+    if given is not None:
+        yield 3, lambda some: scaled(given[some])
+    for point in scaled(np.random.default_rng(0).normal(size=(random, centre.shape[1]))):
+        yield 4, partial(_everywhere, point)
+
+
+def _everywhere(point: np.ndarray, some: np.ndarray) -> np.ndarray:
+    return np.repeat(point[None], len(some), axis=0)
