@@ -73,10 +73,10 @@ def lowest_of_quadratic(family: Family, centre: np.ndarray) -> np.ndarray:
     curvatures = np.maximum(curvatures, 1e-15 * curvatures[:, -1:] + 1e-290)
     pulls = curvatures * np.einsum("nab,na->nb", axes, centre)
     above = curvatures - curvatures[:, :1]
-    high = np.linalg.norm(pulls, axis=1) + 1e-290
+    high = np.linalg.norm(pulls, axis=1) + 1e-140
     low = 1e-20 * high
     for _ in range(BISECTIONS):
-        middle = np.sqrt(low * high)
+        middle = np.sqrt(low) * np.sqrt(high)
         longer = np.linalg.norm(pulls / (above + middle[:, None]), axis=1) > 1
         low, high = np.where(longer, middle, low), np.where(longer, high, middle)
     parts = pulls / (above + high[:, None])
