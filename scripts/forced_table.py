@@ -1,0 +1,27 @@
+"""What the heads of models force of their distance from each truth."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.forced.table import forced_page, forced_table, summarise_forced
+from oversmoothing.jobs import run
+from oversmoothing.page_formats import write_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+TITLE = "What the head forces of the distance from a truth, and what it does not."
+
+
+def main(job: "Snakemake") -> None:
+    """Read what the heads force; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    summaries = {
+        Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+    }
+    table = forced_table(summaries, settings["models"])
+    write_table(job.output, table, forced_page(table, TITLE))
+
+
+if __name__ == "__main__":
+    run(main)

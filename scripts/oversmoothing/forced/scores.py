@@ -1,0 +1,107 @@
+"""What a head forces at each position of a window, and what is left; rows of ``scores/forced/{model}.parquet``."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import logsumexp
+
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.face import YES, faces
+from oversmoothing.forced.head import Head
+from oversmoothing.forced.projection import project_on
+from oversmoothing.metrics import score
+from oversmoothing.nucleus import nucleus
+from oversmoothing.score_files import NAME
+
+OFF_FAMILY = 1e-3  # nats: mean divergence above which logits are not those of the head; float32 and bf16 stay below
+
+FORCED_SCORES = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),  # from 0 at the first scored byte or token
+        ("truth", NAME),
+        ("kl", pa.float64()),  # nats, = forced + rest
+        ("forced", pa.float64()),  # KL(truth || q*)
+        ("rest", pa.float64()),  # KL(q* || model)
+        ("gap", pa.float64()),  # the true value of `forced` lies in [forced - gap, forced]
+        ("tto", pa.float32()),  # of the model
+        ("tv", pa.float32()),
+        ("nearest_tto", pa.float32()),  # of q*
+        ("nearest_tv", pa.float32()),
+        ("face", pa.int8()),  # see `face.faces`
+    ]
+)
+
+
+@dataclass(frozen=True)
+class ForcedScores:
+    """Values at n positions, shape (n,) each, as the columns of `FORCED_SCORES` say."""
+
+    kl: np.ndarray
+    forced: np.ndarray
+    rest: np.ndarray
+    gap: np.ndarray
+    tto: np.ndarray
+    tv: np.ndarray
+    nearest_tto: np.ndarray
+    nearest_tv: np.ndarray
+    face: np.ndarray
+
+
+def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
+    """Log-probabilities, float64 (n, v), of a head's distributions that are closest to stored logits (n, v).
+
+    Logits are stored in float32, or rebuilt from states in bf16, so they lie off the family by rounding, and the
+    identity KL(p || q) = KL(p || q*) + KL(q* || q) would hold only up to that.
+
+    Raises
+    ------
+    ValueError
+        If they lie off it by more: a cap, a mixture, or another head.
+    """
+    stored = logits.astype(np.float64)
+    stored -= logsumexp(stored, axis=1, keepdims=True)
+    if head.full:
+        return stored
+    closest = head.coordinates(stored) @ head.columns.T + head.bias
+    closest -= logsumexp(closest, axis=1, keepdims=True)
+    off = float(divergence(np.exp(stored), closest).mean())
+    if not off <= OFF_FAMILY:
+        raise ValueError(f"logits that lie {off:.2g} nats off what its head can give")
+    return closest
+
+
+def score_forced(head: Head, logits: np.ndarray, truth: np.ndarray, tau: float) -> ForcedScores:
+    """Split the distance of a model from a truth at n positions into what its head forces and the rest.
+
+    Parameters
+    ----------
+    head : Head
+    logits : array, shape (n, v)
+        The model's.
+    truth : array, shape (n, v)
+        The truth's distributions, float64.
+    tau : float
+        Mass of the truth's nucleus.
+
+    Raises
+    ------
+    ValueError
+        As in `on_family`.
+    """
+    log_q = on_family(head, logits)
+    nearest = project_on(head, truth, log_q)
+    rest = divergence(np.exp(nearest.log_q), log_q)
+    kl, (tto, tv) = divergence(truth, log_q), _tto_and_tv(log_q, truth, tau)
+    if head.full:  # q* is the truth
+        nearest_tto = nearest_tv = np.zeros(len(truth))
+        face = np.full(len(truth), YES, np.int8)
+    else:
+        nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, truth, tau)
+        face = faces(head.columns, nucleus(truth, tau))
+    return ForcedScores(kl, nearest.forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face)
+
+
+def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, tau: float) -> np.ndarray:
+    return score(np.exp(log_q), truth, [lambda p: p], ["tto", "tv"], tau)[0]

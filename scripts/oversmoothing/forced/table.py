@@ -1,0 +1,130 @@
+"""Table of what heads force: how far each model is from a truth, what its head forces of that, and what is left."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from oversmoothing.forced.face import UNDECIDED, YES
+from oversmoothing.imposed_rank.table import WAYS
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.statistics import Summary, WindowSums, share_of_difference, summarise
+from oversmoothing.store.parquet import read_groups
+
+AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
+SHARE, FACE, GAP = "share", "face", "gap"
+COLUMNS = {
+    "kl": "KL (nats)",
+    "forced": "forced (nats)",
+    "rest": "the rest (nats)",
+    SHARE: "share forced",
+    "tto": "TTO",
+    "nearest_tto": "TTO of q*",
+    "tv": "TV",
+    "nearest_tv": "TV of q*",
+    FACE: "faces",
+}
+
+
+def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
+    """Summaries of one file ``scores/forced/{model}.parquet`` by truth and measure.
+
+    Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
+    positions that are a face, of those that are decided; and `GAP`, the largest, which has no interval.
+    """
+    sums: dict[tuple[str, str], WindowSums] = {}
+    largest: dict[str, float] = {}
+    for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE]):
+        truths, windows = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False), group["window"].to_numpy()
+        for truth in dict.fromkeys(truths.tolist()):
+            own = truths == truth
+            face = group[FACE].to_numpy()
+            decided = own & (face != UNDECIDED)
+            values = {measure: (own, group[measure].to_numpy()) for measure in AVERAGED}
+            values[FACE] = (decided, (face == YES).astype(float))
+            values["zero"] = (own, np.zeros(len(own)))
+            for measure, (rows, column) in values.items():
+                sums.setdefault((truth, measure), WindowSums()).add(windows[rows], column[rows])
+            largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[own].max()))
+    found = {}
+    for truth, gap in largest.items():
+        for measure in (*AVERAGED, FACE):
+            if sums[truth, measure].count:
+                found[truth, measure] = summarise(sums[truth, measure], resamples, seed)
+        forced, whole, zero = (sums[truth, measure] for measure in ("forced", "kl", "zero"))
+        n = found[truth, "kl"].n
+        share, low, high = share_of_difference(forced, whole, zero, resamples, seed)
+        if math.isnan(share) and whole.mean > 0:  # a single window
+            share = forced.mean / whole.mean
+        found[truth, SHARE] = Summary(share, math.nan, n, low, high)
+        found[truth, GAP] = Summary(gap, math.nan, n, math.nan, math.nan)
+    return found
+
+
+def forced_table(
+    summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Measures of every model against every truth.
+
+    Parameters
+    ----------
+    summaries : mapping
+        By model, of `summarise_forced`.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the table.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``kind``, ``rank``, ``seed``, ``truth``, ``measure``, ``mean``, ``sd``, ``low``, ``high``, ``n``.
+        Of the measure "gap", ``mean`` is the largest.
+    """
+    rows = [
+        {
+            **{key: model[key] for key in ("model", "kind", "rank", "seed")},
+            **{"truth": truth, "measure": measure},
+            **{key: getattr(summary, key) for key in ("mean", "sd", "low", "high", "n")},
+        }
+        for model in models
+        for (truth, measure), summary in summaries[model["model"]].items()
+    ]
+    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
+
+
+def forced_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a section per truth and a row per model."""
+    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
+    legend = [
+        f"Means over {int(table.n.max()):,} positions. KL to the truth is, at every position, what the head forces "
+        "(KL of the truth from q*, the nearest distribution that the head can give, whatever enters it) and the rest "
+        "(KL of q* from the model)",
+        "Behind a LayerNorm the head is taken with one dimension fewer, which the norm takes away; that the norm also "
+        "fixes a length is left out, so norm and head together force at least this",
+        "Share forced: mean of the forced part by the mean of the KL",
+        "Faces: share of the positions at which the head can give the truth's nucleus all probability",
+        "Only KL is sure to be lower at q* than at the model; TTO and TV of q* may exceed the model's",
+        f"Largest proved gap of a forced part: {table[table.measure == GAP]['mean'].max():.1g} nats",
+    ]
+    return Page(title, sections, legend, IN_BRACKETS)
+
+
+def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
+    several_seeds, several_kinds = part.seed.nunique() > 1, part.kind.nunique() > 1
+    rows = []
+    for _, own in part.groupby("model", sort=False):
+        first = own.iloc[0].to_dict()
+        row = model_cells(first, several_seeds)
+        if several_kinds:
+            row["head"] = WAYS[first["kind"]]
+        records = own.set_index("measure").to_dict("index")
+        for measure, label in COLUMNS.items():
+            if measure in records:
+                found = records[measure]
+                decimals = 4 if measure == "forced" else 3  # those of high ranks are small
+                row[label] = Value(found["mean"], None, found["low"], found["high"], decimals=decimals)
+        rows.append(row)
+    return rows

@@ -1,0 +1,66 @@
+"""How much of each model's distance from a truth its head forces, whatever enters it, and how much is left.
+
+Needs: the logits of models and truths, and the heads: of the family, of its arms, truncated and retrained ones.
+Makes: scores/forced/{model}.parquet; tables/forced.{csv,md,html,tex} of the family, tables/forced_heads of the others.
+"""
+
+FORCED = config["metrics"]["forced"]
+FORCED_HEADS = plan.forced.rows(config)
+
+
+rule forced:
+    input:
+        weights=lambda wildcards: (
+            f"{RESULTS}/heads/{wildcards.model}/weights.safetensors"
+            if wildcards.model in RETRAINED
+            else head_of(wildcards)
+        ),
+        model=LOGITS,
+        truths=expand(LOGITS, model=TRUTHS),
+    output:
+        f"{RESULTS}/scores/forced/{{model}}.parquet",
+    wildcard_constraints:
+        model=one_of(row["model"] for row in FORCED_HEADS),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=240),
+    params:
+        settings=lambda wildcards: settings(
+            **plan.forced.head(config, wildcards.model),
+            tau=config["metrics"]["tau"],
+            per_window=FORCED["per_window"],
+            truths=TRUTHS,
+        ),
+    script:
+        "../../scripts/forced.py"
+
+
+if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
+
+    rule forced_table:
+        input:
+            scores=scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
+        output:
+            **table(
+                "forced",
+                category="0 Findings",
+                label="What the head forces, and what it does not",
+            ),
+        params:
+            settings=settings(**config["statistics"], models=FORCED_FAMILY),
+        script:
+            "../../scripts/forced_table.py"
+
+
+if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
+
+    use rule forced_table as forced_heads_table with:
+        input:
+            scores=scores(["forced"], [row["model"] for row in FORCED_OTHERS]),
+        output:
+            **table(
+                "forced_heads",
+                category="8 Saturation",
+                label="Ways to impose a rank: what these heads force",
+            ),
+        params:
+            settings=settings(**config["statistics"], models=FORCED_OTHERS),
