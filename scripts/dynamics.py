@@ -14,9 +14,12 @@ from oversmoothing.compiled import use_threads
 from oversmoothing.corpus.windows import read_windows
 from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
+from oversmoothing.forced.model_heads import read_model_head
+from oversmoothing.forced.scores import divide
 from oversmoothing.jobs import UserError, run
 from oversmoothing.logits import WindowStates
 from oversmoothing.probabilities import softmax
+from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model
@@ -42,7 +45,7 @@ def main(job: "Snakemake") -> None:
         try:
             own = measure(
                 model, windows, truths, settings["tau"], settings["batch"], precision,
-                settings["backward_rank"], rejecting(step, path, settings["tbat"]),
+                settings["backward_rank"], rejecting(step, path, settings["tbat"]), dividing(path, settings["forced"]),
             )  # fmt: skip
             rows += [{"step": step, **row} for row in own]
             spectra += [{"step": step, **row} for row in head_spectrum(model)]
@@ -67,6 +70,20 @@ def rejecting(
         return tbat(basis, p, settings["delta"], settings["mass_tolerance"], str(weights), post).value
 
     return reject
+
+
+def dividing(weights: Path, per_window: int | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+    """Return what gives KL forced by a snapshot's head, and the rest, at some bytes of a window; None for none."""
+    if per_window is None:
+        return None
+    head = read_model_head(weights, "family", None)
+
+    def parts(logits: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        at = positions_of(len(logits), per_window)
+        _, nearest, rest = divide(head, logits[at], softmax(truth[at].astype(np.float64)))
+        return np.stack([nearest.forced, rest])
+
+    return parts
 
 
 if __name__ == "__main__":

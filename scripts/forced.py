@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import positions_of
 from oversmoothing.forced.model_heads import read_model_head
 from oversmoothing.forced.scores import FORCED_SCORES, ForcedScores, score_forced
 from oversmoothing.jobs import UserError, run
 from oversmoothing.probabilities import softmax
 from oversmoothing.scores import read_logits
+from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 

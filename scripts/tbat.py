@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, positions_of, read_states, tbat
+from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import run
 from oversmoothing.score_files import ScoreRows
+from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
 

@@ -100,7 +100,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["sample.py"],
             f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
         ),
-        (["tbat.py"], f"{BAT} decoding"),
+        (["tbat.py"], f"{BAT} decoding spaced"),
         (["tbat_approximation.py"], BAT),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
         (["ranks.py"], f"{HELD} positions probabilities ranks spectra"),
@@ -112,8 +112,13 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (
             ["dynamics.py"],
-            f"{BAT} {MODEL} candidates catalogue/metrics corpus dynamics inference logit_gradient metrics nucleus "
-            "predictor ranks training",
+            f"{BAT} {MODEL} candidates catalogue/metrics corpus dynamics forced inference logit_gradient metrics "
+            "nucleus predictor ranks spaced training",
+        ),
+        (
+            ["forced.py"],
+            f"{HELD} candidates catalogue/metrics forced metrics nucleus probabilities score_files scores spaced "
+            "spectra",
         ),
         (["train_language_model.py"], f"{JOB} corpus device head_gradient model quality tokens training"),
         (["quality.py"], f"{JOB} device hub listing pretrained quality"),
@@ -130,7 +135,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "dynamics.py", "costs.py"}
+COMPUTED_FROM_METRICS = {"score.py", "forced.py", "dynamics.py", "costs.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
@@ -172,6 +177,8 @@ def test_scoring_and_tables_are_free_of_torch():
         "score.py",
         "tbat.py",
         "tbat_approximation.py",
+        "forced.py",
+        "forced_table.py",
         "argmaxability.py",
         "head_logits.py",
         "score_table.py",

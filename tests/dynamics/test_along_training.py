@@ -22,12 +22,15 @@ from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
 from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
+from oversmoothing.forced.projection import project
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
+from oversmoothing.logit_files import logit_groups
 from oversmoothing.logits import logits_schema
 from oversmoothing.metrics import softmax, tto
 from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.spectra import behind_norm
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.weights import save_model
 
@@ -76,7 +79,7 @@ def job(tmp_path):
         params=SimpleNamespace(
             settings={
                 **{"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
-                **{"backward_rank": None, "tbat": None},
+                **{"backward_rank": None, "tbat": None, "forced": None},
             },
             device="cpu",
         ),
@@ -233,6 +236,24 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
             for state in run_windows(model(step), WINDOWS.slice(0, 2), 2)
         ]
         assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
+
+
+def test_what_the_head_forces_along_training_is_that_of_the_stored_logits(job):
+    job.params.settings["forced"] = 3
+    script.main(job)
+    found = read_table(job.output.measures).to_pandas()
+    whole = found[found.measure.isin(["forced", "rest"])]
+    assert (whole.n == 6).all()  # of two windows
+    ((name, path),) = zip(job.params.settings["truths"], job.input.truths, strict=True)
+    p = [softmax(rows.astype(np.float64))[[1, 3, 5]] for _, rows in logit_groups(path)][:2]
+    for step in STEPS:
+        own = whole[(whole.step == step) & (whole.truth == name)].set_index("measure").value
+        gpt = model(step)
+        weights, gain = (part.weight.detach().numpy() for part in (gpt.head, gpt.norm))
+        q = [softmax(state.logits.astype(np.float64))[[1, 3, 5]] for state in run_windows(gpt, WINDOWS.slice(0, 2), 2)]
+        p_all, q_all = np.concatenate(p), np.concatenate(q)
+        assert own["forced"] == pytest.approx(project(behind_norm(weights, gain), p_all).forced.mean(), rel=1e-9)
+        assert own.sum() == pytest.approx((p_all * np.log(p_all / q_all)).sum(axis=1).mean(), abs=1e-5)
 
 
 def state_of_last_block(gpt, row):

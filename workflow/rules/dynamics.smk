@@ -32,6 +32,7 @@ rule dynamics:
                 "backward_rank"
             ],
             tbat=plan.gradient.tbat(config, wildcards.model),
+            forced=config["dynamics"]["forced_per_window"],
         ),
         device=DEVICE,
     script:

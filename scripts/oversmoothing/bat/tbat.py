@@ -122,13 +122,6 @@ def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple
         yield group["window"][0].as_py(), softmax(own.astype(np.float64)), post
 
 
-def positions_of(scored: int, per_window: int | None) -> np.ndarray:
-    """Positions of a window of `scored` bytes or tokens at which TBAT is computed: all, or evenly spaced ones."""
-    if per_window is None or per_window >= scored:
-        return np.arange(scored)
-    return ((np.arange(per_window) + 0.5) * scored / per_window).astype(int)
-
-
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:
     """Constraints of SVD approximations of the head, the published shortcut (thesis 7.1; Finlayson et al. 2024).
 

@@ -68,13 +68,14 @@ def measure(
     precision: str,
     backward_rank: int | None = None,
     reject: Callable[[WindowStates], np.ndarray] | None = None,
+    divide: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> Iterator[dict[str, object]]:
     """Yield the measures of a model over windows as rows of `MEASURES` without ``step``; only sums are kept.
 
     They are ``loss`` (nats per byte); ``singular_entropy`` (nats) and ``effective_rank`` of the head; ``anisotropy``,
     ``outlier_dimensions`` and ``largest_dimension`` (its share) of each block's output; ``head_input_anisotropy``;
     ``gradient_share``, ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`); ``tbat``, if `reject` is given;
-    and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding.
+    and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding, and ``forced``, ``rest``, if `divide` is given.
 
     Parameters
     ----------
@@ -91,6 +92,9 @@ def measure(
         That of the model's training: the gradient passes through the best approximation of the head of that rank.
     reject : callable or None
         TBAT of the bytes of a window, shape (n,).
+    divide : callable or None
+        From the logits of the model and of a truth in a window, the divergence that the head forces and the rest at
+        some positions, shape (2, positions).
 
     Raises
     ------
@@ -102,6 +106,7 @@ def measure(
     gradient = LogitGradient(passed.detach().cpu())
     entered, loss, count, rejected = Directions(), 0.0, 0, 0.0
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
+    divided: dict[str, list[np.ndarray]] = {name: [] for name in truths}
     groups = {name: logit_groups(path) for name, path in truths.items()}
     with _watch(model, len(window_tokens(windows.slice(0, 1))[0][0])) as layers:
         for state in run_windows(model, windows, batch, precision):
@@ -116,6 +121,8 @@ def measure(
                 sums[name] += score(own, softmax(truth), [lambda p: p], AGAINST_TRUTHS, tau)[0].sum(
                     axis=1, dtype=np.float64
                 )
+                if divide:
+                    divided[name].append(divide(state.logits, truth))
     yield _row("loss", loss / count, count)
     yield _row("singular_entropy", singular_entropy(head), min(head.shape))
     yield _row("effective_rank", effective_rank(head), min(head.shape))
@@ -132,6 +139,10 @@ def measure(
     for name, own_sums in sums.items():
         for metric, total in zip(AGAINST_TRUTHS, own_sums, strict=True):
             yield _row(metric, total / count, count, truth=name)
+        if divide:
+            parts = np.concatenate(divided[name], axis=1)
+            for part, values in zip(("forced", "rest"), parts, strict=True):
+                yield _row(part, values.mean(), len(values), truth=name)
 
 
 def head_spectrum(model: GPT) -> Iterator[dict[str, object]]:

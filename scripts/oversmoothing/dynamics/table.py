@@ -16,6 +16,8 @@ UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squ
 UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
 UNITS |= {"tbat": METRICS["tbat"].unit}
 UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
+DIVIDED = {"forced": "KL that the head forces (nats)", "rest": "rest of KL (nats)"}
+UNITS |= dict.fromkeys(DIVIDED, "nats")
 
 
 def along_training_table(
@@ -97,6 +99,7 @@ def along_training_page(table: pd.DataFrame, title: str) -> Page:
     sections = [Section("Loss, head and hidden states", _rows(table, None, labels))]
     labels = {"loss": "loss ↓"}
     labels |= {name: labelled(METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS}
+    labels |= {name: label for name, label in DIVIDED.items() if (table.measure == name).any()}
     for truth in table.truth.dropna().unique():
         sections.append(Section(f"Oversmoothing against `{truth}`", _rows(table, truth, labels)))
     return Page(title, sections, _legend(table))
@@ -131,5 +134,16 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "above the mean over dimensions; largest dimension: its share of the squared length",
         f"TTO at a loss of {number(common_loss(table))}: where the training first comes down to the lowest loss that "
         "every model reaches, on a straight line between two kept steps",
+        *_on_divided(table),
         directions(METRICS[name].better for name in AGAINST_TRUTHS),
+    ]
+
+
+def _on_divided(table: pd.DataFrame) -> list[str]:
+    counts = table.n[table.measure == "forced"]
+    if counts.empty:
+        return []
+    return [
+        f"KL that the head forces, and the rest of KL, as in the table `forced`: over {int(counts.max()):,} of the "
+        "positions, so they add up to another KL than that beside them"
     ]

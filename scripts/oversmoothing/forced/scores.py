@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head
-from oversmoothing.forced.projection import project_on
+from oversmoothing.forced.projection import Projection, project_on
 from oversmoothing.metrics import score
 from oversmoothing.nucleus import nucleus
 from oversmoothing.score_files import NAME
@@ -21,9 +21,9 @@ FORCED_SCORES = pa.schema(
         ("window", pa.int32()),
         ("position", pa.int32()),  # from 0 at the first scored byte or token
         ("truth", NAME),
-        ("kl", pa.float64()),  # nats, = forced + rest
+        ("kl", pa.float64()),  # nats, = forced + rest; of the model
         ("forced", pa.float64()),  # KL(truth || q*)
-        ("rest", pa.float64()),  # KL(q* || model)
+        ("rest", pa.float64()),  # KL(q* || model), as kl - forced
         ("gap", pa.float64()),  # the true value of `forced` lies in [forced - gap, forced]
         ("tto", pa.float32()),  # of the model
         ("tv", pa.float32()),
@@ -72,6 +72,17 @@ def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
     return closest
 
 
+def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, Projection, np.ndarray]:
+    """Log-probabilities of a model (n, v), the nearest distributions to the truth, and the rest (n,), in nats.
+
+    The rest is what the forced part leaves of the KL, and so as accurate as that is. KL(q* || q) is the same, but of a
+    q* that is found up to a gap it errs by the gap's root. Parameters and errors are those of `score_forced`.
+    """
+    log_q = on_family(head, logits)
+    nearest = project_on(head, truth, log_q)
+    return log_q, nearest, np.maximum(divergence(truth, log_q) - nearest.forced, 0)
+
+
 def score_forced(head: Head, logits: np.ndarray, truth: np.ndarray, tau: float) -> ForcedScores:
     """Split the distance of a model from a truth at n positions into what its head forces and the rest.
 
@@ -90,17 +101,16 @@ def score_forced(head: Head, logits: np.ndarray, truth: np.ndarray, tau: float) 
     ValueError
         As in `on_family`.
     """
-    log_q = on_family(head, logits)
-    nearest = project_on(head, truth, log_q)
-    rest = divergence(np.exp(nearest.log_q), log_q)
-    kl, (tto, tv) = divergence(truth, log_q), _tto_and_tv(log_q, truth, tau)
+    log_q, nearest, rest = divide(head, logits, truth)
+    tto, tv = _tto_and_tv(log_q, truth, tau)
     if head.full:  # q* is the truth
         nearest_tto = nearest_tv = np.zeros(len(truth))
         face = np.full(len(truth), YES, np.int8)
     else:
         nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, truth, tau)
         face = faces(head.columns, nucleus(truth, tau))
-    return ForcedScores(kl, nearest.forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face)
+    forced = nearest.forced
+    return ForcedScores(forced + rest, forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face)
 
 
 def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, tau: float) -> np.ndarray:

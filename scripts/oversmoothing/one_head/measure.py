@@ -18,13 +18,13 @@ from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.bat.tbat import positions_of
 from oversmoothing.catalogue.decoders import DELTA
 from oversmoothing.device import autocast
 from oversmoothing.logit_gradient import LogitGradient
 from oversmoothing.one_head.text import Passage
 from oversmoothing.others.measure import head_spectrum
 from oversmoothing.ranks.spectrum import count_above, effective_rank
+from oversmoothing.spaced import positions_of
 from oversmoothing.tokens.vocabulary import Vocabulary
 from oversmoothing.truths.token_model import TokenModel
 

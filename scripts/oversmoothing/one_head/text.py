@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oversmoothing.bat.tbat import positions_of
 from oversmoothing.jobs import UserError
+from oversmoothing.spaced import positions_of
 
 READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
 PASSAGES = 8  # at least so many, where the text is long enough,
