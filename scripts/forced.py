@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Read a model's head and the logits of the model and of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
-    head = read_model_head(job.input.weights, settings["kind"], settings["rank"])
+    own = read_model_head(job.input.weights, settings["kind"], settings["rank"])
+    head = own.prepared()
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     with open_writer(job.output[0], FORCED_SCORES, provenance(settings, model=model)) as writer:
         for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
             for truth, logits in window.truths.items():
+                p = softmax(logits[at].astype(np.float64))
                 try:
-                    found = score_forced(
-                        head, window.model[at], softmax(logits[at].astype(np.float64)), settings["tau"]
-                    )
+                    found = score_forced(own, head, window.model[at], p, settings["tau"], settings["norm_per_window"])
                 except ValueError as error:
                     raise UserError(f"{job.input.model}: {error}") from error
                 writer.write_batch(rows(window.window, at, truth, found))
@@ -40,7 +40,12 @@ def main(job: "Snakemake") -> None:
 def rows(window: int, at: np.ndarray, truth: str, found: ForcedScores) -> pa.RecordBatch:
     """Rows of the file for one window and truth."""
     names = pa.array([truth] * len(at), pa.string()).dictionary_encode()
-    columns = [pa.array(np.full(len(at), window)), pa.array(at), names, *map(pa.array, vars(found).values())]
+    columns = [
+        pa.array(np.full(len(at), window)),
+        pa.array(at),
+        names,
+        *(pa.array(values, from_pandas=True) for values in vars(found).values()),
+    ]
     return pa.record_batch(
         [column.cast(field.type) for column, field in zip(columns, FORCED_SCORES, strict=True)], schema=FORCED_SCORES
     )

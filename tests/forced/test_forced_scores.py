@@ -13,6 +13,7 @@ import forced_table as table_script
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.face import UNDECIDED
 from oversmoothing.forced.head import prepare
+from oversmoothing.forced.model_heads import ModelHead
 from oversmoothing.forced.projection import project
 from oversmoothing.forced.scores import FORCED_SCORES, on_family, score_forced
 from oversmoothing.imposed_rank.applied import read_retrained
@@ -73,7 +74,14 @@ def job(tmp_path):
         ),
         output=[tmp_path / "bn5-s1.parquet"],
         params=SimpleNamespace(
-            settings={"kind": "family", "rank": None, "tau": TAU, "per_window": None, "truths": ["truth", "other"]}
+            settings={
+                "kind": "family",
+                "rank": None,
+                "tau": TAU,
+                "per_window": None,
+                "norm_per_window": None,
+                "truths": ["truth", "other"],
+            }
         ),
         wildcards=SimpleNamespace(model="bn5-s1"),
     )
@@ -209,10 +217,25 @@ def test_logits_that_the_head_cannot_give_are_refused_by_the_name_of_their_file(
 def test_truths_with_zeros_have_a_limit_that_the_gap_tells_of():
     p = np.zeros((1, V))
     p[0, :2] = 0.25, 0.75
-    head = prepare(behind_norm(HEAD, GAIN))
-    found = score_forced(head, logits_of()[:1], p, TAU)
+    own = ModelHead(HEAD, GAIN)
+    found = score_forced(own, own.prepared(), logits_of()[:1], p, TAU, None)
     assert np.isfinite([found.kl, found.forced, found.rest, found.gap]).all()
     assert found.kl[0] == pytest.approx(found.forced[0] + found.rest[0])
+
+
+def test_norm_and_head_force_at_most_what_a_search_finds_on_the_norms_outputs(job):
+    job.params.settings["norm_per_window"] = 2
+    found = run(job)
+    own = found[(found.truth == "truth") & found.norm_forced.notna()]
+    assert own.position.tolist() == [1, 4] * len(WINDOWS)
+    points = normed(np.random.default_rng(11).normal(size=(200_000, R))) * GAIN
+    log_q = log_softmax(points @ HEAD.T.astype(np.float64), axis=1)
+    p = probabilities(truth_logits()).reshape(len(WINDOWS), SCORED, V)[:, [1, 4]].reshape(-1, V)
+    searched = np.array([(row @ np.log(row)) - (log_q @ row).max() for row in p])
+    assert (own.norm_forced <= searched + 1e-9).all()
+    np.testing.assert_allclose(own.norm_forced, searched, atol=0.02)
+    assert (own.norm_forced >= own.forced).all()
+    assert (own.norm_forced <= own.kl + 1e-6).all()  # the model's own distribution is one of them
 
 
 # the table
@@ -227,10 +250,11 @@ def write_scores(path, seed, n=6):
     columns |= {"truth": ["truth"] * size, "kl": columns["forced"] + columns["rest"]}
     columns["face"] = rng.integers(0, 2, size)
     columns["face"][0] = UNDECIDED
+    columns["norm_forced"] = np.where(columns["position"] % 2, columns["norm_forced"], np.nan)
     arrays = [
         pa.array(columns[field.name]).dictionary_encode().cast(field.type)
         if field.name == "truth"
-        else pa.array(columns[field.name]).cast(field.type)
+        else pa.array(columns[field.name], from_pandas=True).cast(field.type)
         for field in FORCED_SCORES
     ]
     with open_writer(path, FORCED_SCORES, {}) as writer:
@@ -257,6 +281,10 @@ def test_the_table_against_direct_sums(tmp_path):
             assert own["mean"][measure] == pytest.approx(rows[measure].mean(), rel=1e-5)
             assert own.sd[measure] == pytest.approx(rows[measure].std(), rel=1e-5)
             assert own.low[measure] <= own["mean"][measure] <= own.high[measure]
+        known = rows.norm_forced.notna()
+        assert own["mean"]["norm_kl"] == pytest.approx(rows.kl[known].mean(), rel=1e-5)
+        assert own["mean"]["norm_forced"] == pytest.approx(rows.norm_forced[known].mean(), rel=1e-5)
+        assert own.n["norm_forced"] == known.sum()
         assert own["mean"]["share"] == pytest.approx(rows.forced.mean() / rows.kl.mean(), rel=1e-5)
         assert own.low["share"] < own["mean"]["share"] < own.high["share"]
         assert own["mean"]["face"] == pytest.approx((rows.face[1:] == 1).mean(), rel=1e-5)

@@ -27,7 +27,7 @@ rule forced:
         settings=lambda wildcards: settings(
             **plan.forced.head(config, wildcards.model),
             tau=config["metrics"]["tau"],
-            per_window=FORCED["per_window"],
+            **FORCED,
             truths=TRUTHS,
         ),
     script:

@@ -3,6 +3,7 @@
 All in float64: what is of a lower rank stays so, where rounding to float32 would add directions that no state reaches.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,34 @@ from oversmoothing.store.tensors import open_tensors
 RETRAINED = ("retrained", "normed")
 
 
-def read_model_head(path: str | Path, kind: str, rank: int | None) -> Head:
-    """Head of a model, prepared for projections.
+@dataclass(frozen=True)
+class ModelHead:
+    """A head as a model has it.
+
+    Attributes
+    ----------
+    weights : float array, shape (v, r)
+    gain : float array, shape (r,), or None
+        Of the LayerNorm directly before the head; None where there is none, or the head is alone.
+    bias : float array, shape (v,), or None
+    """
+
+    weights: np.ndarray
+    gain: np.ndarray | None = None
+    bias: np.ndarray | None = None
+
+    def prepared(self) -> Head:
+        """The head in coordinates for projections.
+
+        Behind a LayerNorm it is restricted to the dimensions that the norm leaves free, one fewer than it has. So what
+        it forces is a lower bound of what norm and head force together.
+        """
+        weights = self.weights if self.gain is None else behind_norm(self.weights, self.gain)
+        return prepare(weights, self.bias)
+
+
+def read_model_head(path: str | Path, kind: str, rank: int | None = None) -> ModelHead:
+    """Head of a model.
 
     Parameters
     ----------
@@ -26,27 +53,21 @@ def read_model_head(path: str | Path, kind: str, rank: int | None) -> Head:
         As in `plan.models.Model`. Of kind "svd" the head is truncated; "retrained" and "normed" ones are heads alone.
     rank : int or None
         Rank of a truncated head.
-
-    Returns
-    -------
-    Head
-        Where a LayerNorm stands before the head, restricted to the dimensions that it leaves free, one fewer than it
-        has; so what is forced is a lower bound of what norm and head force. A head alone is free in all of its own.
     """
     if kind in RETRAINED:
-        return prepare(_retrained(path))
-    weights, gain = read_head(path), read_gain(path)
+        return _retrained(path)
+    weights = read_head(path)
     if kind == "svd":
         weights = truncate(weights, rank or 1)
-    return prepare(weights if gain is None else behind_norm(weights, gain), read_bias(path))
+    return ModelHead(weights, read_gain(path), read_bias(path))
 
 
-def _retrained(path: str | Path) -> np.ndarray:
+def _retrained(path: str | Path) -> ModelHead:
     """W = A B, or A behind the LayerNorm between the two, of a head trained by `oversmoothing.imposed_rank.heads`."""
     with open_tensors(path) as (file, _):
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
     if not {"A", "B"} <= set(tensors):
         raise UserError(f"{path}: no retrained head in it; delete it and run again")
     if "norm" in tensors:
-        return behind_norm(tensors["A"], tensors["norm"])
-    return tensors["A"].astype(np.float64) @ tensors["B"].astype(np.float64)
+        return ModelHead(tensors["A"], tensors["norm"])
+    return ModelHead(tensors["A"].astype(np.float64) @ tensors["B"].astype(np.float64))

@@ -7,12 +7,15 @@ import pyarrow as pa
 from scipy.special import logsumexp
 
 from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.ellipsoid import project_on_ellipsoid
 from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head
+from oversmoothing.forced.model_heads import ModelHead
 from oversmoothing.forced.projection import Projection, project_on
 from oversmoothing.metrics import score
 from oversmoothing.nucleus import nucleus
 from oversmoothing.score_files import NAME
+from oversmoothing.spaced import positions_of
 
 OFF_FAMILY = 1e-3  # nats: mean divergence above which logits are not those of the head; float32 and bf16 stay below
 
@@ -30,6 +33,7 @@ FORCED_SCORES = pa.schema(
         ("nearest_tto", pa.float32()),  # of q*
         ("nearest_tv", pa.float32()),
         ("face", pa.int8()),  # see `face.faces`
+        ("norm_forced", pa.float64()),  # by norm and head together, at most; null where it was not computed
     ]
 )
 
@@ -47,6 +51,7 @@ class ForcedScores:
     nearest_tto: np.ndarray
     nearest_tv: np.ndarray
     face: np.ndarray
+    norm_forced: np.ndarray  # NaN where it was not computed
 
 
 def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
@@ -83,18 +88,24 @@ def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarra
     return log_q, nearest, np.maximum(divergence(truth, log_q) - nearest.forced, 0)
 
 
-def score_forced(head: Head, logits: np.ndarray, truth: np.ndarray, tau: float) -> ForcedScores:
+def score_forced(
+    model: ModelHead, head: Head, logits: np.ndarray, truth: np.ndarray, tau: float, behind_norm: int | None
+) -> ForcedScores:
     """Split the distance of a model from a truth at n positions into what its head forces and the rest.
 
     Parameters
     ----------
+    model : ModelHead
     head : Head
+        The same, prepared.
     logits : array, shape (n, v)
         The model's.
     truth : array, shape (n, v)
         The truth's distributions, float64.
     tau : float
         Mass of the truth's nucleus.
+    behind_norm : int or None
+        Number of the positions, evenly spaced, at which what norm and head force is computed; None for none.
 
     Raises
     ------
@@ -103,14 +114,19 @@ def score_forced(head: Head, logits: np.ndarray, truth: np.ndarray, tau: float) 
     """
     log_q, nearest, rest = divide(head, logits, truth)
     tto, tv = _tto_and_tv(log_q, truth, tau)
+    together = np.full(len(truth), np.nan)
     if head.full:  # q* is the truth
         nearest_tto = nearest_tv = np.zeros(len(truth))
         face = np.full(len(truth), YES, np.int8)
     else:
         nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, truth, tau)
         face = faces(head.columns, nucleus(truth, tau))
+        if behind_norm is not None and model.gain is not None:
+            at = positions_of(len(truth), behind_norm)
+            on_ellipsoid = project_on_ellipsoid(model.weights, model.gain, truth[at], model.bias, log_q[at])
+            together[at] = np.maximum(on_ellipsoid.forced, nearest.forced[at])  # up to rounding
     forced = nearest.forced
-    return ForcedScores(forced + rest, forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face)
+    return ForcedScores(forced + rest, forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face, together)
 
 
 def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, tau: float) -> np.ndarray:

@@ -17,6 +17,7 @@ from oversmoothing.store.parquet import read_groups
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
 SHARE, FACE, GAP = "share", "face", "gap"
+BEHIND_NORM = ("norm_kl", "norm_forced")
 COLUMNS = {
     "kl": "KL (nats)",
     "forced": "forced (nats)",
@@ -27,6 +28,8 @@ COLUMNS = {
     "tv": "TV",
     "nearest_tv": "TV of q*",
     FACE: "faces",
+    "norm_forced": "with norm (nats)",
+    "norm_kl": "of KL (nats)",
 }
 
 
@@ -34,11 +37,12 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
     """Summaries of one file ``scores/forced/{model}.parquet`` by truth and measure.
 
     Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
-    positions that are a face, of those that are decided; and `GAP`, the largest, which has no interval.
+    positions that are a face, of those that are decided; `BEHIND_NORM`, over the positions at which what norm and head
+    force was computed; and `GAP`, the largest, which has no interval.
     """
     sums: dict[tuple[str, str], WindowSums] = {}
     largest: dict[str, float] = {}
-    for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE]):
+    for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE, "norm_forced"]):
         truths, windows = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False), group["window"].to_numpy()
         for truth in dict.fromkeys(truths.tolist()):
             own = truths == truth
@@ -47,12 +51,15 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
             values = {measure: (own, group[measure].to_numpy()) for measure in AVERAGED}
             values[FACE] = (decided, (face == YES).astype(float))
             values["zero"] = (own, np.zeros(len(own)))
+            together = group["norm_forced"].to_numpy(zero_copy_only=False)
+            known = own & ~np.isnan(together)
+            values["norm_kl"], values["norm_forced"] = (known, group["kl"].to_numpy()), (known, together)
             for measure, (rows, column) in values.items():
                 sums.setdefault((truth, measure), WindowSums()).add(windows[rows], column[rows])
             largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[own].max()))
     found = {}
     for truth, gap in largest.items():
-        for measure in (*AVERAGED, FACE):
+        for measure in (*AVERAGED, FACE, *BEHIND_NORM):
             if sums[truth, measure].count:
                 found[truth, measure] = summarise(sums[truth, measure], resamples, seed)
         forced, whole, zero = (sums[truth, measure] for measure in ("forced", "kl", "zero"))
@@ -105,11 +112,22 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
         "Behind a LayerNorm the head is taken with one dimension fewer, which the norm takes away; that the norm also "
         "fixes a length is left out, so norm and head together force at least this",
         "Share forced: mean of the forced part by the mean of the KL",
+        *_on_norm(table),
         "Faces: share of the positions at which the head can give the truth's nucleus all probability",
         "Only KL is sure to be lower at q* than at the model; TTO and TV of q* may exceed the model's",
         f"Largest proved gap of a forced part: {table[table.measure == GAP]['mean'].max():.1g} nats",
     ]
     return Page(title, sections, legend, IN_BRACKETS)
+
+
+def _on_norm(table: pd.DataFrame) -> list[str]:
+    counts = table.n[table.measure == "norm_forced"]
+    if counts.empty:
+        return []
+    return [
+        f"With norm: what LayerNorm and head force together, an upper bound, at {int(counts.max()):,} of the "
+        "positions, beside the KL at these; -: a head of full rank, or one without a LayerNorm directly before it"
+    ]
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
@@ -124,7 +142,7 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
         for measure, label in COLUMNS.items():
             if measure in records:
                 found = records[measure]
-                decimals = 4 if measure == "forced" else 3  # those of high ranks are small
+                decimals = 4 if measure in ("forced", "norm_forced") else 3  # those of high ranks are small
                 row[label] = Value(found["mean"], None, found["low"], found["high"], decimals=decimals)
         rows.append(row)
     return rows
