@@ -121,6 +121,20 @@ def test_a_second_run_over_learned_tokens_does_nothing(learned):
     assert learned.study.planned("all", config=learned.config) == {}
 
 
+@pytest.mark.parametrize("made", ["learned", "from_hub"])
+def test_what_heads_force_over_tokens_adds_up_to_the_divergence_that_is_scored(request, made):
+    study = request.getfixturevalue(made)
+    rows = pd.concat([study.table("forced"), study.table("forced_heads")])
+    models = rows.drop_duplicates("model").set_index("model").kind
+    assert {"family", "svd"} <= set(models)
+    for model in models.index:
+        found = read_table(study.path(f"scores/forced/{model}.parquet")).to_pandas()
+        assert (found.gap <= 1e-9).all()
+        np.testing.assert_allclose(found.kl, found.forced + found.rest, rtol=1e-12)
+        scored = read_table(study.path(f"scores/kl/{model}.parquet")).to_pandas()
+        np.testing.assert_allclose(found.kl, scored.value[scored.decoding == "pure"], atol=1e-4)
+
+
 def test_the_learned_tokens_are_those_of_the_corpus(learned):
     tokenizer, vocabulary = (
         load_tokenizer(learned.path("tokens/tokenizer.json")),
