@@ -10,8 +10,6 @@ from oversmoothing.page_formats import write_table
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
-TITLE = "What the head forces of the distance from a truth, and what it does not."
-
 
 def main(job: "Snakemake") -> None:
     """Read what the heads force; write the table as CSV, Markdown, HTML and LaTeX."""
@@ -20,7 +18,7 @@ def main(job: "Snakemake") -> None:
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
     table = forced_table(summaries, settings["models"])
-    write_table(job.output, table, forced_page(table, TITLE))
+    write_table(job.output, table, forced_page(table, settings["title"]))
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def test_the_table_against_direct_sums(tmp_path):
         SimpleNamespace(
             input=SimpleNamespace(scores=[tmp_path / f"{name}.parquet" for name in truth]),
             output=output,
-            params=SimpleNamespace(settings={"models": models, "resamples": 500, "seed": 0}),
+            params=SimpleNamespace(settings={"title": "Forced.", "models": models, "resamples": 500, "seed": 0}),
         )
     )
     table = pd.read_csv(output.csv).set_index(["model", "measure"])

@@ -46,7 +46,11 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 label="What the head forces, and what it does not",
             ),
         params:
-            settings=settings(**config["statistics"], models=FORCED_FAMILY),
+            settings=settings(
+                **config["statistics"],
+                title="What the head forces of the distance from a truth, and what it does not.",
+                models=FORCED_FAMILY,
+            ),
         script:
             "../../scripts/forced_table.py"
 
@@ -63,4 +67,8 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 label="Ways to impose a rank: what these heads force",
             ),
         params:
-            settings=settings(**config["statistics"], models=FORCED_OTHERS),
+            settings=settings(
+                **config["statistics"],
+                title="What the heads of other ways to impose a rank force of the distance from a truth.",
+                models=FORCED_OTHERS,
+            ),
