@@ -1,6 +1,5 @@
 """Oversmoothing against rank, beside the thesis's (Tables 4.1 and 4.2)."""
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,17 @@ from matplotlib.figure import Figure
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.rank_order import finding
-from oversmoothing.figures.style import handles, legend, named, other_look, rank_axis, rank_look, style, write_figure
+from oversmoothing.figures.style import (
+    handles,
+    headline,
+    legend,
+    named,
+    other_look,
+    rank_axis,
+    rank_look,
+    style,
+    write_figure,
+)
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 
@@ -23,7 +32,6 @@ PUBLISHED: dict[str, Any] = {
     **{"marker": "o", "markersize": 5, "markerfacecolor": "white"},
 }
 COLUMNS = 5
-LETTERS = 9  # of the title to an inch
 
 
 def main(job: "Snakemake") -> None:
@@ -68,8 +76,7 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
                 axes.set_xlim(-0.5, len(places) - 0.5)
         for axes in grid:
             axes.set_axis_off()
-        title = textwrap.fill(finding(table, order), int(LETTERS * figure.get_figwidth()))
-        figure.suptitle(title, x=0.01, ha="left", weight="bold")
+        headline(figure, finding(table, order))
         by_rank = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         entries = handles(by_rank or looks)
         if len(published):

@@ -88,6 +88,57 @@ def test_it_states_the_finding_the_verdicts_and_every_table(page):
     assert text.count("data:image/svg+xml") == 1
 
 
+def forced(model="bn4-s1", rank=4):
+    """Return rows as in the CSV file of what heads force, of one model."""
+    values = {"share": (0.6, 0.55, 0.65), "forced": (0.3, 0.29, 0.31), "kl": (0.5, 0.4, 0.6)}
+    facts = {"model": model, "kind": "family", "rank": rank, "seed": 1, "truth": "truth"}
+    rows = [{"measure": name} | dict(zip(("mean", "low", "high"), own, strict=True)) for name, own in values.items()]
+    return pd.DataFrame([facts | row for row in rows])
+
+
+def with_forced(results, table):
+    """Return the results and the table and figures of what heads force."""
+    tables, figures = results[0].parent, results[-1].parent
+    table.to_csv(tables / "forced.csv", index=False)
+    write_text(tables / "forced.md", "# What heads force.\n\n| rank |\n|:---|\n| 4 |\n")
+    for name in ("forced", "forced_along_training"):
+        write_text(figures / f"{name}.svg", SVG)
+    return [*results, tables / "forced.csv", figures / "forced.png", figures / "forced_along_training.png"]
+
+
+def test_what_is_forced_is_answered_first_and_shown_before_its_words(results, tmp_path):
+    write_story(with_forced(results, forced()), tmp_path / "index.html")
+    text = own(tmp_path / "index.html")
+    chapter = text[text.index("<h2>Forced, or not learned?") :].partition("</section>")[0]
+    order = [
+        "<p class=answer>Whatever enters it, the head forces more than half of the KL to the truth at rank 4. What"
+    ]
+    order += ["<p>Forced, in nats: 0.300 [0.290, 0.310] of 0.500 at rank 4.</p>", "<figure class='paper'>"]
+    order += ["is an identity", "Limits:", "What heads force.", "Figure: forced along training"]
+    assert [chapter.index(part) for part in order] == sorted(chapter.index(part) for part in order)
+    assert chapter.count("data:image/svg+xml") == 2
+    assert text.index("About oversmoothing.") < text.index("Forced, or not learned?</h2>") < text.index("About mine.")
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+
+
+def test_without_a_table_of_what_is_forced_there_is_no_such_chapter(page, results, tmp_path):
+    assert "<h2>Forced, or not learned?" not in own(page)
+    found = with_forced(results, forced())
+    write_story([path for path in found if path.name != "forced.csv"], tmp_path / "index.html")
+    assert "<h2>Forced, or not learned?" not in own(tmp_path / "index.html")
+    write_story([path for path in found if path.suffix == ".csv"], tmp_path / "index.html")
+    assert "<p class=answer>Whatever enters it" in own(tmp_path / "index.html")
+
+
+def test_names_in_an_answer_are_escaped(results, tmp_path):
+    write_story(with_forced(results, forced("a<b>&", None)), tmp_path / "index.html")
+    text = own(tmp_path / "index.html")
+    assert "of the KL to the truth in a&lt;b&gt;&amp;. What" in text
+    assert "a<b>" not in text
+
+
 def test_it_shows_only_what_it_is_given(results, tmp_path):
     write_story([path for path in results if path.stem == "oversmoothing"], tmp_path / "little.html")
     text = own(tmp_path / "little.html")

@@ -1,6 +1,7 @@
 """Style of all figures: ranks, kinds of model, truths, axes and legends; and writing of reproducible files."""
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import cycle
@@ -37,6 +38,7 @@ MARKERS = "osD^vP*Xp<>h"
 DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
 RANK_MARKERS = "pX>vo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
 PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
+LETTERS = 9  # of a headline to an inch
 TRUTHS: list[dict[str, Any]] = [  # below the lines of models, so as not to hide them
     {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
     {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
@@ -151,6 +153,12 @@ def legend(figure: Figure, entries: Sequence[Any], columns: int = 6, **options: 
     rows = math.ceil(len(entries) / columns)
     ncols = math.ceil(len(entries) / rows)
     figure.legend(**{"handles": entries, "loc": "outside lower center", "ncols": ncols, **options})
+
+
+def headline(figure: Figure, finding: str) -> None:
+    """Put a sentence above a figure, broken into lines of its width."""
+    lines = textwrap.fill(finding, int(LETTERS * figure.get_figwidth()))
+    figure.suptitle(lines, x=0.01, ha="left", weight="bold")
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:

@@ -1,7 +1,11 @@
 """The chapters of the story page, in the thesis's order: their words, tables, figures and claims."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+
+import pandas as pd
+
+from oversmoothing.forced.finding import opening
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,16 @@ class Chart:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there."""
+    """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there.
+
+    It may open with an answer: a table, the sentences made from it, and the figure that shows them. Without that table
+    it is left out.
+    """
 
     heading: str
     text: tuple[str, ...]
+    answer: tuple[str, Callable[[pd.DataFrame], Iterable[str]]] | None = None
+    picture: str = ""
     claims: tuple[str, ...] = ()  # chapters of the claims
     terms: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
@@ -98,6 +108,25 @@ CHAPTERS = (
             "metric_cost",
             "utf8_bytes",
         ),
+    ),
+    Chapter(
+        "Forced, or not learned?",
+        (
+            "A head W maps a hidden vector h to the logits W h, so it can give only some distributions, whatever h is; "
+            "at each position one of them, q*, is the nearest to the truth's in the sense of KL. For every model that "
+            "ends in this head, the KL to the truth is that of q*, which is forced, plus the divergence of the model "
+            "from q*, the rest. This is an identity, not an estimate, and the error of the computed q* has a proved "
+            "bound (`docs/forced.md`).",
+            "Limits: another head of the same rank may force less, because q* is the best for this W and this truth, "
+            "which is itself a model with errors. Only KL is split in this way: TTO of q* stands beside TTO of the "
+            "model for comparison, and at single positions it can be the higher one. A LayerNorm before the head also "
+            "fixes the length of what enters it, before its gains: norm and head together force at least what the bars "
+            "show, and at most what the triangles show, where there are any.",
+        ),
+        answer=("forced", opening),
+        picture="forced",
+        tables=("forced", "forced_heads"),
+        figures=("forced_along_training",),
     ),
     Chapter(
         "What the models write",

@@ -106,6 +106,9 @@ def _verdicts(results: Results) -> Iterator[str]:
 
 
 def _chapter(results: Results, i: int, chapter: Chapter, charts: list[dict]) -> Iterator[str]:
+    answered = results.table(chapter.answer[0]) if chapter.answer else None
+    if chapter.answer and answered is None:
+        return
     inside = [
         *_charts(results, chapter.charts, charts),
         *_tiles(results, chapter.claims),
@@ -115,12 +118,21 @@ def _chapter(results: Results, i: int, chapter: Chapter, charts: list[dict]) -> 
     if not inside:
         return
     yield f"<section id='chapter-{i}'><h2>{escape(chapter.heading)}</h2>"
+    if chapter.answer and answered is not None:
+        yield from _answer(chapter.answer[1](answered), _picture(results, chapter.picture))
     yield from (f"<p>{prose_html(text)}</p>" for text in chapter.text)
     if chapter.terms:
         terms = (f"<dt>{escape(term)}</dt><dd>{prose_html(text)}</dd>" for term, text in chapter.terms.items())
         yield f"<dl>{''.join(terms)}</dl>"
     yield from inside
     yield "</section>"
+
+
+def _answer(sentences: Iterable[str], picture: str) -> Iterator[str]:
+    """Yield what the chapter's question comes to, the first sentence set off, and the picture of it."""
+    for i, text in enumerate(sentences):
+        yield f"<p{'' if i else ' class=answer'}>{escape(text)}</p>"
+    yield picture
 
 
 def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[str]:
@@ -206,7 +218,7 @@ def _words(name: str) -> str:
 def _others(results: Results) -> Iterator[str]:
     """Yield tables and figures that no chapter names: of the showcase's prompts, or a contributor's."""
     named = {name for chapter in CHAPTERS for name in chapter.tables} | {"claims"}
-    drawn = {name for chapter in CHAPTERS for name in chapter.figures} | {"oversmoothing"}
+    drawn = {name for chapter in CHAPTERS for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
     inside = [
         *_tables(results, [name for name in results.tables if name not in named]),
         *_figures(results, [name for name in results.figures if name not in drawn]),

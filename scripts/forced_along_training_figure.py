@@ -1,0 +1,69 @@
+"""What the head forces of the divergence from the truth, and the rest, against training steps, one panel per rank."""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.dynamics.table import steps
+from oversmoothing.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
+from oversmoothing.forced.finding import OVER, over_at, which_ends_first
+from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "forced": {"color": PALETTE[3], "marker": "D", "linestyle": "-"},
+    "rest": {"color": "0.45", "marker": "o", "linestyle": (0, (4, 1.5))},
+}
+MARK: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "black", "linestyle": "none"}
+
+
+def main(job: "Snakemake") -> None:
+    """Read the table along training; write the figure."""
+    write_figure(draw(read_csv(job.input[0])), job.output)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw the forced part and the rest against steps: one column per rank, one row per truth, one line per seed.
+
+    The table is that of `dynamics.table.along_training_table`. The step at which a part has lost `OVER` of all that it
+    loses is ringed.
+    """
+    own = table[table.measure.isin(LOOKS)]
+    truths, ranks = list(own.truth.unique()), sorted(own["rank"].unique())
+    with style():
+        figure = Figure(figsize=(max(7.5, 2.4 * len(ranks)), 1.4 + 2.9 * len(truths)))
+        panels = figure.subplots(len(truths), len(ranks), squeeze=False, sharex=True, sharey=True)
+        for row, truth in zip(panels, truths, strict=True):
+            for axes, rank in zip(row, ranks, strict=True):
+                alike = own[(own["rank"] == rank) & (own.truth == truth)]
+                for model in alike.model.unique():
+                    _lines(axes, steps(alike, model, truth))
+                nothing = (alike.value[alike.measure == "forced"] == 0).all()
+                axes.set_title(f"rank {rank}{': nothing forced' if nothing else ''}")
+                axes.set_yscale("log")
+                axes.yaxis.set_major_formatter("{x:g}")
+                axes.grid(axis="y")
+                step_axis(axes, int(own.step.max()), narrow=True)
+            row[0].set_ylabel(f"KL to {named(truth)} (nats)" if len(truths) > 1 else "KL to the truth (nats)")
+        headline(figure, which_ends_first(own))
+        entries = handles({"forced by the head": LOOKS["forced"], "the rest": LOOKS["rest"]}, markersize=5)
+        legend(figure, entries + handles({f"its fall is over, but for {100 * (1 - OVER):.0f} %": MARK}))
+    return figure
+
+
+def _lines(axes: Axes, along: pd.DataFrame) -> None:
+    for part, look in LOOKS.items():
+        values = along[part]
+        positive = values.where(values > 0)  # on a logarithmic scale
+        axes.plot(positive.index, positive, markersize=4, linewidth=1.5, **look)
+        if (step := over_at(values)) is not None:
+            axes.plot([step], [values[step]], **MARK)
+
+
+if __name__ == "__main__":
+    run(main)
