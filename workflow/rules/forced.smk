@@ -1,7 +1,8 @@
 """How much of each model's distance from a truth its head forces, whatever enters it, and how much is left.
 
 Needs: the logits of models and truths, and the heads: of the family, of its arms, truncated and retrained ones.
-Makes: scores/forced/{model}.parquet; tables/forced.{csv,md,html,tex} of the family, tables/forced_heads of the others.
+Makes: scores/forced/{model}.parquet; tables/forced.{csv,md,html,tex} and figures/forced.{png,svg,pdf} of the family,
+tables/forced_heads of the others.
 """
 
 FORCED = config["metrics"]["forced"]
@@ -53,6 +54,18 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
             ),
         script:
             "../../scripts/forced_table.py"
+
+    rule forced_figure:
+        input:
+            f"{RESULTS}/tables/forced.csv",
+        output:
+            **figure(
+                "forced",
+                category="0 Findings",
+                label="What the head forces, drawn",
+            ),
+        script:
+            "../../scripts/forced_figure.py"
 
 
 if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
