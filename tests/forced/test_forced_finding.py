@@ -116,6 +116,7 @@ def test_a_fall_is_over_at_the_first_step_that_has_lost_nine_tenths_of_it():
     assert over_at(pd.Series([3, 1.21, 1.2, 1], steps)) == 2
     assert over_at(pd.Series([1.2, 3, 1], [2, 0, 4])) == 2  # in the order of steps
     assert over_at(pd.Series([1, 2], [0, 1])) is None
+    assert over_at(pd.Series([2, 1.5, 1], [0, 1, 2])) is None  # half of it stays
     assert over_at(pd.Series(FLAT, steps)) is None
 
 

@@ -105,8 +105,8 @@ def which_ends_first(along: pd.DataFrame) -> str:
     Returns
     -------
     str
-        A rank is named only if all of its seeds, against all truths, agree on the order of the kept steps at which
-        each part has lost the share `OVER` of all that it loses.
+        A rank is named only if each part loses more than half of itself, and all seeds, against all truths, agree on
+        the order of the kept steps at which it has lost the share `OVER` of what it loses.
     """
     orders: dict[int, set[str]] = {}
     for (rank, _, _), own in along.groupby(["rank", "model", "truth"]):
@@ -123,7 +123,7 @@ def which_ends_first(along: pd.DataFrame) -> str:
 
 
 def over_at(values: pd.Series) -> int | None:
-    """First step at which a measure, by step, has lost the share `OVER` of all it loses; None if it loses nothing."""
+    """First step at which a measure, by step, has lost the share `OVER` of all it loses; None if half stays."""
     values = values.sort_index()
-    lost = values.iloc[0] - values
-    return int(lost.index[lost >= OVER * lost.iloc[-1]][0]) if lost.iloc[-1] > 0 else None
+    first, last = values.iloc[0], values.iloc[-1]
+    return int(values.index[first - values >= OVER * (first - last)][0]) if last < HALF * first else None
