@@ -121,7 +121,7 @@ CHAPTERS = (
             "which is itself a model with errors. Only KL is split in this way: TTO of q* stands beside TTO of the "
             "model for comparison, and at single positions it can be the higher one. A LayerNorm before the head also "
             "fixes the length of what enters it, before its gains: norm and head together force at least what the bars "
-            "show, and at most what the triangles show, where there are any.",
+            "show, and at most what the triangles show, where there are any; they are means over fewer positions.",
         ),
         answer=("forced", opening),
         picture="forced",
