@@ -33,7 +33,7 @@ OF_BYTES = {"bytes", "metric_cost", "claims", "byte_oversmoothing", "argmax_freq
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
 OF_TRAINED = {
     *("along_training", "imposed_rank", "gradient", "saturation"),
-    *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture"),
+    *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture", "forced_along_training"),
 }
 SPEAK_OF_TOKENS = ("next_byte", "tokens", "argmaxability")
 
