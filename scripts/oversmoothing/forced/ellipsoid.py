@@ -50,7 +50,7 @@ class OnEllipsoid:
     forced : float64 array, shape (n,)
         KL(p || q) in nats: an upper bound of what norm and head force together.
     gap : float64 array, shape (n,)
-        The true value lies in [forced - gap, forced]. It is some 1e-12 where the free minimum lies outside the
+        The true value lies in [forced - gap, forced]. It is tiny where the free minimum lies outside the
         ellipsoid; where it lies inside, it reaches down to the free minimum.
     start : int8 array, shape (n,)
         Which start led there, as a place in `STARTS`: the minimum on the sphere of the divergence's second-order
@@ -102,21 +102,22 @@ def project_on_ellipsoid(
     family, centre = norm.family, norm.coordinates(free.hidden)
     moments = p @ family.columns
     given = None if start is None else norm.coordinates(head.coordinates(start) @ head.back)
-    left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not norm.fills_ball))
+    sought = left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not norm.fills_ball))
     y, log_q, gap, first = centre.copy(), free.log_q.copy(), free.gap.copy(), np.full(len(p), -1, np.int8)
     lowest, gap[left] = np.full(len(p), np.inf), np.inf
     for number, points in _starts(family, centre, given, random):
-        some = left[gap[left] > ENOUGH]
-        if not len(some):
+        if not len(left):
             break
-        end = descend(family, moments[some], points(some))
-        height, gradient = family.height(moments[some], end)
-        better = height < lowest[some] - LAST
-        above_free = height - family.height(moments[some], centre[some])[0] + free.gap[some]
+        end = descend(family, moments[left], points(left))
+        height, gradient = family.height(moments[left], end)
+        above_free = height - family.height(moments[left], centre[left])[0] + free.gap[left]
         proved = np.minimum(gap_in_ball(gradient, end), above_free)
-        some = some[better]
+        better = height < lowest[left] - LAST
+        some = left[better]
         y[some], lowest[some], gap[some], first[some] = end[better], height[better], proved[better], number
-    log_q[left] = family.log_q(y[left])
+        outwards = (gradient * end).sum(axis=1) > 0  # else a minimum on the sphere is one in the ball
+        left = left[outwards & (proved > ENOUGH)]
+    log_q[sought] = family.log_q(y[sought])
     forced = divergence(p, log_q)
     rounding = 4 * ROUNDING * np.linalg.norm(family.columns)
     return OnEllipsoid(log_q, gain * norm.outputs(y), forced, np.clip(gap + rounding, 0, forced), first)

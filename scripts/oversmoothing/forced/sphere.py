@@ -9,7 +9,7 @@ from oversmoothing.forced.large import HALVINGS
 from oversmoothing.forced.projection import BATCH, second_moments
 
 STEPS = 100
-LAST = 1e-11  # nats that a step promises, at which it is the last: the next would promise about the square
+LAST = 1e-9  # nats that a step promises, at which it is the last: near a minimum the next would promise the square
 SLACK = 1e-15  # nats by which rounding may hide that a step descends
 BISECTIONS = 50
 FLAT = 1e-9  # curvature, as a share of the largest, below which an axis counts as having this one
