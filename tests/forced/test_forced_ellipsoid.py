@@ -184,7 +184,7 @@ def test_no_output_of_a_layer_norm_is_nearer():
 
 
 def test_several_starts_find_the_lowest_of_several_minima():
-    """Steep heads and truths that they miss by far: one position in five has a lower minimum than the first descent's."""
+    """Steep heads and truths that they miss by far: at one in five another start ends lower."""
     rng = np.random.default_rng(0)
     weights, gain, p = 2 * rng.normal(size=(30, 4)), rng.uniform(0.5, 2, 4), truths(rng, 60, 30, 1.5)
     nearest, lowest = project_on_ellipsoid(weights, gain, p), global_search(weights, gain, p)
