@@ -145,6 +145,7 @@ def load_causal_lm(
         the head times the last hidden state.
     """
     model = _loaded(folder, name, device, precision)
+    _check_uncapped(model.config, Path(folder) / CONFIG, name)
     head = model.get_output_embeddings()
     rows = len(head.weight)
     if byte_offset + BYTES > rows:
@@ -173,15 +174,20 @@ def _context(model: Any) -> int:
     return pretrained.context_of(model) or sys.maxsize
 
 
-def _factor(config: Any, path: Path, name: str) -> float:
-    """Product of the factors that a model applies to its logits; a `UserError` if it applies something else to them."""
-    factor = 1.0
+def _check_uncapped(config: Any, path: Path, name: str) -> None:
+    """Raise a `UserError` if a model caps its logits; `_try` overlooks a cap far above the logits of its few tokens."""
     for key in SOFTCAPS:
         if getattr(config, key, None) is not None:
             raise UserError(
                 f"{name}: {path}: {key} is {getattr(config, key)!r}: its logits are capped, so they are not its head "
                 "times its last hidden state; such a model cannot be used here"
             )
+
+
+def _factor(config: Any, path: Path, name: str) -> float:
+    """Product of the factors that a model applies to its logits; a `UserError` if it applies something else to them."""
+    _check_uncapped(config, path, name)
+    factor = 1.0
     for key, exponent in FACTORS.items():
         value = getattr(config, key, None)
         if value is None:
