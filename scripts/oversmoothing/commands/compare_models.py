@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.commands.relay import relay
+from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub_names import as_folder, asset_name
 from oversmoothing.jobs import UserError
@@ -98,14 +99,8 @@ def names(model: str, truth: str) -> tuple[str, str]:
 
 def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
     """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's."""
-    # They import PyTorch, which takes seconds.
-    from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-    from oversmoothing.truths.load import check_token_lm
-
-    path = folders[truth] / FAST
-    vocabulary = vocabulary_of(load_tokenizer(path), path)
-    for name, folder in folders.items():
-        if (longest := check_token_lm(folder, name, vocabulary)) < length:
+    for name, longest in contexts(folders, truth).items():
+        if longest < length:
             raise UserError(
                 f"{name}: it reads at most {longest} tokens, and --prompt and --scored are {length}; lower them"
             )

@@ -1,4 +1,4 @@
-"""Measure the LM head of one model: its spectrum, unargmaxable tokens, and on a text loss, gradient and TBAT."""
+"""Measure the LM head of one model: spectrum, unargmaxable tokens, and on a text loss, gradient, TBAT and forced KL."""
 
 import argparse
 import json
@@ -10,13 +10,16 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from oversmoothing.bat.tbat import positions_of
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
+from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.device import Compute, setup
 from oversmoothing.jobs import UserError
+from oversmoothing.one_head.forced import distributions_at
 from oversmoothing.one_head.measure import Choices, measure
 from oversmoothing.one_head.report import report
 from oversmoothing.one_head.schema import SCHEMA
-from oversmoothing.one_head.source import find_model
+from oversmoothing.one_head.source import Source, find_model
 from oversmoothing.one_head.text import passages, read_text
 from oversmoothing.store.atomic import write_json
 from oversmoothing.tokens.text import encode
@@ -51,6 +54,19 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument(
         "--tbat-positions", type=int, default=8, metavar="N", help="how many of them get a TBAT (default: %(default)s)"
+    )
+    found.add_argument(
+        "--truth",
+        metavar="TRUTH",
+        help="a model with the same tokenizer: how far MODEL is from it, and how much of that "
+        "any model with this head would be",
+    )
+    found.add_argument(
+        "--forced-positions",
+        type=int,
+        default=16,
+        metavar="N",
+        help="how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)",
     )
     found.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
     found.add_argument(
@@ -87,12 +103,23 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         begin("the model's files")
         text = read_text(options.text) if options.text else None
         source = find_model(options.model, options.revision, options.assets)
+        truth = find_model(options.truth, None, options.assets) if options.truth else None
         begin("the model's tokens and weights")
         tokenizer = load_tokenizer(source.folder / FAST)
         vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
-        model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
+        folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
+        block = min(contexts(folders, options.model).values())
         tokens = None if text is None else encode(tokenizer, vocabulary, text)
-        chosen = [] if tokens is None else passages(tokens, model.config.block, options.positions, options.text)
+        chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
+        p = None
+        if truth:
+            begin(f"{options.truth} on the text")
+            other = load_token_lm(truth.folder, options.truth, vocabulary, AUTO, *compute)
+            at = positions_of(options.positions, options.forced_positions)
+            p = distributions_at(other, chosen, at, compute.precision)
+            del other
+            begin("the model's weights")
+        model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
         choices = Choices(
             options.tbat_positions,
             options.delta,
@@ -100,11 +127,16 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             not options.no_unargmaxable,
             compute.precision,
         )
-        found = measure(model, vocabulary, chosen, choices, begin)
+        found = measure(model, vocabulary, chosen, choices, begin, p)
     if tokens is not None:
         found["text"] |= {"file": options.text, "tokens": len(tokens)}
-    named = {"name": options.model, "folder": str(source.folder)}
-    return found | {"source": named | {"revision": source.revision, "commit": source.commit} | compute.facts}
+    if truth:
+        found["forced"]["truth"] = _files(options.truth, truth)
+    return found | {"source": _files(options.model, source) | compute.facts}
+
+
+def _files(name: str, source: Source) -> dict[str, Any]:
+    return {"name": name} | source._asdict() | {"folder": str(source.folder)}
 
 
 class _Schema(argparse.Action):
@@ -119,6 +151,10 @@ def _check(options: argparse.Namespace) -> None:
     """Raise a `UserError` for a number out of bounds, or a file that cannot be written."""
     if options.positions < 1:
         raise UserError(f"--positions {options.positions} must be at least 1")
+    if options.forced_positions < 1:
+        raise UserError(f"--forced-positions {options.forced_positions} must be at least 1")
+    if options.truth and not options.text:
+        raise UserError(f"--truth {options.truth}: both models are run on a text; name one with --text")
     if options.tbat_positions < 0:
         raise UserError(f"--tbat-positions {options.tbat_positions} must be at least 0, for none")
     if not 0 <= options.delta <= LARGEST_DELTA:

@@ -1,4 +1,4 @@
-"""One model's head, and with a text its loss, the gradient that its head passes, TBAT and unargmaxable tokens.
+"""One model's head, and with a text its loss, the gradient that it passes, TBAT, unargmaxable tokens, what it forces.
 
 The steps run one after the other and keep little between them: at 50,000 tokens in 1,000 dimensions each takes one to
 two gigabytes beside the model.
@@ -19,9 +19,10 @@ from oversmoothing.argmaxability.result import UNARGMAXABLE
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.catalogue.decoders import DELTA
-from oversmoothing.device import autocast
 from oversmoothing.logit_gradient import LogitGradient
-from oversmoothing.one_head.text import Passage
+from oversmoothing.one_head.forced import forced
+from oversmoothing.one_head.run import entering
+from oversmoothing.one_head.text import Passage, owners
 from oversmoothing.others.measure import head_spectrum
 from oversmoothing.ranks.spectrum import count_above, effective_rank
 from oversmoothing.spaced import positions_of
@@ -61,6 +62,7 @@ def measure(
     passages: Sequence[Passage],
     choices: Choices,
     begin: Callable[[str], None] = lambda step: None,
+    truth: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Measure a model, and on the passages of a text what needs one.
 
@@ -74,12 +76,15 @@ def measure(
     choices : Choices
     begin : callable
         Is given the name of each step before it begins.
+    truth : float64 array, shape (n, v)
+        Distributions of a truth at n evenly spaced ones of the measured positions (`bat.tbat.positions_of`), if there
+        is one.
 
     Returns
     -------
     dict
-        The parts ``model``, ``spectrum``, ``text``, ``tbat`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; a part
-        that was not measured is None.
+        The parts ``model``, ``spectrum``, ``text``, ``tbat``, ``forced`` and ``unargmaxable`` of
+        `one_head.schema.SCHEMA`; a part that was not measured is None.
 
     Raises
     ------
@@ -88,21 +93,26 @@ def measure(
     """
     begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
-    found |= dict.fromkeys(("text", "tbat", "unargmaxable"))
+    found |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
     weights, hidden = model.head.weight.cpu().numpy(), None
+    bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
         begin("losses and gradients on the text")
         found["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
         found["text"]["random_gradient_share"] = found["spectrum"]["numerical_rank"] / len(weights)
+        at = positions_of(len(logits), choices.tbat_positions)
+        p = logits[at].double().softmax(dim=-1).numpy()
+        forced_at = positions_of(len(logits), 0 if truth is None else len(truth))
+        log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
+        del logits
         if choices.tbat_positions:
-            at = positions_of(len(logits), choices.tbat_positions)
-            p = logits[at].double().softmax(dim=-1).numpy()
-            del logits
             begin(f"TBAT at {len(p):,} positions")
             found["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
+        if truth is not None:
+            begin(f"nearest distributions of the head at {len(truth):,} positions")
+            found["forced"] = forced(weights, bias, truth, log_q, owners(passages)[forced_at])
     if choices.unargmaxable:
         begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
-        bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
         found["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
     return found
 
@@ -137,16 +147,11 @@ def of_text(
         At the k measured positions, on the CPU.
     """
     device = model.head.weight.device
-    shown = tqdm(passages, desc="text", unit="passage", leave=False, disable=None)
     gradient = LogitGradient(model.head.weight)
     nats, special, size = 0.0, 0.0, 0
     hidden, kept = [], []
-    for passage in shown:
-        tokens = torch.from_numpy(passage.tokens).to(device)
-        with autocast(device, precision):
-            states = model.hidden(tokens[None])[1][0]
-        states = states.float()
-        entered, targets = states[passage.places - 1], tokens[passage.places]
+    for passage, (states, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
+        targets = torch.from_numpy(passage.tokens[passage.places]).to(device)
         special += float(model.special_mass(entered).double().sum())
         logits = model.logits(entered)
         nats += float(cross_entropy(logits, targets, reduction="none").double().sum())

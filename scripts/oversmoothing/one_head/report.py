@@ -1,6 +1,7 @@
 """What was measured of one head, as a table for a terminal."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from oversmoothing.samples.page import OPEN_BOX, visible
@@ -14,7 +15,7 @@ Row = tuple[str, str]
 def report(found: dict[str, Any]) -> str:
     """Return `found`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
     parts = [_model(found), _spectrum(found["spectrum"], found["model"])]
-    parts += [_text(found["text"], found["tbat"])] if found["text"] else []
+    parts += [_text(found["text"], found["tbat"]) + _forced(found["forced"])] if found["text"] else []
     parts += [_unargmaxable(found["unargmaxable"], found["model"]["tokens"])] if found["unargmaxable"] else []
     return "\n\n".join("\n".join(_lines(rows)) for rows in parts)
 
@@ -23,7 +24,7 @@ def _lines(rows: list[Row]) -> Iterator[str]:
     """Yield the first row, which is a heading, and the others below it."""
     yield "".join(rows[0])
     for label, value in rows[1:]:
-        yield f"  {label:<{LABEL}}{value}"
+        yield f"  {f'{label} ':<{LABEL}}{value}"
 
 
 def _model(found: dict[str, Any]) -> list[Row]:
@@ -69,6 +70,29 @@ def _text(own: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
             ("", f"(delta {tbat['delta']:.4g} nats; {tbat['undecided']:,.1f} tokens undecided per position)"),
         ]
     return rows
+
+
+def _forced(own: dict[str, Any] | None) -> list[Row]:
+    if not own:
+        return []
+    share = f" ({own['share']['mean']:.0%})" if own["share"] else ""
+    at = "all" if own["proved"] == own["positions"] else own["proved"]
+    return [
+        (
+            f"KL to {Path(own['truth']['name']).name}",
+            f"{_mean(own['kl'])} nats, of which this head forces {_mean(own['forced'])}{share}",
+        ),
+        (
+            "",
+            f"(means of {own['positions']} positions in {own['passages']} passages; what is forced is proved to 0.1 % "
+            f"at {at} of them, largest gap {own['gap']:.1g} nats)",
+        ),
+    ]
+
+
+def _mean(own: dict[str, Any]) -> str:
+    interval = "" if own["low"] is None else f" [{own['low']:.3f}, {own['high']:.3f}]"
+    return f"{own['mean']:.3f}{interval}"
 
 
 def _unargmaxable(own: dict[str, Any], tokens: int) -> list[Row]:

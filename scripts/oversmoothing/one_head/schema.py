@@ -1,5 +1,6 @@
 """JSON Schema of what `oversmoothing head --json` writes, with the unit of every number."""
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -38,12 +39,27 @@ def _list(description: str, items: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "type": "array", "items": items}
 
 
+def _mean(description: str, of: Callable[[str], dict[str, Any]], optional: bool = False) -> dict[str, Any]:
+    """Return the schema of a mean with its interval."""
+    bound = of("95 % interval of the mean, from a bootstrap over whole passages; null with one passage.")
+    return _object(
+        description,
+        optional,
+        mean=of("Over the positions; a share is the ratio of two means."),
+        low=bound | {"type": ["number", "null"]},
+        high=bound | {"type": ["number", "null"]},
+    )
+
+
+FILES: dict[str, Any] = {
+    "name": _text("As given: a folder, or a name on the hub."),
+    "folder": _text("Folder of the files that were read."),
+    "revision": _text("On the hub; null for a folder.", optional=True),
+    "commit": _text("On the hub; null for a folder.", optional=True),
+}
 SOURCE = _object(
     "Where the model came from.",
-    name=_text("As given: a folder, or a name on the hub."),
-    folder=_text("Folder of the files that were read."),
-    revision=_text("On the hub; null for a folder.", optional=True),
-    commit=_text("On the hub; null for a folder.", optional=True),
+    **FILES,
     device=_text("On which the model ran: cpu or cuda."),
     precision=_text("Of the trunk: bf16 or float32; the head is float32."),
 )
@@ -94,6 +110,18 @@ TBAT = _object(
     high=_share("Mean mass that is not disproved, probability."),
     undecided=_number("Mean number of undecided tokens per position."),
 )
+FORCED = _object(
+    "How far the model is from a truth, and what of it its head forces; null without a truth.",
+    optional=True,
+    truth=_object("Where the truth came from; it ran as the model did.", **FILES),
+    positions=_count("Positions of the text that the following values are means over.", 1),
+    passages=_count("Passages that these positions are in.", 1),
+    kl=_mean("KL divergence of the model from the truth, over the tokens alone, nats.", _number),
+    forced=_mean("The least that any hidden state can leave of it, at each position, nats: an upper bound.", _number),
+    share=_mean("forced / kl; null where the model is the truth up to rounding.", _share, optional=True),
+    gap=_number("Largest proved error of `forced` at a position, nats: it may be lower by at most this."),
+    proved=_count("Positions at which that error is at most a thousandth of it, or 1e-9 nats."),
+)
 UNARGMAXABLE = _object(
     "Tokens that no hidden state makes the most probable of all tokens; null if they were not looked for.",
     optional=True,
@@ -112,5 +140,6 @@ SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "o
     spectrum=SPECTRUM,
     text=TEXT,
     tbat=TBAT,
+    forced=FORCED,
     unargmaxable=UNARGMAXABLE,
 )

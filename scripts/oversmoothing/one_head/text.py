@@ -1,6 +1,7 @@
 """Passages of a text, evenly spaced, and the tokens of them that are predicted."""
 
 import codecs
+from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,11 @@ def read_text(path: str | Path) -> str:
         raise UserError(f"{path}: not UTF-8 text (byte {error.start}: {error.reason}); convert it first") from error
     except OSError as error:
         raise UserError(f"{path}: it cannot be read ({error.strerror or error})") from error
+
+
+def owners(passages: Sequence[Passage]) -> np.ndarray:
+    """Return the passage, from 0, of each measured position, int (n,)."""
+    return np.repeat(np.arange(len(passages)), [len(passage.places) for passage in passages])
 
 
 def passages(tokens: np.ndarray, block: int, count: int, name: str) -> list[Passage]:

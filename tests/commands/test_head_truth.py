@@ -1,0 +1,165 @@
+"""What a head forces of its distance from a truth, on a text: against SciPy's minimum of the logits of transformers."""
+
+import json
+import socket
+
+import numpy as np
+import pytest
+import torch
+from hub_models import write_neox, write_token_model
+from jsonschema import Draft202012Validator
+from scipy.optimize import minimize
+from scipy.special import log_softmax, logsumexp, rel_entr
+from transformers import AutoModelForCausalLM
+
+from oversmoothing.commands import head as command
+from oversmoothing.commands import main
+from oversmoothing.one_head.forced import forced
+from oversmoothing.one_head.schema import SCHEMA
+from oversmoothing.tokens.text import encode
+from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
+
+TEXT = "the people of the town read their letters where the river flows past; ünd so on"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    monkeypatch.setattr(socket.socket, "connect", lambda *others: pytest.fail("it asked the network"))
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "own.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def truth(tmp_path):
+    write_token_model(tmp_path / "truth", "llama")
+    return tmp_path / "truth"
+
+
+def head(model, truth, text, *options):
+    """Run the command; return its JSON, after a check against the schema."""
+    path = model / "out.json"
+    more = ["--precision", "float32", "--no-unargmaxable", "--tbat-positions", "0", *options]
+    arguments = [model, "--truth", truth, "--text", text, "--json", path, *more]
+    assert main(["head", *map(str, arguments)]) == 0
+    found = json.loads(path.read_text())
+    Draft202012Validator(SCHEMA).validate(found)
+    return found
+
+
+def logits_of(folder, tokens, ids):
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    with torch.inference_mode():
+        logits = reference(ids[tokens][None]).logits[0, :-1, ids].double().numpy()
+    own = reference.get_output_embeddings()
+    bias = np.zeros(len(ids)) if own.bias is None else own.bias.detach()[ids].double().numpy()
+    return logits, own.weight.detach()[ids].double().numpy(), bias
+
+
+def least(weights, bias, p):
+    """Return the least KL(p || softmax(b + W h)) that SciPy finds."""
+
+    def objective(h):
+        z = bias + weights @ h
+        return logsumexp(z) - p @ z, weights.T @ (np.exp(z - logsumexp(z)) - p)
+
+    start = np.linalg.lstsq(weights - weights.mean(0), log_softmax(np.log(p)), rcond=None)[0]
+    found = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
+    return found.fun + p @ np.log(p)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "neox", "phi"])  # a tied head, one with rows that pad it, one with a bias
+def test_both_lines_are_those_of_transformers_and_scipy(name, tmp_path, truth, text, capsys):
+    write_token_model(tmp_path / name, name)
+    tokenizer = load_tokenizer(truth / "tokenizer.json")
+    vocabulary = vocabulary_of(tokenizer, truth)
+    tokens, ids = encode(tokenizer, vocabulary, TEXT), torch.from_numpy(vocabulary.ids).long()
+    count = len(tokens) - 1
+    found = head(tmp_path / name, truth, text, "--positions", str(count), "--forced-positions", "6")["forced"]
+    at = ((np.arange(6) + 0.5) * count / 6).astype(int)
+    p = np.exp(log_softmax(logits_of(truth, tokens, ids)[0][at], axis=1))
+    logits, weights, bias = logits_of(tmp_path / name, tokens, ids)
+    kl = rel_entr(p, np.exp(log_softmax(logits[at], axis=1))).sum(axis=1)
+    expected = [least(weights, bias, row) for row in p]
+    assert found["kl"]["mean"] == pytest.approx(kl.mean(), rel=1e-5)
+    assert found["forced"]["mean"] == pytest.approx(np.mean(expected), rel=1e-5)
+    assert found["share"]["mean"] == pytest.approx(np.mean(expected) / kl.mean(), rel=1e-5)
+    assert 0.01 < found["share"]["mean"] < 0.99
+    assert (found["positions"], found["proved"], found["passages"]) == (6, 6, 1)
+    assert found["gap"] < 1e-9
+    assert found["truth"] == {"name": str(truth), "folder": str(truth), "revision": None, "commit": None}
+    printed = capsys.readouterr().out
+    share = found["share"]["mean"]
+    values = f"{kl.mean():.3f} nats, of which this head forces {np.mean(expected):.3f} ({share:.0%})"
+    assert f"KL to truth               {values}\n" in printed
+    assert "what is forced is proved to 0.1 % at all of them" in printed
+
+
+def test_intervals_are_over_passages(tmp_path, truth, text):
+    write_token_model(tmp_path / "gpt2", "gpt2")
+    text.write_text(" ".join([TEXT] * 20), encoding="utf-8")
+    found = head(tmp_path / "gpt2", truth, text, "--positions", "64", "--forced-positions", "16")["forced"]
+    assert found["passages"] == 8
+    for own in (found["kl"], found["forced"], found["share"]):
+        assert own["low"] < own["mean"] < own["high"]
+
+
+def test_the_interval_of_two_passages_by_hand():
+    """Of two passages of one position each, a draw has the first alone, the second alone, or both."""
+    weights = np.array([[1.0], [-1.0], [0.0]])
+    p = np.array([[0.2, 0.2, 0.6], [0.4, 0.4, 0.2]])
+    log_q = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
+    kl = rel_entr(p, np.exp(log_q)).sum(axis=1)
+    mine = np.log(3) - [-(row @ np.log(row)) for row in p]  # of both, the uniform distribution is the nearest
+    found = forced(weights, None, p, log_q, np.array([3, 7]))
+    assert found["passages"] == 2
+    for name, values in (("kl", kl), ("forced", mine)):
+        assert found[name] == pytest.approx({"mean": values.mean(), "low": values.min(), "high": values.max()})
+    shares = mine / kl
+    assert found["share"] == pytest.approx({"mean": mine.sum() / kl.sum(), "low": shares.min(), "high": shares.max()})
+
+
+def test_beside_itself_a_model_is_the_truth(truth, text, capsys):
+    found = head(truth, truth, text, "--positions", "9")["forced"]
+    assert found["kl"]["mean"] == pytest.approx(0, abs=1e-12)
+    assert found["share"] is None
+    assert "KL to truth               0.000 nats, of which this head forces 0.000\n" in capsys.readouterr().out
+
+
+def test_a_shorter_context_of_the_truth_is_respected(tmp_path, truth, text):
+    write_token_model(tmp_path / "gpt2", "gpt2")
+    text.write_text(" ".join([TEXT] * 20), encoding="utf-8")
+    config = json.loads((truth / "config.json").read_text()) | {"max_position_embeddings": 20}
+    (truth / "config.json").write_text(json.dumps(config))
+    assert head(tmp_path / "gpt2", truth, text)["text"]["passage_tokens"] == 20
+
+
+def test_mistakes_are_found_before_weights_are_read(tmp_path, truth, text, monkeypatch, capsys):
+    monkeypatch.setattr(command, "load_token_lm", lambda *others: pytest.fail("it read weights"))
+    write_token_model(tmp_path / "soft", "gemma2")
+    write_neox(tmp_path / "other")
+    write_token_model(tmp_path / "few", "gpt2", rows=290)
+
+    def refused(*arguments):
+        capsys.readouterr()
+        assert main(["head", *map(str, arguments)]) == 1
+        out, err = capsys.readouterr()
+        assert not out
+        assert err.count("\n") == 1
+        return err
+
+    capped = "soft/config.json: final_logit_softcapping is 30.0: its logits are capped"
+    assert capped in refused(truth, "--truth", tmp_path / "soft", "--text", text)
+    assert capped in refused(tmp_path / "soft", "--truth", truth, "--text", text)
+    assert f"{tmp_path / 'other'}: its tokenizer is not" in refused(
+        truth, "--truth", tmp_path / "other", "--text", text
+    )
+    assert "has only 290 rows" in refused(truth, "--truth", tmp_path / "few", "--text", text)
+    assert "none: no such folder" in refused(truth, "--truth", tmp_path / "none", "--text", text)
+    assert f"--truth {truth}: both models are run on a text; name one with --text" in refused(truth, "--truth", truth)
+    assert "--forced-positions 0 must be at least 1" in refused(truth, "--forced-positions", 0)
+    assert "own.txt: it has 35 tokens, of which 34 can be predicted" in refused(truth, "--truth", truth, "--text", text)
