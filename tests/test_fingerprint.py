@@ -100,6 +100,11 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["sample.py"],
             f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
         ),
+        (
+            ["acceptance.py"],
+            f"{HELD} acceptance candidates catalogue/decoders catalogue/metrics decoding metrics nucleus "
+            "probabilities score_files scores",
+        ),
         (["tbat.py"], f"{BAT} decoding spaced"),
         (["tbat_approximation.py"], BAT),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
@@ -135,7 +140,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "forced.py", "dynamics.py", "costs.py"}
+COMPUTED_FROM_METRICS = {"score.py", "acceptance.py", "forced.py", "dynamics.py", "costs.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
@@ -175,6 +180,8 @@ def test_what_no_import_names_is_imported_through_one_door():
 def test_scoring_and_tables_are_free_of_torch():
     for script in (
         "score.py",
+        "acceptance.py",
+        "acceptance_table.py",
         "tbat.py",
         "tbat_approximation.py",
         "forced.py",

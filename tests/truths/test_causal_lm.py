@@ -92,7 +92,9 @@ def test_a_cap_far_above_the_logits_is_refused_too(tmp_path):
             torch.nn.init.normal_(parameter, std=0.05)
         assert model(TOKENS).logits.abs().max() < 1  # of a cap of 30: no difference shows
     model.save_pretrained(tmp_path)
-    with pytest.raises(UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are capped"):
+    with pytest.raises(
+        UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are capped"
+    ):
         load(tmp_path)
 
 

@@ -3,7 +3,8 @@
 TBAT needs no truth: it is the mass on tokens that the truth may exclude, given the model's head.
 
 Needs: the logits of the model and of the truths; for TBAT the head, and behind a LayerNorm the hidden states.
-Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.
+Makes: scores/{metric}/{model}.parquet, scores/acceptance/{model}.parquet, scores/tbat/{model}.parquet,
+scores/tbat_approximation/{model}.parquet.
 """
 
 
@@ -31,6 +32,23 @@ rule score:
         ),
     script:
         "../../scripts/score.py"
+
+
+rule acceptance:
+    input:
+        model=LOGITS,
+        truths=expand(LOGITS, model=TRUTHS),
+    output:
+        f"{RESULTS}/scores/acceptance/{{model}}.parquet",
+    wildcard_constraints:
+        model=one_of(FAMILY),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=60),
+    params:
+        settings=settings(decodings=config["decodings"], truths=TRUTHS),
+        by_name=decoding_code(config["decodings"]),
+    script:
+        "../../scripts/acceptance.py"
 
 
 rule tbat:

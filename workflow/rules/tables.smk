@@ -3,7 +3,7 @@
 Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation.
+tables/tbat_approximation, tables/acceptance.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
@@ -127,6 +127,25 @@ use rule oversmoothing_table as decodings_pooled_table with:
             truths=[plan.thesis.all_truths(config, AGAINST_TRUTHS)],
             pooled="all truths",
         ),
+
+
+rule acceptance_table:
+    input:
+        scores=scores(["acceptance"], FAMILY),
+    output:
+        **table(
+            "acceptance",
+            category="6 Decoding",
+            label="Beyond the thesis: drafts that the truth accepts",
+        ),
+    params:
+        settings=settings(
+            **config["statistics"],
+            decodings=DECODED,
+            models=plan.thesis.rows(config, "family"),
+        ),
+    script:
+        "../../scripts/acceptance_table.py"
 
 
 use rule oversmoothing_table as entropy_difference_table with:

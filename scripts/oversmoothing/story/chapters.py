@@ -154,10 +154,10 @@ CHAPTERS = (
         "What decoding mends",
         (
             "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
-            "decoded in the same way.",
+            "left as it is; only for `acceptance`, how often it would accept the model's drafts, both are decoded.",
         ),
         claims=("6",),
-        tables=("decodings_pooled", "decodings", "tbat"),
+        tables=("decodings_pooled", "decodings", "tbat", "acceptance"),
     ),
     Chapter(
         "Heads cut to a lower rank",
