@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from hub_models import write_neox, write_token_model
 
 from oversmoothing.commands import compare_models, main
@@ -86,7 +87,16 @@ def test_losses_stand_beside_the_scores():
         for model, means in (("small", (5.9, 3.4)), ("large", (4.1, 2.6)))
         for metric, mean in zip(("loss", "loss_per_byte"), means, strict=True)
     )
-    text = report(scores, losses, "small", "large")
+    forced = pd.DataFrame([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)])
+    accepted = pd.DataFrame([row("small", "pure", 0.6), row("small", "temperature", 0.7)])
+    tables = {
+        "losses": losses,
+        "oversmoothing": scores,
+        "forced": forced.rename(columns={"metric": "measure"}),
+        "acceptance": accepted.rename(columns={"metric": "decoding"}),
+    }
+    decodings = [{"name": "pure"}, {"name": "temperature", "temperature": 0.75}]
+    text = report(tables, decodings, "small", "large")
     lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
     assert lines[0] == ["small", "large"]
     found = {line[0]: line[1:] for line in lines}
@@ -94,11 +104,31 @@ def test_losses_stand_beside_the_scores():
     assert found["loss, nats per byte ↓"] == ["3.4000 [3.3900, 3.4100]", "2.6000 [2.5900, 2.6100]"]
     assert found["TTO ↓"] == ["0.2500 [0.2400, 0.2600]"]
     assert found["TBAT ↓"] == ["0.5000 [0.4900, 0.5100]"]
-    assert "over 144 positions (TBAT: 6)" in text
+    assert found["KL forced by its head ↓"] == ["0.0200 [0.0100, 0.0300]"]
+    assert found["share of KL forced ↓"] == ["0.1000 [0.0900, 0.1100]"]
+    assert found["acceptance, pure ↑"] == ["0.6000 [0.5900, 0.6100]"]
+    assert found["acceptance, T = 0.75 ↑"] == ["0.7000 [0.6900, 0.7100]"]
+    assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
     assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
-    bracketed = report(scores.assign(bracket=0.02), losses, "small", "large")
+    bracketed = report(tables | {"oversmoothing": scores.assign(bracket=0.02)}, decodings, "small", "large")
     assert "the middle of a bracket that is 0.02 wide on average" in " ".join(bracketed.split())
+
+
+def test_the_options_are_in_the_config(tmp_path):
+    """The decodings are the default's otherwise, so that nothing is computed again without an option."""
+    common = ["small", "large", "--text", "t.txt"]
+
+    def config(*options):
+        asked = compare_models.parser().parse_args([*common, *options])
+        return compare_models.study(asked, "small", "large", tmp_path)
+
+    default = yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"]
+    assert config()["decodings"] == default
+    assert config()["metrics"]["forced"] == {"per_window": 1}
+    own = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
+    assert own["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
+    assert own["metrics"]["forced"] == {"per_window": 3}
 
 
 NOISY = """

@@ -18,7 +18,7 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path):
     for name, layout in (("small", "gpt2"), ("large", "llama")):
         write_token_model(folder / name, layout)
     (folder / "t.txt").write_text("\n\n".join(TEXT.format("read" if i % 3 else "write", i) for i in range(300)))
-    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--tbat", "1", "--device", "cpu")
+    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--temperature", "0.5", "--device", "cpu")
     done = subprocess.run(
         [sys.executable, "-c", CALL, "compare-models", "./small", "./large", "--text", "t.txt", *sizes],
         cwd=folder,
@@ -31,6 +31,9 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path):
     assert "SNAKEMAKE" not in done.stdout + done.stderr
     rows = [line.split("  ")[0].strip() for line in done.stdout.splitlines()]
     assert {"loss, nats per token ↓", "loss, nats per byte ↓", "TTO ↓", "KL (nats) ↓", "TBAT ↓"} <= set(rows)
+    assert {"KL forced by its head ↓", "share of KL forced ↓", "acceptance, pure ↑", "acceptance, T = 0.5 ↑"} <= set(
+        rows
+    )
     results = folder / "results/small-beside-large"
     assert (results / "report.html").stat().st_size > 100_000
     for table in ("oversmoothing", "losses"):

@@ -22,9 +22,10 @@ from oversmoothing.page import labelled
 
 # Tables and figures of models that were not trained here; the others need a training text, or a history of losses.
 WANTED = [
-    "oversmoothing", "losses", "tokens", "tbat", "decodings", "entropy_difference", "argmaxability", "effective_rank",
-    "samples", "next_byte", "next_byte_typical", "oversmoothing_illustrated",
+    "oversmoothing", "forced", "acceptance", "losses", "tokens", "tbat", "decodings", "entropy_difference",
+    "argmaxability", "effective_rank", "samples", "next_byte", "next_byte_typical", "oversmoothing_illustrated",
 ]  # fmt: skip
+PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
 SPLITS = {"train": 0.05, "validation": 0.05, "evaluation": 0.9}  # nothing is trained
 WIDTH = 80  # of a terminal
 ASSETS = "assets"  # folder of what is fetched from the hub
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     results = asked.results or Path("results") / f"{name}-beside-{truth}"
     path = results / "config.yaml"
     results.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(study(asked, name, truth, results), sort_keys=False), encoding="utf-8")
+    config = study(asked, name, truth, results)
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     print(f"config: {path}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
     if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
@@ -59,8 +61,8 @@ def main(arguments: Sequence[str]) -> int:
     page = results / "report.html"
     if code := relay([*common, "all", "--report", str(page)]):
         return code
-    scores, losses = (read_csv(results / f"tables/{table}.csv") for table in ("oversmoothing", "losses"))
-    print(report(scores, losses, name, truth))
+    tables = {table: read_csv(results / f"tables/{table}.csv") for table in PRINTED}
+    print(report(tables, config["decodings"], name, truth))
     print(f"\ntables and figures: {results}/tables, {results}/figures; all on one page: {page}")
     return 0
 
@@ -84,6 +86,21 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="positions of each passage at which TBAT is computed (default: 1)",
     )
+    found.add_argument(
+        "--forced",
+        type=int,
+        default=1,
+        metavar="N",
+        help="positions of each passage at which what the model's head forces is computed (default: 1)",
+    )
+    found.add_argument(
+        "--temperature",
+        type=float,
+        default=0.8,
+        metavar="T",
+        help="one of the decodings; for acceptance of both models (default: 0.8)",
+    )
+    found.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
     found.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     found.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
     found.add_argument("--cores", type=int, default=2, metavar="N")
@@ -106,16 +123,19 @@ def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
             )
 
 
-def report(scores: pd.DataFrame, losses: pd.DataFrame, model: str, truth: str) -> str:
+def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, Any]], model: str, truth: str) -> str:
     """Lay out what was measured of a model beside its truth, for a terminal of 80 columns.
 
     Parameters
     ----------
-    scores, losses : DataFrame
-        The tables ``oversmoothing.csv`` and ``losses.csv``.
+    tables : mapping of str to DataFrame
+        Those of `PRINTED`, by name.
+    decodings : sequence of mappings
+        Of the config.
     model, truth : str
         Their names in these tables.
     """
+    losses, scores, forced, acceptance = (tables[name] for name in PRINTED)
     rows = [
         [labelled(label, "lower"), *(_cell(losses, name, metric) for name in (model, truth))]
         for metric, label in (("loss", "loss, nats per token"), ("loss_per_byte", "loss, nats per byte"))
@@ -124,15 +144,36 @@ def report(scores: pd.DataFrame, losses: pd.DataFrame, model: str, truth: str) -
         [labelled(METRICS[metric].label, METRICS[metric].better), _cell(scores, model, metric), ""]
         for metric in scores.metric.unique()
     ]
+    rows += [
+        [labelled(label, "lower"), _cell(forced.rename(columns={"measure": "metric"}), model, measure), ""]
+        for measure, label in (("forced", "KL forced by its head"), ("share", "share of KL forced"))
+    ]
+    rows += [
+        [
+            labelled(f"acceptance, {_described(decoding)}", "higher"),
+            _cell(acceptance.rename(columns={"decoding": "metric"}), model, decoding["name"]),
+            "",
+        ]
+        for decoding in decodings
+    ]
     tbat = scores[scores.metric == "tbat"].iloc[0]
+    at = forced[forced.measure == "forced"].iloc[0]
     width = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if "bracket" in tbat else ""
     note = (
-        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(tbat.n):,}{width}) [95 % interval]. TTO, NSMD, TV "
-        f"and KL are against {truth} and grow with any error, so beside a higher loss they are no evidence of a "
-        "softmax bottleneck; TBAT is of the model alone."
+        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(tbat.n):,}{width}; forced: {int(at.n):,}) "
+        f"[95 % interval]. TTO, NSMD, TV and KL are against {truth} and grow with any error, so beside a higher loss "
+        "they are no evidence of a softmax bottleneck; TBAT is of the model alone. Forced is what any model with this "
+        "head has of KL. Acceptance is the probability that speculative sampling keeps a token that "
+        f"{model} drafts for {truth}, both decoded in the same way."
     )
     table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
     return f"{table}\n\n{fill(note, WIDTH)}"
+
+
+def _described(decoding: Mapping[str, Any]) -> str:
+    """A decoding in few characters: "top-p 0.9", "T = 0.8"."""
+    name, *values = decoding.values()
+    return f"T = {values[0]:g}" if name == "temperature" else " ".join([name, *(f"{value:g}" for value in values)])
 
 
 def _cell(table: pd.DataFrame, model: str, metric: str) -> str:
@@ -159,10 +200,20 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
         "windows": {"count": asked.windows, "prompt": asked.prompt, "scored": asked.scored},
         "inference": {"precision": asked.precision},
         "family": [{"name": name, "hub": asked.model}],
+        "decodings": [
+            {"name": "pure"},
+            {"name": "greedy"},
+            {"name": "top-k", "k": 5},
+            {"name": "top-p", "p": asked.top_p},
+            {"name": "temperature", "temperature": asked.temperature},
+        ],
         "svd_ranks": [],
         "retrained": {"ranks": []},
         "truths": [{"name": truth, "hub": asked.truth}],
-        "metrics": {"tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat, "approximations": []}},
+        "metrics": {
+            "tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat, "approximations": []},
+            "forced": {"per_window": asked.forced},
+        },
         "samples": {"show": list(range(min(3, asked.windows)))},
         "showcase": [{"name": "typical", "prompt": None}],
     }
