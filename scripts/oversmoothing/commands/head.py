@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import positions_of
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.device import Compute, setup
@@ -21,6 +20,7 @@ from oversmoothing.one_head.report import report
 from oversmoothing.one_head.schema import SCHEMA
 from oversmoothing.one_head.source import Source, find_model
 from oversmoothing.one_head.text import passages, read_text
+from oversmoothing.spaced import positions_of
 from oversmoothing.store.atomic import write_json
 from oversmoothing.tokens.text import encode
 from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
