@@ -84,8 +84,8 @@ def _forced(own: dict[str, Any] | None) -> list[Row]:
         ),
         (
             "",
-            f"(means of {own['positions']} positions in {own['passages']} passages; what is forced is proved to 0.1 % "
-            f"at {at} of them, largest gap {own['gap']:.1g} nats)",
+            f"({own['positions']} positions in {own['passages']} passages; the second is proved to 0.1 % at {at}, "
+            f"largest gap {own['gap']:.1g} nats)",
         ),
     ]
 
