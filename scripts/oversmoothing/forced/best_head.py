@@ -1,0 +1,119 @@
+"""The head of a given rank that forces least on given truths: the best one found, so an upper bound.
+
+For truths p_1 ... p_n, F(W) = (1/n) sum_i min_h KL(p_i || softmax(W h)) is minimised over the heads W (v x r). This is
+exponential-family principal component analysis. The divergence is convex in all h for fixed W and in W for fixed h, but
+not in both, so the minimum that is found may be a local one. W and all h are moved together (`descent`); alternating
+between the two, each solved exactly, comes to the same minima in many times the time. In the end every truth is
+projected onto the head (`projection`), so what is reported is F(W), with its proved gaps.
+
+The heads have no bias, as the models' have none. A bias is worth one column at most: W h + b = [W, b] (h, 1).
+
+References
+----------
+M. Collins, S. Dasgupta and R. Schapire, "A generalization of principal component analysis to the exponential family",
+NIPS 2001. G. Gordon, "Generalized^2 linear^2 models", NIPS 2002.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+
+from oversmoothing.forced.descent import descend
+from oversmoothing.forced.projection import LOWEST, Projection, distributions, project
+
+ITERATIONS = 200  # of the descent before its coordinates are renewed
+ROUNDS = 6  # of so many iterations, at most
+SETTLED = 2e-3  # share of the divergence; a round that gains less is the last
+TOLERANCE = 1e-9  # nats, of the gaps
+
+
+@dataclass(frozen=True)
+class BestHead:
+    """The best head of a rank that was found for n truths.
+
+    Attributes
+    ----------
+    weights : float64 array, shape (v, r)
+        W.
+    forced : float64 array, shape (n,)
+        What it forces on each truth that it was fitted to, in nats.
+    gap : float64 array, shape (n,)
+        Of `forced`, as in `projection.Projection`.
+    """
+
+    weights: np.ndarray
+    forced: np.ndarray
+    gap: np.ndarray
+
+
+def best_head(
+    p: np.ndarray,
+    rank: int,
+    start: np.ndarray | None = None,
+    rounds: int = ROUNDS,
+    step: Callable[[], object] = lambda: None,
+) -> BestHead:
+    """Find a head of a rank that forces little on truths, by local minimisation of the mean forced divergence.
+
+    Parameters
+    ----------
+    p : array, shape (n, v)
+        Truths.
+    rank : int
+        r, the number of columns, at least 1. From v - 1 on nothing is forced, and nothing is fitted.
+    start : array, shape (v, k), optional
+        A head with k <= r columns. It gets r - k more, and the result forces at most what it does, on the mean of the
+        truths. None: the head of `leading`.
+    rounds : int
+        Of `ITERATIONS` iterations, at most; 0: the start, with its further columns.
+    step : callable
+        Is called after each iteration.
+
+    Raises
+    ------
+    ValueError
+        If the rank is below 1 or that of `start`, shapes do not match, or a row of `p` is not a distribution.
+    """
+    p = np.atleast_2d(np.asarray(p, np.float64))
+    p = distributions(p, p.shape[1])
+    least = 1 if start is None else max(1, start.shape[1])
+    if rank < least:
+        raise ValueError(f"rank {rank} must be at least {least}")
+    if rank >= p.shape[1] - 1:
+        weights = np.eye(p.shape[1])[:, :rank]
+        return _as_result(weights, project(weights, p))
+    weights = leading(p, rank) if start is None else np.asarray(start, np.float64)
+    nearest = project(weights, p, tolerance=TOLERANCE)
+    if rank > weights.shape[1]:
+        weights = np.column_stack([weights, leading(p, rank - weights.shape[1], nearest.log_q)])
+        nearest = project(weights, p, start=nearest.log_q, tolerance=TOLERANCE)
+    hidden, value, fitted = nearest.hidden, nearest.forced.mean(), weights
+    for _ in range(rounds):
+        before = value
+        fitted, hidden, value = descend(p, fitted, hidden, ITERATIONS, step)
+        if before - value <= SETTLED * before:
+            break
+    if rounds:
+        logits = hidden @ fitted.T
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        nearest = project(fitted, p, start=logits, tolerance=TOLERANCE)
+    return _as_result(fitted, nearest)
+
+
+def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.ndarray:
+    """Head (v, r) of the best approximation of rank r to log p - log q (n, v), tokens weighted by the truths' mean."""
+    mean = p.mean(axis=0)
+    scale = np.sqrt(mean + 1e-12 * mean.max())
+    with np.errstate(divide="ignore"):
+        missing = np.maximum(np.log(p), LOWEST) - log_q
+    missing -= (missing @ mean)[:, None]
+    columns = svd(missing * scale, full_matrices=False)[2][:rank].T / scale[:, None]
+    further = np.argsort(-mean)[: max(0, rank - columns.shape[1])]  # where there are fewer truths than columns
+    return np.column_stack([columns, np.eye(len(mean))[:, further]])
+
+
+def _as_result(weights: np.ndarray, nearest: Projection) -> BestHead:
+    return BestHead(weights, nearest.forced, nearest.gap)

@@ -1,0 +1,113 @@
+"""Descent in a head and in all hidden vectors together, from the divergence of softmax(W h_i) to truths p_i.
+
+L-BFGS in coordinates in which the Hessian is near the identity: first W and h are transformed so that the h are white
+and the columns of W orthogonal, weighted by the truths' mean. Then each row of W and each h is measured in the metric of
+its own block of the Hessian, sum_i q_ij h_i h_i^T / n for row j and W^T (diag q_i - q_i q_i^T) W / n for h_i; where the
+blocks would hold too many numbers, in what these are on average.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.special import softmax, xlogy
+
+KEPT = 10  # steps that L-BFGS remembers
+BLOCKS = 1 << 25  # numbers in all blocks
+RIDGE = 1e-2, 1e-3  # added to the blocks of h and of W, relative to their mean diagonal
+STALLED = 1e-6  # share of the divergence; a step that gains less is the last
+NEGLIGIBLE = 1e-12  # relative, of a direction or a token without which nothing changes
+
+
+def descend(
+    p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, iterations: int, step: Callable[[], object]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return a head (v, r), hidden vectors (n, r) and their mean divergence from truths p (n, v), lower or as low.
+
+    `step` is called after each iteration.
+    """
+    weights, hidden = _balanced(p, weights, hidden)
+    by_row, by_position = _metric(p, weights, hidden)
+    n, rows = len(p), weights.size
+    entropy = xlogy(p, p).sum()
+    best = _Best(np.inf, np.zeros(0))
+
+    def moved(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return weights + by_row(x[:rows].reshape(weights.shape), False), hidden + by_position(
+            x[rows:].reshape(hidden.shape), False
+        )
+
+    def divergence(x: np.ndarray) -> tuple[float, np.ndarray]:
+        w, h = moved(x)
+        z = h @ w.T
+        z -= z.max(axis=1, keepdims=True)
+        value = entropy - np.einsum("ij,ij->", p, z)
+        np.exp(z, out=z)
+        total = z.sum(axis=1, keepdims=True)
+        value = float(value + np.log(total).sum()) / n
+        z /= total
+        z -= p
+        z /= n
+        if value < best.value:
+            best.value, best.x = value, x.copy()
+        return value, np.concatenate([by_row(z.T @ h, True).ravel(), by_position(z @ w, True).ravel()])
+
+    start = np.zeros(rows + hidden.size)
+    settled = {"maxiter": iterations, "maxfun": 3 * iterations, "maxcor": KEPT, "gtol": 0}
+    settled["ftol"] = STALLED * max(divergence(start)[0], 0)
+    minimize(divergence, start, jac=True, method="L-BFGS-B", callback=lambda x: step(), options=settled)
+    return *moved(best.x), best.value
+
+
+@dataclass
+class _Best:
+    """The lowest point that was evaluated; a search that fails may end above it."""
+
+    value: float
+    x: np.ndarray
+
+
+Metric = Callable[[np.ndarray, bool], np.ndarray]  # x -> M x, or with True M^T x, of each row of x
+
+
+def _balanced(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the same logits, up to a constant, with white hidden vectors and orthogonal columns."""
+    mean = p.mean(axis=0)
+    centred = weights - mean @ weights
+    sizes, axes = eigh(hidden.T @ hidden / len(hidden))
+    sizes = np.sqrt(np.maximum(sizes, NEGLIGIBLE * max(sizes[-1], 1e-300)))
+    centred, hidden = centred @ (axes * sizes), hidden @ (axes / sizes)
+    turn = eigh(centred.T @ (mean[:, None] * centred))[1]
+    return centred @ turn, hidden @ turn
+
+
+def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Metric, Metric]:
+    """Maps of steps in which the Hessian's blocks are the identity to steps of W's rows and of h."""
+    (v, r), n = weights.shape, len(p)
+    if (v + n) * r * r > BLOCKS:
+        mean = p.mean(axis=0)
+        of_row = np.sqrt(mean + NEGLIGIBLE * mean.max())[:, None]
+        of_column = np.sqrt((mean[:, None] * weights**2).sum(axis=0))
+        of_column = np.maximum(of_column, NEGLIGIBLE * max(of_column.max(), 1e-300)) / np.sqrt(n)
+        return lambda x, _: x / of_row, lambda x, _: x / of_column
+    q = softmax(hidden @ weights.T, axis=1)
+    moments = q @ weights
+    blocks = np.stack([(weights * row[:, None]).T @ weights for row in q])
+    blocks -= moments[:, :, None] * moments[:, None, :]
+    of_positions = _roots(blocks / n, RIDGE[0])
+    return _by_block(_roots(np.stack([(hidden * row[:, None]).T @ hidden for row in q.T]) / n, RIDGE[1])), _by_block(
+        of_positions
+    )
+
+
+def _roots(blocks: np.ndarray, ridge: float) -> np.ndarray:
+    """Inverse of the lower Cholesky factor of each block (k, r, r)."""
+    size = np.maximum(np.trace(blocks, axis1=1, axis2=2) / blocks.shape[1], 1e-300)
+    blocks += (ridge * size)[:, None, None] * np.eye(blocks.shape[1])
+    return np.linalg.inv(np.linalg.cholesky(blocks))
+
+
+def _by_block(roots: np.ndarray) -> Metric:
+    return lambda x, transposed: np.einsum("kab,kb->ka" if transposed else "kba,kb->ka", roots, x)
