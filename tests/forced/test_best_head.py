@@ -1,0 +1,169 @@
+"""The best head of a rank: planted heads, all heads of tiny vocabularies, alternating minimisation, and bounds."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from oversmoothing.forced import descent
+from oversmoothing.forced.best_head import best_head, leading
+from oversmoothing.forced.projection import project
+
+
+def truths(seed, n, v, rank=None, scale=1.0):
+    """Truths (n, v) of a random head of a rank, and the head."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=(v, rank or v)) * scale
+    return softmax(rng.normal(size=(n, weights.shape[1])) @ weights.T / np.sqrt(weights.shape[1]), axis=1), weights
+
+
+def mean_forced(weights, p):
+    return project(weights, p).forced.mean()
+
+
+@pytest.mark.parametrize("rank", [1, 3, 6])
+def test_a_planted_head_is_found(rank):
+    p, planted = truths(rank, 120, 40, rank, scale=2.0)
+    found = best_head(p, rank)
+    assert found.forced.max() < 1e-9
+    assert mean_forced(found.weights, truths(rank, 120, 40, rank, scale=2.0)[0]) < 1e-9
+    other = softmax(np.random.default_rng(9).normal(size=(50, rank)) @ planted.T, axis=1)
+    assert project(found.weights, other).forced.max() < 1e-7  # it gives what the planted one gives elsewhere
+    if rank > 1:
+        assert best_head(p, rank - 1).forced.mean() > 1e-3
+
+
+def test_a_planted_head_is_found_from_elsewhere():
+    p, _ = truths(4, 200, 30, 3, scale=2.0)
+    start = np.random.default_rng(5).normal(size=(30, 3))
+    assert mean_forced(start, p) > 0.1
+    assert best_head(p, 3, start, rounds=20).forced.mean() < 1e-4
+
+
+@pytest.mark.parametrize("rank", [7, 8, 12])
+def test_from_full_rank_on_exactly_nothing_is_forced(rank):
+    p, _ = truths(6, 20, 8)
+    found = best_head(p, rank)
+    assert (found.forced == 0).all()
+    assert (found.gap == 0).all()
+    assert best_head(p, 6).forced.mean() > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_column_against_all_heads_of_three_tokens(seed):
+    """Up to scale and a constant, a head of one column is an angle."""
+    p, _ = truths(seed, 25, 3, scale=2.0)
+    plane = np.linalg.svd(np.ones((1, 3)))[2][1:].T
+    angles = np.linspace(0, np.pi, 721)
+    every = [mean_forced(plane @ [[np.cos(a)], [np.sin(a)]], p) for a in angles]
+    found = best_head(p, 1).forced.mean()
+    assert found == pytest.approx(min(every), rel=2e-3)
+    assert found <= min(every) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_columns_against_all_heads_of_four_tokens(seed):
+    """Up to a change of h and a constant, a head of two columns is the direction that it lacks."""
+    p, _ = truths(10 + seed, 15, 4, scale=2.0)
+    space = np.linalg.svd(np.ones((1, 4)))[2][1:].T
+    grid = np.array([(x, y) for x in np.linspace(0, np.pi, 25) for y in np.linspace(0, np.pi, 25)])
+
+    def value(at):
+        lacking = [np.sin(at[0]) * np.cos(at[1]), np.sin(at[0]) * np.sin(at[1]), np.cos(at[0])]
+        return mean_forced(space @ np.linalg.svd(np.array([lacking]))[2][1:].T, p)
+
+    coarse = min(grid, key=value)
+    fine = minimize(value, coarse, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12}).fun
+    found = best_head(p, 2).forced.mean()
+    assert found == pytest.approx(fine, rel=1e-3)
+
+
+def test_alternating_minimisation_comes_no_lower():
+    """The h exactly by projection, then W by multinomial logistic regression, in turns."""
+    p, start = truths(20, 80, 15, scale=2.0)[0], np.random.default_rng(21).normal(size=(15, 2))
+    weights = start
+    for _ in range(40):
+        hidden = project(weights, p).hidden
+
+        def regression(x, hidden=hidden):
+            log_q = log_softmax(hidden @ x.reshape(15, 2).T, axis=1)
+            return -(p * log_q).sum(), ((np.exp(log_q) - p).T @ hidden).ravel()
+
+        weights = minimize(regression, weights.ravel(), jac=True, method="L-BFGS-B").x.reshape(15, 2)
+    alternated = mean_forced(weights, p)
+    assert alternated < 0.8 * mean_forced(start, p)
+    assert best_head(p, 2, start).forced.mean() <= alternated * 1.001
+
+
+@pytest.mark.parametrize("blocks", [0, 1 << 25])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_result_is_stationary_and_below_its_start(seed, blocks, monkeypatch):
+    monkeypatch.setattr(descent, "BLOCKS", blocks)
+    p, _ = truths(30 + seed, 60, 20, scale=2.0)
+    start = np.random.default_rng(seed).normal(size=(20, 4))
+
+    def gradient(weights):
+        """By the envelope theorem, of the mean forced divergence, with white hidden vectors."""
+        nearest = project(weights, p)
+        hidden = nearest.hidden @ np.linalg.inv(np.linalg.cholesky(nearest.hidden.T @ nearest.hidden / len(p))).T
+        return np.linalg.norm((np.exp(nearest.log_q) - p).T @ hidden / len(p))
+
+    before = mean_forced(start, p)
+    once, found = best_head(p, 4, start, rounds=1), best_head(p, 4, start, rounds=20)
+    assert found.forced.mean() <= once.forced.mean() + 1e-9 < before
+    assert gradient(found.weights) < 0.05 * gradient(start)
+    np.testing.assert_allclose(found.forced, project(found.weights, p).forced, atol=2e-9)
+    assert (found.gap <= 1e-8).all()
+
+
+def test_further_columns_never_force_more():
+    p, _ = truths(40, 60, 20, scale=3.0)
+    weights, before = None, np.inf
+    for rank in (1, 2, 3, 5, 9, 18):
+        unfitted = best_head(p, rank, weights, rounds=0)
+        assert unfitted.forced.mean() <= before + 1e-9
+        found = best_head(p, rank, weights, rounds=2)
+        assert found.weights.shape == (20, rank)
+        assert found.forced.mean() <= unfitted.forced.mean() + 1e-9
+        weights, before = found.weights, found.forced.mean()
+
+
+def test_the_first_head_is_the_best_in_log_probability():
+    """It approximates the centred log p better than any random head does, in the weighted squares that define it."""
+    p, _ = truths(50, 40, 12, scale=2.0)
+    weight = p.mean(axis=0)
+    centred = np.log(p) - (np.log(p) @ weight)[:, None]
+
+    def left(weights):
+        root = np.sqrt(weight)[:, None]
+        basis = np.linalg.qr(root * weights)[0]
+        scaled = centred.T * root
+        return ((scaled - basis @ (basis.T @ scaled)) ** 2).sum()
+
+    rng = np.random.default_rng(51)
+    assert left(leading(p, 3)) <= min(left(rng.normal(size=(12, 3))) for _ in range(50))
+    assert left(leading(p, 3)) <= left(leading(p, 3) + 0.01 * rng.normal(size=(12, 3)))
+
+
+def test_fewer_truths_than_columns():
+    p, _ = truths(60, 3, 12, scale=2.0)
+    assert best_head(p, 5).forced.max() < 1e-6  # as many columns as truths are enough
+
+
+def test_steps_are_counted_and_results_repeat():
+    p, _ = truths(61, 40, 10, scale=2.0)
+    steps = []
+    one = best_head(p, 2, step=lambda: steps.append(1))
+    assert 5 < len(steps) <= 6 * 200
+    np.testing.assert_array_equal(best_head(p, 2).weights, one.weights)
+
+
+def test_what_cannot_be_fitted():
+    p, _ = truths(70, 5, 6)
+    for rank, start in ((0, None), (1, np.ones((6, 2)))):
+        with pytest.raises(ValueError, match="rank"):
+            best_head(p, rank, start)
+    with pytest.raises(ValueError, match="row 1 is not a distribution"):
+        best_head(np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.1]]), 1)
+    with pytest.raises(ValueError, match="6 tokens"):
+        best_head(p[:, :5] / p[:, :5].sum(axis=1, keepdims=True), 2, np.ones((6, 2)))
