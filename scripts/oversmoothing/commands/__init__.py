@@ -12,6 +12,7 @@ from oversmoothing.jobs import explain
 COMMANDS = {
     "prompt": "continue a text with every trained model, side by side",
     "head": "measure the LM head of one model, a folder or a name on the hub, without a config",
+    "size": "find how many columns a head needs for a text: what the best heads of each rank force",
     "page": "print the main table, and write the page of what there is, index.html",
     "compare-models": "measure how much a language model oversmooths beside another one",
     "compare": "compare the tables and settings of two results folders",

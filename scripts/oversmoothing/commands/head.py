@@ -4,15 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
+from oversmoothing.commands.one_model import add_options, check_json, compute_of
 from oversmoothing.commands.same_tokens import contexts
-from oversmoothing.device import Compute, setup
 from oversmoothing.jobs import UserError
 from oversmoothing.one_head.forced import distributions_at
 from oversmoothing.one_head.measure import Choices, measure
@@ -79,20 +77,14 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--no-unargmaxable", action="store_true", help="skip the unargmaxable tokens, which can take minutes"
     )
-    found.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
-    found.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
-    found.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
-    found.add_argument(
-        "--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the trunk (default: %(default)s)"
-    )
-    found.add_argument("--json", metavar="FILE", help="also write everything as JSON")
+    add_options(found)
     found.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
     return found
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Load what the arguments name and measure it; return what `one_head.schema.SCHEMA` describes."""
-    compute = _compute(options)
+    compute = compute_of(options)
     with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
 
         def begin(step: str) -> None:
@@ -161,11 +153,4 @@ def _check(options: argparse.Namespace) -> None:
         raise UserError(f"--delta {options.delta} lies outside 0 to {LARGEST_DELTA:g}")
     if not 0 <= options.mass_tolerance <= 1:
         raise UserError(f"--mass-tolerance {options.mass_tolerance} is no probability")
-    if options.json and (not Path(options.json).parent.is_dir() or Path(options.json).is_dir()):
-        raise UserError(f"--json {options.json}: not a file in an existing folder")
-
-
-def _compute(options: argparse.Namespace) -> Compute:
-    if options.device == "cuda" and not torch.cuda.is_available():
-        raise UserError("--device cuda: PyTorch sees no GPU here; use auto or cpu")
-    return setup(options.device, {"precision": options.precision, "threads": torch.get_num_threads()})
+    check_json(options.json)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from oversmoothing.forced.descent import descend
+from oversmoothing.forced.descent import BLOCKS, KEPT, descend
 from oversmoothing.forced.projection import LOWEST, Projection, distributions, project
 
 ITERATIONS = 200  # of the descent before its coordinates are renewed
@@ -117,3 +117,8 @@ def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.nda
 
 def _as_result(weights: np.ndarray, nearest: Projection) -> BestHead:
     return BestHead(weights, nearest.forced, nearest.gap)
+
+
+def bytes_needed(n: int, v: int, rank: int) -> int:
+    """Return about how much memory `best_head` takes, in bytes: for truths, the steps that it keeps, and blocks."""
+    return 8 * (6 * n * v + (2 * KEPT + 8) * (n + v) * rank + 3 * min((n + v) * rank * rank, BLOCKS))

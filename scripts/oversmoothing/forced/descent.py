@@ -1,9 +1,9 @@
 """Descent in a head and in all hidden vectors together, from the divergence of softmax(W h_i) to truths p_i.
 
-L-BFGS in coordinates in which the Hessian is near the identity: first W and h are transformed so that the h are white
-and the columns of W orthogonal, weighted by the truths' mean. Then each row of W and each h is measured in the metric of
-its own block of the Hessian, sum_i q_ij h_i h_i^T / n for row j and W^T (diag q_i - q_i q_i^T) W / n for h_i; where the
-blocks would hold too many numbers, in what these are on average.
+L-BFGS in coordinates in which the Hessian is near the identity. First W and h are transformed so that the h are white
+and the columns of W orthogonal, weighted by the truths' mean. Then each row of W and each h is measured in the metric
+of its own block of the Hessian, sum_i q_ij h_i h_i^T / n for row j and W^T (diag q_i - q_i q_i^T) W / n for h_i; where all
+blocks would hold too many numbers, in what they are on average.
 """
 
 from collections.abc import Callable
@@ -55,9 +55,9 @@ def descend(
         return value, np.concatenate([by_row(z.T @ h, True).ravel(), by_position(z @ w, True).ravel()])
 
     start = np.zeros(rows + hidden.size)
-    settled = {"maxiter": iterations, "maxfun": 3 * iterations, "maxcor": KEPT, "gtol": 0}
-    settled["ftol"] = STALLED * max(divergence(start)[0], 0)
-    minimize(divergence, start, jac=True, method="L-BFGS-B", callback=lambda x: step(), options=settled)
+    stalled = STALLED * max(divergence(start)[0], 0)
+    options = {"maxiter": iterations, "maxfun": 3 * iterations, "maxcor": KEPT, "gtol": 0, "ftol": stalled}
+    minimize(divergence, start, jac=True, method="L-BFGS-B", callback=lambda x: step(), options=options)
     return *moved(best.x), best.value
 
 

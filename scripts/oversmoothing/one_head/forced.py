@@ -14,6 +14,7 @@ from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import distributions, project_on
+from oversmoothing.model import GPT
 from oversmoothing.one_head.run import entering
 from oversmoothing.one_head.text import Passage, owners
 from oversmoothing.statistics import draw_windows
@@ -24,7 +25,7 @@ RESAMPLES, SEED = 2000, 1337  # of whole passages, as `statistics` of the defaul
 
 @torch.inference_mode()
 def distributions_at(
-    model: TokenModel, passages: Sequence[Passage], positions: np.ndarray, precision: str
+    model: TokenModel | GPT, passages: Sequence[Passage], positions: np.ndarray, precision: str
 ) -> np.ndarray:
     """Return a model's distributions, float64 (n, v), at n of the measured positions of passages."""
     kept, owner = [], owners(passages)

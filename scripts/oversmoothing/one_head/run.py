@@ -7,12 +7,13 @@ from torch import Tensor
 from tqdm import tqdm
 
 from oversmoothing.device import autocast
+from oversmoothing.model import GPT
 from oversmoothing.one_head.text import Passage
 from oversmoothing.truths.token_model import TokenModel
 
 
 def entering(
-    model: TokenModel, passages: Sequence[Passage], precision: str, shown_as: str
+    model: TokenModel | GPT, passages: Sequence[Passage], precision: str, shown_as: str
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield of each passage what enters the head, float32: at all its tokens (n, d), and at its places (k, d)."""
     device = model.head.weight.device

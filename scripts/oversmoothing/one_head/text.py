@@ -12,7 +12,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.spaced import positions_of
 
 READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
-PASSAGES = 8  # at least so many, where the text is long enough,
+PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
 
 
@@ -41,7 +41,7 @@ def owners(passages: Sequence[Passage]) -> np.ndarray:
     return np.repeat(np.arange(len(passages)), [len(passage.places) for passage in passages])
 
 
-def passages(tokens: np.ndarray, block: int, count: int, name: str) -> list[Passage]:
+def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int = PASSAGES) -> list[Passage]:
     """Divide `count` predictions evenly among passages that are evenly spaced over a text.
 
     Parameters
@@ -53,6 +53,8 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str) -> list[Pass
         Tokens whose prediction is to be measured. In each passage the first is only read.
     name : str
         Of the text, for messages.
+    least : int
+        Passages, at least so many where the text is long enough.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str) -> list[Pass
     if length < 2:
         raise UserError(f"{name}: at least 2 tokens are needed to predict one, and it has {len(tokens)}")
     each = length - 1
-    number = min(max(PASSAGES, ceil(count / each)), len(tokens) // length)
+    number = min(max(least, ceil(count / each)), len(tokens) // length)
     if count > number * each:
         raise UserError(
             f"{name}: it has {len(tokens)} tokens, of which {number * each} can be predicted; give a longer text, or "

@@ -1,0 +1,33 @@
+"""Options of the commands that run one model without a config, and what they choose."""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from oversmoothing.device import Compute, setup
+from oversmoothing.jobs import UserError
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add where the model comes from, how it is run, and the JSON that is written."""
+    parser.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
+    parser.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
+    parser.add_argument(
+        "--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the trunk (default: %(default)s)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write everything as JSON")
+
+
+def compute_of(options: argparse.Namespace) -> Compute:
+    """Return the device and precision that the options ask for."""
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise UserError("--device cuda: PyTorch sees no GPU here; use auto or cpu")
+    return setup(options.device, {"precision": options.precision, "threads": torch.get_num_threads()})
+
+
+def check_json(path: str | None) -> None:
+    """Raise a `UserError` if a file cannot be written at the end."""
+    if path and (not Path(path).parent.is_dir() or Path(path).is_dir()):
+        raise UserError(f"--json {path}: not a file in an existing folder")

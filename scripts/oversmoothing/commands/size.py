@@ -1,0 +1,182 @@
+"""Find how many columns an LM head needs: what the best heads of each rank force of a truth's predictions of a text."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from math import isnan
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from oversmoothing.commands.one_model import add_options, check_json, compute_of
+from oversmoothing.device import Compute
+from oversmoothing.jobs import UserError
+from oversmoothing.model import GPT
+from oversmoothing.one_head.forced import distributions_at
+from oversmoothing.one_head.size import Size, Sizes, refusal
+from oversmoothing.one_head.source import find_model
+from oversmoothing.one_head.text import owners, passages, read_text
+from oversmoothing.store.atomic import write_json
+from oversmoothing.tokens.text import encode
+from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+from oversmoothing.truths.load import AUTO, load_token_lm
+from oversmoothing.truths.token_model import BYTES, TokenModel
+from oversmoothing.weights import load_model
+
+TARGETS = 0.1, 0.01, 0.001  # nats
+PASSAGES = 32
+WIDTH = 80  # of a terminal
+STUDIED = "weights.safetensors"  # a model that a study trained
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    found = run(options)
+    print(report(found))
+    if options.json:
+        write_json(options.json, found)
+        print(f"\nWrote {options.json}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
+    found = argparse.ArgumentParser(
+        prog="oversmoothing size",
+        description=__doc__,
+        epilog="example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt",
+    )
+    found.add_argument(
+        "--truth",
+        required=True,
+        metavar="MODEL",
+        help="the model whose predictions a head should give: a folder in the Hugging Face format, a name on the hub, "
+        "which is fetched once, or RESULTS/models/NAME of a study over bytes",
+    )
+    found.add_argument("--text", required=True, metavar="FILE", help="UTF-8, of which the first MiB is read")
+    found.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help="(default: 4,8,16,32)")
+    found.add_argument(
+        "--positions",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
+        "(default: %(default)s)",
+    )
+    found.add_argument(
+        "--memory", type=float, default=4, metavar="GIB", help="that a fit may take (default: %(default)s)"
+    )
+    add_options(found)
+    return found
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    """Load what the arguments name and fit heads; return what `--json` writes."""
+    if options.positions < 2:
+        raise UserError(f"--positions {options.positions} must be at least 2")
+    if not options.memory > 0:
+        raise UserError(f"--memory {options.memory} must be more than 0")
+    check_json(options.json)
+    model, tokens, source = load(options, read_text(options.text), compute := compute_of(options))
+    chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
+    passage = owners(chosen)
+    if len(chosen) < 2:
+        raise UserError(f"{options.text}: one passage alone cannot be divided; give a longer text or more --positions")
+    rows, width = model.head.weight.shape
+    bias = model.head.bias is not None
+    memory = options.memory * 2**30
+    for rank in options.ranks:  # refused before the model is run
+        if rank < width + bias and (why := refusal(int((passage % 2 == 0).sum()), rows, rank, memory)):
+            raise UserError(f"--ranks {rank}: {why}")
+    with tqdm(unit=" steps", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as shown:
+
+        def begin(rank: int) -> Callable[[], object]:
+            shown.set_description_str(f"rank {rank}")
+            shown.reset()
+            return shown.update
+
+        p = distributions_at(model, chosen, np.arange(len(passage)), compute.precision)
+        sizes = Sizes(p, passage, width + bias, memory, begin)
+        by_rank = [sizes.of(rank) for rank in options.ranks]
+        smallest = [{"nats": nats, "rank": sizes.smallest(nats)} for nats in TARGETS]
+    return {
+        "truth": source | compute.facts | {"tokens": rows, "width": width, "bias": bias},
+        "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
+        "ranks": [_row(size) for size in by_rank],
+        "smallest": smallest,
+    }
+
+
+def load(
+    options: argparse.Namespace, text: str, compute: Compute
+) -> tuple[TokenModel | GPT, np.ndarray, dict[str, Any]]:
+    """Return the truth, the text's tokens and what is known of the truth's files."""
+    own = Path(options.truth) / STUDIED
+    if own.is_file():
+        model = load_model(own, compute.device)
+        if model.config.vocabulary != BYTES:
+            raise UserError(
+                f"--truth {options.truth}: it reads tokens of its study, and only models over bytes do here"
+            )
+        tokens = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
+        return model, tokens, {"name": options.truth, "folder": options.truth, "revision": None, "commit": None}
+    source = find_model(options.truth, options.revision, options.assets)
+    tokenizer = load_tokenizer(source.folder / FAST)
+    vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
+    found = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
+    named = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
+    return found, encode(tokenizer, vocabulary, text), named
+
+
+def report(found: dict[str, Any]) -> str:
+    """Lay out what was found, for a terminal of 80 columns."""
+    truth, text = found["truth"], found["text"]
+    name = Path(truth["name"]).name
+    lines = [
+        f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
+        f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns",
+        f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
+        "",
+        "  rank  forces at most, nats [95 % interval]  where fitted",
+        *(_line(row) for row in found["ranks"]),
+        "",
+        *(f"  at most {row['nats']:g} nats: {_needed(row['rank'])}" for row in found["smallest"]),
+        "",
+        fill(
+            "A rank forces the KL divergence from the truth that is left when every hidden state is the best one. "
+            "These are upper bounds: a better head of the rank may exist, and where a value is well above that of the "
+            "fitted positions, more --positions lower it. They hold for this truth and this text, and a trunk must "
+            "still learn what to give its head.",
+            WIDTH,
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _line(row: dict[str, Any]) -> str:
+    interval = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
+    return f"  {row['rank']:>4}  {row['forced']:.3g}{interval}".ljust(46) + f"{row['fitted']:.3g}"
+
+
+def _needed(rank: int | None) -> str:
+    return "more columns than could be fitted (more --positions, or --memory)" if rank is None else f"rank {rank:,}"
+
+
+def _row(size: Size) -> dict[str, Any]:
+    return {key: None if isinstance(value, float) and isnan(value) else value for key, value in asdict(size).items()}
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    try:
+        found = sorted({int(part) for part in text.split(",")})
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 4,8,16") from error
+    if found[0] < 1:
+        raise argparse.ArgumentTypeError(f"{found[0]} is no rank; write numbers from 1")
+    return tuple(found)

@@ -1,0 +1,187 @@
+"""The columns that a head needs for a text: values against the library, planted ranks, and mistakes in one line."""
+
+import json
+import socket
+
+import numpy as np
+import pytest
+import torch
+from hub_models import write_token_model
+
+from oversmoothing.commands import main
+from oversmoothing.commands.size import report
+from oversmoothing.forced.projection import project
+from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.one_head import size as library
+from oversmoothing.one_head.size import Sizes
+from oversmoothing.weights import save_model
+
+TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("llama")
+    write_token_model(folder, "llama")
+    (folder / "book.txt").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """A model as a study keeps it, with a head of 6 columns."""
+    folder = tmp_path_factory.mktemp("study")
+    model = GPT(GPTConfig(layers=1, heads=2, width=12, block=64, rank=6))
+    with torch.no_grad():
+        model.head.weight.mul_(8)
+    save_model(folder / "weights.safetensors", model.config, model.state_dict(), {})
+    (folder / "book.txt").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+def size(folder, *arguments):
+    """Run the command; return what its JSON holds."""
+    path = folder / "out.json"
+    given = ["--truth", str(folder), "--text", str(folder / "book.txt"), "--json", str(path)]
+    assert main(["size", *given, "--precision", "float32", *arguments]) == 0
+    return json.loads(path.read_text())
+
+
+def refused(capsys, *arguments):
+    assert main(["size", *map(str, arguments)]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    return err
+
+
+def truths(v, n, rank=None, seed=0):
+    rng = np.random.default_rng(seed)
+    rank = rank or v
+    logits = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, v)) * np.sqrt(4 / rank)
+    p = np.exp(logits)
+    return p / p.sum(axis=1, keepdims=True), np.arange(n) // 10
+
+
+def test_a_model_of_the_hub(llama, capsys):
+    found = size(llama, "--positions", "120", "--ranks", "1,2,400")
+    truth, text = found["truth"], found["text"]
+    assert (truth["tokens"], truth["width"], truth["bias"]) == (299, 16, False)
+    assert text["fitted"] + text["held"] == 120
+    assert [row["rank"] for row in found["ranks"]] == [1, 2, 16]  # its own head has 16 columns
+    one, two, own = found["ranks"]
+    assert one["forced"] > two["forced"] > own["forced"] == own["fitted"] == 0
+    assert one["low"] < one["forced"] < one["high"]
+    assert [row["nats"] for row in found["smallest"]] == [0.1, 0.01, 0.001]
+    printed = capsys.readouterr().out
+    assert f"     1  {one['forced']:.3g} [{one['low']:.3g}, {one['high']:.3g}]" in printed
+    assert "299 tokens; the truth's own head has 16 columns" in printed
+    assert "These are upper bounds" in " ".join(printed.split())
+    assert max(map(len, printed.splitlines())) <= 120
+
+
+def test_a_model_of_a_study(studied):
+    found = size(studied, "--positions", "200", "--ranks", "2,6")
+    assert found["truth"]["tokens"] == 256
+    assert found["ranks"][0]["forced"] > 0
+    assert found["ranks"][1]["forced"] == 0
+    assert all(row["rank"] <= 6 for row in found["smallest"])
+
+
+def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
+    p, passage = truths(12, 200)
+    sizes = Sizes(p, passage, 12, 1e9)
+    heads = {}
+    fit = library.best_head
+    monkeypatch.setattr(
+        library, "best_head", lambda p, rank, *others, **more: heads.setdefault(rank, fit(p, rank, *others, **more))
+    )
+    found = sizes.of(2)
+    even = passage % 2 == 0
+    assert found.fitted == pytest.approx(project(heads[2].weights, p[even]).forced.mean(), abs=1e-8)
+    forced = project(heads[2].weights, p[~even]).forced
+    assert found.forced == pytest.approx(forced.mean(), abs=1e-8)
+    by_passage = forced.reshape(-1, 10).mean(axis=1)
+    half = 1.96 * by_passage.std(ddof=1) / np.sqrt(len(by_passage))
+    assert found.high - found.low == pytest.approx(2 * half, rel=0.3)
+    changed = p.copy()
+    changed[~even] = changed[~even][:, ::-1]
+    assert Sizes(changed, passage, 12, 1e9).of(2).fitted == found.fitted
+
+
+def test_a_worse_minimum_is_replaced_by_the_extended_lower_one(monkeypatch):
+    p, passage = truths(12, 200)
+    fit = library.best_head
+
+    def poor(p, rank, start=None, **more):
+        if rank == 4 and start is None:
+            return fit(p, rank, np.random.default_rng(0).normal(size=(12, 4)), rounds=0)
+        return fit(p, rank, start, **more)
+
+    monkeypatch.setattr(library, "best_head", poor)
+    sizes = Sizes(p, passage, 12, 1e9)
+    assert sizes.of(4).fitted > (three := Sizes(p, passage, 12, 1e9).of(3).fitted)
+    sizes = Sizes(p, passage, 12, 1e9)
+    assert sizes.of(3).fitted == three
+    assert sizes.of(4).fitted <= three
+
+
+@pytest.mark.parametrize("nats", [0.5, 0.1, 1e-2, 1e-4])
+def test_the_smallest_rank_is_that_of_fitting_all(nats):
+    p, passage = truths(24, 200, seed=3)
+    every, few = Sizes(p, passage, 24, 1e9), Sizes(p, passage, 24, 1e9)
+    expected = next(rank for rank in range(1, 24) if every.of(rank).forced <= nats)
+    assert few.smallest(nats) == expected
+    assert len(few.found) <= 10
+
+
+def test_a_planted_rank_is_what_is_needed():
+    p, passage = truths(30, 300, rank=5)
+    sizes = Sizes(p, passage, 30, 1e9)
+    assert sizes.smallest(1e-6) == 5
+    assert 29 in sizes.found  # v - 1, where nothing is forced
+
+
+def test_too_few_positions_to_tell():
+    p, passage = truths(30, 20)  # ten that heads are fitted to
+    sizes = Sizes(p, passage, 30, 1e9)
+    assert sizes.smallest(1e-6) is None
+    assert max(rank for rank in sizes.found if rank < 29) <= 5
+    row = {"rank": None, "nats": 0.1}
+    truth = {"name": "m", "tokens": 30, "width": 30}
+    text = {"file": "f", "fitted": 10, "held": 10}
+    assert "more columns than could be fitted" in report({"truth": truth, "text": text, "ranks": [], "smallest": [row]})
+
+
+def test_mistakes_are_one_line(llama, studied, tmp_path, capsys):
+    given = ["--truth", llama, "--text", llama / "book.txt"]
+    assert "none.txt: it cannot be read" in refused(capsys, "--truth", llama, "--text", tmp_path / "none.txt")
+    assert "none: no such folder" in refused(capsys, "--truth", tmp_path / "none", "--text", llama / "book.txt")
+    assert "--positions 1 must be" in refused(capsys, *given, "--positions", 1)
+    assert "--memory 0.0 must be" in refused(capsys, *given, "--memory", 0)
+    assert "not a file in an existing" in refused(capsys, *given, "--json", tmp_path / "none/o.json")
+    assert "--ranks 8: 8 columns need at least 16 positions" in refused(capsys, *given, "--positions", 20)
+    line = refused(capsys, *given, "--positions", 100, "--memory", 1e-4)
+    assert "GiB, and --memory is 0.0001" in line
+    (tmp_path / "short.txt").write_text("the")
+    assert "at least 2 tokens" in refused(capsys, "--truth", llama, "--text", tmp_path / "short.txt")
+    (tmp_path / "one.txt").write_text("the people of the town")
+    line = refused(capsys, "--truth", llama, "--text", tmp_path / "one.txt", "--positions", 4)
+    assert "one passage alone cannot be divided" in line
+    for ranks in ("4,x", "0,4"):
+        with pytest.raises(SystemExit):
+            main(["size", *map(str, given), "--ranks", ranks])
+        assert ranks.split(",")[0] in capsys.readouterr().err
+    model = GPT(GPTConfig(layers=0, heads=2, width=12, block=64, vocabulary=300))
+    (tmp_path / "tokens").mkdir()
+    save_model(tmp_path / "tokens/weights.safetensors", model.config, model.state_dict(), {})
+    line = refused(capsys, "--truth", tmp_path / "tokens", "--text", studied / "book.txt")
+    assert "only models over bytes" in line
