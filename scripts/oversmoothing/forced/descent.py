@@ -2,8 +2,8 @@
 
 L-BFGS in coordinates in which the Hessian is near the identity. First W and h are transformed so that the h are white
 and the columns of W orthogonal, weighted by the truths' mean. Then each row of W and each h is measured in the metric
-of its own block of the Hessian, sum_i q_ij h_i h_i^T / n for row j and W^T (diag q_i - q_i q_i^T) W / n for h_i; where all
-blocks would hold too many numbers, in what they are on average.
+of its own block of the Hessian, sum_i q_ij h_i h_i^T / n for row j and W^T (diag q_i - q_i q_i^T) W / n for h_i; where
+all blocks would hold too many numbers, in what they are on average.
 """
 
 from collections.abc import Callable
