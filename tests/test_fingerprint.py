@@ -186,6 +186,8 @@ def test_scoring_and_tables_are_free_of_torch():
         "tbat_approximation.py",
         "forced.py",
         "forced_table.py",
+        "best_head.py",
+        "best_head_table.py",
         "argmaxability.py",
         "head_logits.py",
         "score_table.py",

@@ -98,7 +98,7 @@ def test_a_model_of_a_study(studied):
 
 def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
     p, passage = truths(12, 200)
-    sizes = Sizes(p, passage, 12, 1e9)
+    sizes = Sizes(p, passage, 12, 4e9)
     heads = {}
     fit = library.best_head
     monkeypatch.setattr(
@@ -114,7 +114,7 @@ def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
     assert found.high - found.low == pytest.approx(2 * half, rel=0.3)
     changed = p.copy()
     changed[~even] = changed[~even][:, ::-1]
-    assert Sizes(changed, passage, 12, 1e9).of(2).fitted == found.fitted
+    assert Sizes(changed, passage, 12, 4e9).of(2).fitted == found.fitted
 
 
 def test_a_worse_minimum_is_replaced_by_the_extended_lower_one(monkeypatch):
@@ -127,9 +127,9 @@ def test_a_worse_minimum_is_replaced_by_the_extended_lower_one(monkeypatch):
         return fit(p, rank, start, **more)
 
     monkeypatch.setattr(library, "best_head", poor)
-    sizes = Sizes(p, passage, 12, 1e9)
-    assert sizes.of(4).fitted > (three := Sizes(p, passage, 12, 1e9).of(3).fitted)
-    sizes = Sizes(p, passage, 12, 1e9)
+    sizes = Sizes(p, passage, 12, 4e9)
+    assert sizes.of(4).fitted > (three := Sizes(p, passage, 12, 4e9).of(3).fitted)
+    sizes = Sizes(p, passage, 12, 4e9)
     assert sizes.of(3).fitted == three
     assert sizes.of(4).fitted <= three
 
@@ -137,7 +137,7 @@ def test_a_worse_minimum_is_replaced_by_the_extended_lower_one(monkeypatch):
 @pytest.mark.parametrize("nats", [0.5, 0.1, 1e-2, 1e-4])
 def test_the_smallest_rank_is_that_of_fitting_all(nats):
     p, passage = truths(24, 200, seed=3)
-    every, few = Sizes(p, passage, 24, 1e9), Sizes(p, passage, 24, 1e9)
+    every, few = Sizes(p, passage, 24, 4e9), Sizes(p, passage, 24, 4e9)
     expected = next(rank for rank in range(1, 24) if every.of(rank).forced <= nats)
     assert few.smallest(nats) == expected
     assert len(few.found) <= 10
@@ -145,14 +145,14 @@ def test_the_smallest_rank_is_that_of_fitting_all(nats):
 
 def test_a_planted_rank_is_what_is_needed():
     p, passage = truths(30, 300, rank=5)
-    sizes = Sizes(p, passage, 30, 1e9)
+    sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) == 5
     assert 29 in sizes.found  # v - 1, where nothing is forced
 
 
 def test_too_few_positions_to_tell():
     p, passage = truths(30, 20)  # ten that heads are fitted to
-    sizes = Sizes(p, passage, 30, 1e9)
+    sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) is None
     assert max(rank for rank in sizes.found if rank < 29) <= 5
     row = {"rank": None, "nats": 0.1}

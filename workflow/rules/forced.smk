@@ -2,7 +2,7 @@
 
 Needs: the logits of models and truths, and the heads: of the family, of its arms, truncated and retrained ones.
 Makes: scores/forced/{model}.parquet; tables/forced.{csv,md,html,tex} and figures/forced.{png,svg,pdf} of the family,
-tables/forced_heads of the others.
+tables/forced_heads of the others; scores/best_head/{model}.parquet and tables/best_head of the family.
 """
 
 FORCED = config["metrics"]["forced"]
@@ -85,3 +85,39 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 title="What the heads of other ways to impose a rank force of the distance from a truth.",
                 models=FORCED_OTHERS,
             ),
+
+
+if FORCED_FAMILY and FORCED["best_head_per_window"]:
+
+    rule best_head:
+        input:
+            weights=head_of,
+            forced=f"{RESULTS}/scores/forced/{{model}}.parquet",
+            truths=expand(LOGITS, model=TRUTHS),
+        output:
+            f"{RESULTS}/scores/best_head/{{model}}.parquet",
+        wildcard_constraints:
+            model=one_of(row["model"] for row in FORCED_FAMILY),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=120),
+        params:
+            settings=settings(
+                per_window=FORCED["best_head_per_window"],
+                truths=TRUTHS,
+            ),
+        script:
+            "../../scripts/best_head.py"
+
+    rule best_head_table:
+        input:
+            scores=scores(["best_head"], [row["model"] for row in FORCED_FAMILY]),
+        output:
+            **table(
+                "best_head",
+                category="0 Findings",
+                label="What a rank forces, and what trained heads add",
+            ),
+        params:
+            settings=settings(**config["statistics"], models=FORCED_FAMILY),
+        script:
+            "../../scripts/best_head_table.py"

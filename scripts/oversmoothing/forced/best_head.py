@@ -27,6 +27,7 @@ ITERATIONS = 200  # of the descent before its coordinates are renewed
 ROUNDS = 6  # of so many iterations, at most
 SETTLED = 2e-3  # share of the divergence; a round that gains less is the last
 TOLERANCE = 1e-9  # nats, of the gaps
+OVERHEAD = 6 << 27  # bytes that projections take in any case
 
 
 @dataclass(frozen=True)
@@ -121,4 +122,4 @@ def _as_result(weights: np.ndarray, nearest: Projection) -> BestHead:
 
 def bytes_needed(n: int, v: int, rank: int) -> int:
     """Return about how much memory `best_head` takes, in bytes: for truths, the steps that it keeps, and blocks."""
-    return 8 * (6 * n * v + (2 * KEPT + 8) * (n + v) * rank + 3 * min((n + v) * rank * rank, BLOCKS))
+    return OVERHEAD + 8 * (6 * n * v + (2 * KEPT + 8) * (n + v) * rank + 3 * min((n + v) * rank * rank, BLOCKS))

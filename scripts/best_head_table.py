@@ -1,0 +1,25 @@
+"""What of each model's distance from a truth its rank forces, what its head forces beyond, and what is left."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oversmoothing.forced.best_head_table import best_head_page, best_head_table, summarise_best_head
+from oversmoothing.jobs import run
+from oversmoothing.page_formats import write_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+
+def main(job: "Snakemake") -> None:
+    """Read what heads and the best ones force; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    summaries = {
+        Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+    }
+    table = best_head_table(summaries, settings["models"])
+    write_table(job.output, table, best_head_page(table))
+
+
+if __name__ == "__main__":
+    run(main)
