@@ -84,3 +84,20 @@ def test_what_the_head_forces_is_in_the_table_along_training(everything):
         last = own[own.step == own.step.max()].set_index("measure").value
         assert last["forced"] > 0
         assert last["forced"] + last["rest"] == pytest.approx(last["kl"], rel=0.1)  # of most of its positions
+
+
+def test_the_best_heads_are_beside_the_trained_ones(everything):
+    table = pd.read_csv(everything.folder / "results/tables/best_head.csv")
+    assert set(table.model) == set(FAMILY)
+    for model, own in table.groupby("model"):
+        rows = read_table(everything.folder / f"results/scores/best_head/{model}.parquet").to_pandas()
+        scored = read_table(everything.folder / f"results/scores/forced/{model}.parquet").to_pandas()
+        both = rows.merge(scored, on=["window", "position", "truth"], suffixes=("", "_scored"))
+        assert len(both) == len(rows)
+        assert both.forced.equals(both.forced_scored)
+        assert (rows.free <= rows.forced + 1e-9).all()  # a norm takes a dimension away
+        fitted = rows[rows.fitted]
+        assert fitted.best.mean() <= fitted.free.mean() + 1e-8
+        means = own.set_index("measure")["mean"]
+        assert means["rank"] == pytest.approx(rows.best[~rows.fitted].mean(), rel=1e-5, abs=1e-9)
+        assert means[["rank", "head", "norm", "rest"]].sum() == pytest.approx(means["kl"], rel=1e-4)
