@@ -107,6 +107,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (["tbat.py"], f"{BAT} decoding spaced"),
         (["tbat_approximation.py"], BAT),
+        (["bat_premise.py"], f"{BAT} bat_premise candidates catalogue/metrics forced metrics nucleus scores spaced"),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
         (["ranks.py"], f"{HELD} positions probabilities ranks spectra"),
         (["bytes.py"], f"{HELD} bytes score_files"),
@@ -140,7 +141,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "acceptance.py", "forced.py", "dynamics.py", "costs.py"}
+COMPUTED_FROM_METRICS = {"score.py", "acceptance.py", "forced.py", "bat_premise.py", "dynamics.py", "costs.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
@@ -184,6 +185,8 @@ def test_scoring_and_tables_are_free_of_torch():
         "acceptance_table.py",
         "tbat.py",
         "tbat_approximation.py",
+        "bat_premise.py",
+        "bat_premise_table.py",
         "forced.py",
         "forced_table.py",
         "best_head.py",

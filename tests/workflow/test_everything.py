@@ -78,7 +78,7 @@ def test_every_parquet_column_is_listed_with_its_type(everything):
         for file in files:
             if file.name.endswith(".spectrum.parquet") != pattern.endswith(".spectrum.parquet"):
                 continue
-            if "{metric}" in pattern and file.parent.name.startswith("tbat"):  # has a row of its own
+            if "{metric}" in pattern and f"`scores/{file.parent.name}/" in page:  # has a row of its own
                 continue
             kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in pq.read_schema(file)}
             kinds.pop("brier", None)  # the metric of the recipe

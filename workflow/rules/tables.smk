@@ -3,7 +3,7 @@
 Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation, tables/acceptance.
+tables/tbat_approximation, tables/acceptance, tables/bat_premise.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
@@ -207,3 +207,23 @@ if TBAT["approximations"]:
             ),
         script:
             "../../scripts/tbat_approximation_table.py"
+
+
+if TBAT["premise_per_window"]:
+
+    rule bat_premise_table:
+        input:
+            scores=scores(["bat_premise"], FAMILY),
+        output:
+            **table(
+                "bat_premise",
+                category="4 Oversmoothing",
+                label="Beyond the thesis: is BAT's premise true?",
+            ),
+        params:
+            settings=settings(
+                **config["statistics"],
+                models=plan.thesis.rows(config, "family", []),
+            ),
+        script:
+            "../../scripts/bat_premise_table.py"

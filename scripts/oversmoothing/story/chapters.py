@@ -157,7 +157,7 @@ CHAPTERS = (
             "left as it is; only for `acceptance`, how often it would accept the model's drafts, both are decoded.",
         ),
         claims=("6",),
-        tables=("decodings_pooled", "decodings", "tbat", "acceptance"),
+        tables=("decodings_pooled", "decodings", "tbat", "acceptance", "bat_premise"),
     ),
     Chapter(
         "Heads cut to a lower rank",

@@ -1,0 +1,141 @@
+"""Table of the premise of BAT: means of what `measure` writes, at the model beside q*."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.bat_premise.measure import AT_NEAREST, OF_SETS, PREMISE, TOP, UNLIKELY
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.store.parquet import read_table
+
+KEYS = ("window", "position", "truth")
+# Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
+EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
+AT_BOTH = {*EXCEEDED, *(name for name, _ in OF_SETS)}
+COLUMNS = ["model", "rank", "seed", "truth", "measure", "at", "mean", "sd", "low", "high", "n"]
+
+
+def premise_table(
+    paths: Mapping[str, Path], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
+) -> pd.DataFrame:
+    """Means of every measure, with bootstrap intervals over windows.
+
+    Parameters
+    ----------
+    paths : mapping
+        By model, its file of the schema `measure.PREMISE`.
+    models : sequence of mappings
+        ``model``, ``rank`` and ``seed`` of each, in row order.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, truth, measure and ``at``: "model" for what is measured at the model's distribution, "q*"
+        for what is measured at the nearest one, "" for the rest. ``exceeded`` and ``exceeded_nucleus`` are the shares
+        of positions with ``exceeding`` and ``exceeding_nucleus`` above 0; the other measures are columns of the files.
+    """
+    rows = []
+    for facts in models:
+        whole = read_table(paths[facts["model"]], PREMISE.names).to_pandas()
+        for truth, own in whole.groupby("truth", sort=False, observed=True):
+            for name, values in _measures(own).items():
+                sums = WindowSums()
+                sums.add(own.window.to_numpy(), values)
+                measured = name.removeprefix(AT_NEAREST)
+                at = "q*" if name != measured else "model" if measured in AT_BOTH else ""
+                row = {key: facts[key] for key in ("model", "rank", "seed")}
+                row |= {"truth": truth, "measure": measured, "at": at}
+                rows.append(row | vars(summarise(sums, resamples, seed)))
+    return pd.DataFrame(rows)[COLUMNS].astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
+
+
+def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Values (n,) of every measure, by the name of its column."""
+    found = {name: own[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
+    for place in ("", AT_NEAREST):
+        found |= {place + share: (found[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
+    return found
+
+
+def premise_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with two sections per truth: the two halves of the premise, and the sets of the model beside those of q*."""
+    sections = []
+    for truth, part in table.groupby("truth", sort=False):
+        against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
+        sections += [
+            Section(f"How far the premise is from true{against}", _rows(part, _premise)),
+            Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, at="model"))),
+            Section(
+                f"What it does to the model to keep as many tokens, the most probable ones{against}",
+                _rows(part, partial(_cut, at="model", kind=TOP)),
+            ),
+            Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, at="q*"))),
+        ]
+    return Page(title, sections, _legend(table), IN_BRACKETS)
+
+
+def _rows(part: pd.DataFrame, cells_of: Callable[[pd.DataFrame], dict[str, Cell]]) -> list[dict[str, Cell]]:
+    several_seeds = part.seed.nunique() > 1
+    return [
+        model_cells(own.iloc[0].to_dict(), several_seeds) | cells_of(own.set_index(["measure", "at"]))
+        for _, own in part.groupby("model", sort=False)
+    ]
+
+
+def _premise(own: pd.DataFrame) -> dict[str, Cell]:
+    return {
+        "TV to the truth": _value(own, "tv"),
+        "error of the moments": _value(own, "moment"),
+        "bound broken by the model": _value(own, "exceeded", "model"),
+        "in the nucleus": _value(own, "exceeded_nucleus", "model"),
+        "bound broken by q*": _value(own, "exceeded", "q*"),
+        "in the nucleus (q*)": _value(own, "exceeded_nucleus", "q*"),
+    }
+
+
+def _sets(own: pd.DataFrame, at: str) -> dict[str, Cell]:
+    otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if at == "q*" else {}
+    return {"rejected": _value(own, "rejected", at)} | _cut(own, at) | otherwise
+
+
+def _cut(own: pd.DataFrame, at: str, kind: str = "") -> dict[str, Cell]:
+    return {
+        "rejected of the nucleus": _value(own, f"{kind}rejected_nucleus", at),
+        "truth's mass on these": _value(own, f"{kind}rejected_mass", at),
+        "unlikely ones accepted": _value(own, f"{kind}accepted_unlikely", at),
+    }
+
+
+def _value(own: pd.DataFrame, measure: str, at: str = "") -> Value:
+    row = own.loc[(measure, at)]
+    return Value(row["mean"], None, row["low"], row["high"])
+
+
+def _legend(table: pd.DataFrame) -> list[str]:
+    def over_models(measure: str) -> pd.Series:
+        return table[table.measure == measure]["mean"]
+
+    legend = [
+        f"Means over {int(table.n.max()):,} positions. BAT accepts a token of a model q if every distribution t with "
+        "W^T t = W^T q and t <= q e^delta gives it more than 0. If the truth is such a t, it gives more than 0 to each "
+        "accepted token; of rejected tokens nothing is said",
+        "q* is the head's distribution nearest to the truth, its input free in all dimensions: the only one for which "
+        "the first condition is true",
+        "Error of the moments: the smallest TV from the model to any distribution t with W^T t = W^T p, p the truth; "
+        "0 for q*. It cannot exceed the TV to the truth, and equals it for a head of full rank",
+        "Bound broken: share of the positions where the truth gives some token, or some token of its nucleus, more "
+        "than e^delta times what q gives it, so that the second condition is false",
+        "Rejected, unlikely ones accepted, decided otherwise (than for the model): numbers of tokens. The truth's "
+        f"nucleus has {over_models('nucleus').mean():.1f} on average; unlikely are those to which the truth gives less "
+        f"than {UNLIKELY:g}, {over_models('unlikely').mean():.1f} on average",
+    ]
+    if (open_ones := over_models("undecided").max()) > 0:
+        legend.append(f"Up to {open_ones:.3g} tokens of a position, on average, are neither rejected nor accepted")
+    return legend
