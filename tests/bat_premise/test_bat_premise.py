@@ -231,6 +231,8 @@ def test_the_table_has_the_means_of_the_file_and_shares_of_positions(study):
         assert cells[truth, "moment", ""] == pytest.approx(own.moment.mean())
         assert cells[truth, "rejected", "model"] == pytest.approx(own.rejected.mean())
         assert cells[truth, "top_rejected_mass", "q*"] == pytest.approx(own.nearest_top_rejected_mass.mean())
+        more = own.rejected_mass - own.top_rejected_mass
+        assert cells[truth, "more_lost", "model"] == pytest.approx(more.mean())
         assert cells[truth, "exceeded_nucleus", "q*"] == pytest.approx((own.nearest_exceeding_nucleus > 0).mean())
         assert cells[truth, "exceeded", "model"] == pytest.approx((own.exceeding > 0).mean())
     assert ((table.low <= table["mean"]) & (table["mean"] <= table.high)).all()

@@ -16,7 +16,8 @@ from oversmoothing.store.parquet import read_table
 KEYS = ("window", "position", "truth")
 # Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
-AT_BOTH = {*EXCEEDED, *(name for name, _ in OF_SETS)}
+MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
+AT_BOTH = {*EXCEEDED, MORE_LOST, *(name for name, _ in OF_SETS)}
 COLUMNS = ["model", "rank", "seed", "truth", "measure", "at", "mean", "sd", "low", "high", "n"]
 
 
@@ -39,7 +40,8 @@ def premise_table(
     DataFrame
         One row per model, truth, measure and ``at``: "model" for what is measured at the model's distribution, "q*"
         for what is measured at the nearest one, "" for the rest. ``exceeded`` and ``exceeded_nucleus`` are the shares
-        of positions with ``exceeding`` and ``exceeding_nucleus`` above 0; the other measures are columns of the files.
+        of positions with ``exceeding`` and ``exceeding_nucleus`` above 0, ``more_lost`` is ``rejected_mass`` less
+        ``top_rejected_mass``; the other measures are columns of the files.
     """
     rows = []
     for facts in models:
@@ -61,6 +63,7 @@ def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
     found = {name: own[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
     for place in ("", AT_NEAREST):
         found |= {place + share: (found[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
+        found[place + MORE_LOST] = found[f"{place}rejected_mass"] - found[f"{place}{TOP}rejected_mass"]
     return found
 
 
@@ -74,7 +77,7 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
             Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, at="model"))),
             Section(
                 f"What it does to the model to keep as many tokens, the most probable ones{against}",
-                _rows(part, partial(_cut, at="model", kind=TOP)),
+                _rows(part, _top),
             ),
             Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, at="q*"))),
         ]
@@ -103,6 +106,10 @@ def _premise(own: pd.DataFrame) -> dict[str, Cell]:
 def _sets(own: pd.DataFrame, at: str) -> dict[str, Cell]:
     otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if at == "q*" else {}
     return {"rejected": _value(own, "rejected", at)} | _cut(own, at) | otherwise
+
+
+def _top(own: pd.DataFrame) -> dict[str, Cell]:
+    return _cut(own, "model", TOP) | {"BAT's is larger by": _value(own, MORE_LOST, "model")}
 
 
 def _cut(own: pd.DataFrame, at: str, kind: str = "") -> dict[str, Cell]:
@@ -134,7 +141,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
         "than e^delta times what q gives it, so that the second condition is false",
         "Rejected, unlikely ones accepted, decided otherwise (than for the model): numbers of tokens. The truth's "
         f"nucleus has {over_models('nucleus').mean():.1f} on average; unlikely are those to which the truth gives less "
-        f"than {UNLIKELY:g}, {over_models('unlikely').mean():.1f} on average",
+        f"than 1 in {1 / UNLIKELY:,.0f}, {over_models('unlikely').mean():.1f} on average",
     ]
     if (open_ones := over_models("undecided").max()) > 0:
         legend.append(f"Up to {open_ones:.3g} tokens of a position, on average, are neither rejected nor accepted")
