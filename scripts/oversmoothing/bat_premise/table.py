@@ -96,10 +96,10 @@ def _premise(own: pd.DataFrame) -> dict[str, Cell]:
     return {
         "TV to the truth": _value(own, "tv"),
         "error of the moments": _value(own, "moment"),
-        "bound broken by the model": _value(own, "exceeded", "model"),
-        "in the nucleus": _value(own, "exceeded_nucleus", "model"),
-        "bound broken by q*": _value(own, "exceeded", "q*"),
-        "in the nucleus (q*)": _value(own, "exceeded_nucleus", "q*"),
+        "model: bound broken": _value(own, "exceeded", "model"),
+        "model: in the nucleus": _value(own, "exceeded_nucleus", "model"),
+        "q*: bound broken": _value(own, "exceeded", "q*"),
+        "q*: in the nucleus": _value(own, "exceeded_nucleus", "q*"),
     }
 
 
@@ -109,7 +109,7 @@ def _sets(own: pd.DataFrame, at: str) -> dict[str, Cell]:
 
 
 def _top(own: pd.DataFrame) -> dict[str, Cell]:
-    return _cut(own, "model", TOP) | {"BAT's is larger by": _value(own, MORE_LOST, "model")}
+    return _cut(own, "model", TOP) | {"BAT's mass less this": _value(own, MORE_LOST, "model")}
 
 
 def _cut(own: pd.DataFrame, at: str, kind: str = "") -> dict[str, Cell]:
