@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.bat_premise.measure import AT_NEAREST, OF_SETS, PREMISE, TOP, UNLIKELY
+from oversmoothing.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
@@ -17,8 +17,7 @@ KEYS = ("window", "position", "truth")
 # Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
 MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
-AT_BOTH = {*EXCEEDED, MORE_LOST, *(name for name, _ in OF_SETS)}
-COLUMNS = ["model", "rank", "seed", "truth", "measure", "at", "mean", "sd", "low", "high", "n"]
+COLUMNS = ["model", "rank", "seed", "truth", "measure", "mean", "sd", "low", "high", "n"]
 
 
 def premise_table(
@@ -38,10 +37,9 @@ def premise_table(
     Returns
     -------
     DataFrame
-        One row per model, truth, measure and ``at``: "model" for what is measured at the model's distribution, "q*"
-        for what is measured at the nearest one, "" for the rest. ``exceeded`` and ``exceeded_nucleus`` are the shares
-        of positions with ``exceeding`` and ``exceeding_nucleus`` above 0, ``more_lost`` is ``rejected_mass`` less
-        ``top_rejected_mass``; the other measures are columns of the files.
+        One row per model, truth and measure: the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the
+        shares of positions with ``exceeding`` and ``exceeding_nucleus`` above 0; and ``more_lost``, ``rejected_mass``
+        less ``top_rejected_mass``; these three also at q*, with ``nearest_`` before their names.
     """
     rows = []
     for facts in models:
@@ -50,11 +48,8 @@ def premise_table(
             for name, values in _measures(own).items():
                 sums = WindowSums()
                 sums.add(own.window.to_numpy(), values)
-                measured = name.removeprefix(AT_NEAREST)
-                at = "q*" if name != measured else "model" if measured in AT_BOTH else ""
                 row = {key: facts[key] for key in ("model", "rank", "seed")}
-                row |= {"truth": truth, "measure": measured, "at": at}
-                rows.append(row | vars(summarise(sums, resamples, seed)))
+                rows.append(row | {"truth": truth, "measure": name} | vars(summarise(sums, resamples, seed)))
     return pd.DataFrame(rows)[COLUMNS].astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
 
 
@@ -74,12 +69,12 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
         against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
         sections += [
             Section(f"How far the premise is from true{against}", _rows(part, _premise)),
-            Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, at="model"))),
+            Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, prefix=""))),
             Section(
                 f"What it does to the model to keep as many tokens, the most probable ones{against}",
                 _rows(part, _top),
             ),
-            Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, at="q*"))),
+            Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, prefix=AT_NEAREST))),
         ]
     return Page(title, sections, _legend(table), IN_BRACKETS)
 
@@ -87,7 +82,7 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
 def _rows(part: pd.DataFrame, cells_of: Callable[[pd.DataFrame], dict[str, Cell]]) -> list[dict[str, Cell]]:
     several_seeds = part.seed.nunique() > 1
     return [
-        model_cells(own.iloc[0].to_dict(), several_seeds) | cells_of(own.set_index(["measure", "at"]))
+        model_cells(own.iloc[0].to_dict(), several_seeds) | cells_of(own.set_index("measure"))
         for _, own in part.groupby("model", sort=False)
     ]
 
@@ -96,32 +91,32 @@ def _premise(own: pd.DataFrame) -> dict[str, Cell]:
     return {
         "TV to the truth": _value(own, "tv"),
         "error of the moments": _value(own, "moment"),
-        "model: bound broken": _value(own, "exceeded", "model"),
-        "model: in the nucleus": _value(own, "exceeded_nucleus", "model"),
-        "q*: bound broken": _value(own, "exceeded", "q*"),
-        "q*: in the nucleus": _value(own, "exceeded_nucleus", "q*"),
+        "model: bound broken": _value(own, "exceeded"),
+        "model: in the nucleus": _value(own, "exceeded_nucleus"),
+        "q*: bound broken": _value(own, AT_NEAREST + "exceeded"),
+        "q*: in the nucleus": _value(own, AT_NEAREST + "exceeded_nucleus"),
     }
 
 
-def _sets(own: pd.DataFrame, at: str) -> dict[str, Cell]:
-    otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if at == "q*" else {}
-    return {"rejected": _value(own, "rejected", at)} | _cut(own, at) | otherwise
+def _sets(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
+    otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if prefix == AT_NEAREST else {}
+    return {"rejected": _value(own, prefix + "rejected")} | _cut(own, prefix) | otherwise
 
 
 def _top(own: pd.DataFrame) -> dict[str, Cell]:
-    return _cut(own, "model", TOP) | {"BAT's mass less this": _value(own, MORE_LOST, "model")}
+    return _cut(own, TOP) | {"BAT's mass less this": _value(own, MORE_LOST)}
 
 
-def _cut(own: pd.DataFrame, at: str, kind: str = "") -> dict[str, Cell]:
+def _cut(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
     return {
-        "rejected of the nucleus": _value(own, f"{kind}rejected_nucleus", at),
-        "truth's mass on these": _value(own, f"{kind}rejected_mass", at),
-        "unlikely ones accepted": _value(own, f"{kind}accepted_unlikely", at),
+        "rejected of the nucleus": _value(own, prefix + "rejected_nucleus"),
+        "truth's mass on these": _value(own, prefix + "rejected_mass"),
+        "unlikely ones accepted": _value(own, prefix + "accepted_unlikely"),
     }
 
 
-def _value(own: pd.DataFrame, measure: str, at: str = "") -> Value:
-    row = own.loc[(measure, at)]
+def _value(own: pd.DataFrame, measure: str) -> Value:
+    row = own.loc[measure]
     return Value(row["mean"], None, row["low"], row["high"])
 
 
