@@ -96,7 +96,7 @@ def test_both_lines_are_those_of_transformers_and_scipy(name, tmp_path, truth, t
     share = found["share"]["mean"]
     values = f"{kl.mean():.3f} nats, of which this head forces {np.mean(expected):.3f} ({share:.0%})"
     assert f"KL to truth               {values}\n" in printed
-    assert "(6 positions in 1 passages; the second is proved to 0.1 % at all, largest gap " in printed
+    assert "(6 positions in 1 passages; the forced part is proved to 0.1 % at all, largest gap " in printed
 
 
 def test_intervals_are_over_passages(tmp_path, truth, text):

@@ -30,6 +30,7 @@ from oversmoothing.weights import load_model
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
 WIDTH = 80  # of a terminal
+RANKS = "to report; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
 STUDIED = "weights.safetensors"  # a model that a study trained
 
 
@@ -60,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         "which is fetched once, or RESULTS/models/NAME of a study over bytes",
     )
     found.add_argument("--text", required=True, metavar="FILE", help="UTF-8, of which the first MiB is read")
-    found.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help="(default: 4,8,16,32)")
+    found.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
     found.add_argument(
         "--positions",
         type=int,

@@ -84,7 +84,7 @@ def _forced(own: dict[str, Any] | None) -> list[Row]:
         ),
         (
             "",
-            f"({own['positions']} positions in {own['passages']} passages; the second is proved to 0.1 % at {at}, "
+            f"({own['positions']} positions in {own['passages']} passages; the forced part is proved to 0.1 % at {at}, "
             f"largest gap {own['gap']:.1g} nats)",
         ),
     ]
