@@ -75,7 +75,7 @@ def test_the_parts_add_up_on_the_windows_that_were_not_fitted(tmp_path):
     table = best_head_table({"bn4": found}, [{"model": "bn4", "kind": "family", "rank": 4, "seed": 1}])
     assert set(table.measure) == {"kl", "rank", "head", "norm", "rest", "rank_fitted", "gap"}
     page = best_head_page(table)
-    assert page.sections[0].rows[0]["rank, at most"].mean == pytest.approx(parts[0][held].mean())
+    assert page.sections[0].rows[0]["by the rank, at most"].mean == pytest.approx(parts[0][held].mean())
     assert "20 positions" in page.legend[0]
 
 

@@ -63,7 +63,7 @@ def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def premise_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with two sections per truth: the two halves of the premise, and the sets of the model beside those of q*."""
+    """Page with four sections per truth: the premise, and the sets of the model, of a plain cut and of q*."""
     sections = []
     for truth, part in table.groupby("truth", sort=False):
         against = f", against `{truth}`" if table.truth.nunique() > 1 else ""

@@ -15,11 +15,11 @@ TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
 FITTED, GAP = "rank_fitted", "gap"
 COLUMNS = {
     "kl": "KL (nats)",
-    "rank": "rank, at most",
-    "head": "head, at least",
-    "norm": "norm's dimension",
+    "rank": "by the rank, at most",
+    "head": "by the head, at least",
+    "norm": "by the norm's dimension",
     "rest": "the rest",
-    FITTED: "rank, where fitted",
+    FITTED: "by the rank, where fitted",
 }
 
 

@@ -28,8 +28,8 @@ COLUMNS = {
     "tv": "TV",
     "nearest_tv": "TV of q*",
     FACE: "faces",
-    "norm_forced": "with norm (nats)",
-    "norm_kl": "of KL (nats)",
+    "norm_forced": "forced with norm (nats)",
+    "norm_kl": "of KL there (nats)",
 }
 
 
@@ -125,8 +125,8 @@ def _on_norm(table: pd.DataFrame) -> list[str]:
     if counts.empty:
         return []
     return [
-        f"With norm: what LayerNorm and head force together, an upper bound, at {int(counts.max()):,} of the "
-        "positions, beside the KL at these; -: a head of full rank, or one without a LayerNorm directly before it"
+        f"Forced with norm: what LayerNorm and head force together, an upper bound, at {int(counts.max()):,} of the "
+        "positions, beside the KL there; -: a head of full rank, or one without a LayerNorm directly before it"
     ]
 
 
