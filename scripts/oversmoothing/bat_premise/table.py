@@ -71,7 +71,7 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
             Section(f"How far the premise is from true{against}", _rows(part, _premise)),
             Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, prefix=""))),
             Section(
-                f"What it does to the model to keep as many tokens, the most probable ones{against}",
+                f"What keeping as many tokens, the most probable ones, does to it{against}",
                 _rows(part, _top),
             ),
             Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, prefix=AT_NEAREST))),

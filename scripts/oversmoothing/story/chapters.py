@@ -125,7 +125,7 @@ CHAPTERS = (
         ),
         answer=("forced", opening),
         picture="forced",
-        tables=("forced", "forced_heads"),
+        tables=("forced", "best_head", "forced_heads"),
         figures=("forced_along_training",),
     ),
     Chapter(
