@@ -133,7 +133,7 @@ def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
 def test_what_the_page_on_tokens_quotes_is_in_a_table():
     known = {
         tuple(f"{row[name]:.3f}" for name in INTERVAL)
-        for table in ("oversmoothing", "losses")
+        for table in ("oversmoothing", "losses", "forced", "forced_heads")
         for row in read_csv(SUBWORD / f"{table}.csv").to_dict("records")
     }
     quoted = quotes("docs/tokens.md", "## What came out")
