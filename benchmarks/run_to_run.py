@@ -23,13 +23,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.heads import LOW, Heads
 from oversmoothing.claims.members import Member, members
 from oversmoothing.claims.saturation import Analyses
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
 
-FOLDERS = ("quality", "argmaxability", "ranks", "logits", *(f"scores/{metric}" for metric in METRICS))
+FOLDERS = ("quality", "argmaxability", "ranks", "logits", "scores/forced", *(f"scores/{name}" for name in METRICS))
 DYNAMICS = ("singular_entropy", "head_input_anisotropy")
 NO_CHANCE = Chance(0, 0, {})  # nothing is resampled
 Reader = Callable[[Member], Sequence[Value]]
@@ -73,6 +74,7 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     run = Run(files, facts, ["pure", *others], NO_CHANCE)
     tables = {path.stem: pd.read_csv(path) for path in results.glob("tables/along_training.csv")}
     analyses = Analyses(tables, [], {}, NO_CHANCE)
+    heads = Heads(run.family, files, NO_CHANCE)
 
     def decodings(read: Callable, metric: str) -> tuple[Reader, Reader]:
         return (
@@ -89,6 +91,8 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
     yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
     yield "dynamics", lambda member: [analyses.at_the_end(measure, member) for measure in DYNAMICS], nothing
+    yield "forced_of_kl", lambda member: [heads.share("forced", member)], nothing
+    yield "forced_of_cost", lambda member: [heads.share_of_cost(member)] if member.rank in LOW else [], nothing
 
 
 def nothing(_: Member) -> list[Value]:

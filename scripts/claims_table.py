@@ -1,17 +1,18 @@
-"""Verdicts on the findings of the thesis and of Godey et al., from this run and from the thesis's printed means."""
+"""Verdicts on the findings of the thesis and of Godey et al., and on ours, from this run and the thesis's means."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.claims.claims import CLAIMS, GODEY
+from oversmoothing.claims.claims import BEYOND, CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.heads import Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.saturation import Analyses
-from oversmoothing.claims.table import claims_page, claims_table
+from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.jobs import run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
@@ -19,7 +20,7 @@ from oversmoothing.page_formats import write_table
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
 
-TITLE = "What the thesis and Godey et al. (2024) found, and whether it holds."
+TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whether it holds."
 
 
 def main(job: "Snakemake") -> None:
@@ -41,7 +42,11 @@ def main(job: "Snakemake") -> None:
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,
     )
-    parts = [claims_table(CLAIMS, evidence, published), claims_table(GODEY, analyses, None)]
+    parts = [
+        claims_table(CLAIMS, evidence, published),
+        claims_table(GODEY, analyses, None),
+        claims_table(BEYOND, Heads(evidence.family, files, chance), None, NOT_ASKED),
+    ]
     table = pd.concat(parts, ignore_index=True)
     write_table(job.output, table, claims_page(table, TITLE, chance.run_to_run, evidence.family))
 

@@ -1,7 +1,7 @@
 """Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
-Needs: scores, qualities, losses, logits, unargmaxable classes, effective ranks and costs; the tables of saturation; the
-thesis's tables.
+Needs: scores, what heads force, the premise of BAT, qualities, losses, logits, unargmaxable classes, effective ranks and
+costs; the tables of saturation; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -11,6 +11,8 @@ rule claims_table:
         by_model=[
             *scores(METRICS, FAMILY),
             *scores(AGAINST_TRUTHS, TRUNCATED),
+            *scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
+            *scores(["bat_premise"], FAMILY if TBAT["premise_per_window"] else []),
             *expand(
                 f"{RESULTS}/{{what}}/{{model}}.parquet",
                 what=["quality", "argmaxability", "ranks"],

@@ -1,10 +1,10 @@
-"""The findings of the thesis and of Godey et al. (2024) as testable claims, in their order."""
+"""The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oversmoothing.claims import decodings, gradient, models, representations, samples, saturation
+from oversmoothing.claims import decodings, gradient, heads, models, representations, samples, saturation
 from oversmoothing.claims.comparison import Comparison
 
 
@@ -16,13 +16,14 @@ class Claim:
     ----------
     id : str
     place : str
-        In the thesis, or in Godey et al.
+        In the thesis, or in Godey et al.; of ours, the document that measures it.
     statement : str
         The finding, as a statement that can fail.
     how : str
         The test in words: what is compared with what.
     test : callable
-        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses`.
+        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses` or
+        `heads.Heads`.
     published : str
         The published numbers, where there are no means to undergo the test.
     by_construction : bool
@@ -39,8 +40,8 @@ class Claim:
 
     @property
     def chapter(self) -> str:
-        """Its chapter, or its appendix's letter; G for Godey et al."""
-        return self.place[0]
+        """Its chapter, or its appendix's letter; G for Godey et al., and of ours its document."""
+        return self.place if self.place.startswith("docs/") else self.place[0]
 
 
 CLAIMS = [
@@ -427,6 +428,41 @@ GODEY = [
         "W-error of the longest contexts of byte pairs, without sampling noise, at each rank of the family and "
         "at 1,000 dimensions, above 0.1.",
         saturation.language_needs_more,
+    ),
+]
+
+BEYOND = [
+    Claim(
+        "head-forces-most-at-4",
+        "docs/forced.md",
+        "At rank 4 the head forces more than half of the KL to the truth.",
+        "Mean of what the head forces by the mean of the KL, above 0.5.",
+        heads.most_is_forced_at_4,
+    ),
+    Claim(
+        "little-is-forced-from-16",
+        "docs/forced.md",
+        "From rank 16 on the head forces less than a fifth of the KL to the truth.",
+        "Share of the KL that is not forced, above 0.8, at each rank from 16 on but full rank, where no head forces "
+        "anything.",
+        heads.little_is_forced_from_16,
+    ),
+    Claim(
+        "forced-is-the-cost-of-the-rank",
+        "docs/forced.md",
+        "What ranks 4 and 8 add to the KL of the full-rank model is all forced by their heads.",
+        "What the head forces as a share of the KL less that of the full-rank model, at each of the two ranks, above "
+        "0.9; paired by position. It can exceed 1.",
+        heads.forced_is_the_cost_of_the_rank,
+    ),
+    Claim(
+        "bat-rejects-more-than-a-cut",
+        "docs/bat.md",
+        "At ranks 4 and 8 BAT rejects more of the truth's nucleus than a cut that keeps as many of the most probable "
+        "bytes.",
+        "Probability that the truth gives to the bytes of its nucleus that BAT rejects, less the same of the cut, "
+        "within each model; paired by window.",
+        heads.bat_rejects_more_than_a_cut,
     ),
 ]
 

@@ -25,6 +25,8 @@ CHAPTERS = {
     "F": "Appendix F: entropy",
     "I": "Appendix I: cost",
     "G": "Godey et al. (2024): saturation",
+    "docs/forced.md": "Beyond the thesis: what heads force",
+    "docs/bat.md": "Beyond the thesis: what BAT rejects",
 }
 HOW = "How each claim is tested"
 WIDTHS = {
@@ -36,6 +38,7 @@ WIDTHS = {
     "printed effect": 2.0,
 }
 FIGURES = "Godey et al. show it in figures"
+NOT_ASKED = "the thesis does not ask it"
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 MARGINS = {
     "losses": "losses",
@@ -45,19 +48,25 @@ MARGINS = {
     "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",
     "dynamics": "singular entropy and anisotropy",
+    "forced_of_kl": "the forced share of KL",
+    "forced_of_cost": "the forced share of what a rank costs",
 }
 
 
-def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) -> pd.DataFrame:
+def claims_table(
+    claims: Sequence[Claim], run: Any, published: Evidence | None, not_printed: str = FIGURES
+) -> pd.DataFrame:
     """Verdict on every claim, from a run and from the printed means.
 
     Parameters
     ----------
     claims : sequence of Claim
-    run : Evidence or saturation.Analyses
+    run : Evidence, saturation.Analyses or heads.Heads
         The argument of the claims' tests.
     published : Evidence or None
-        None if the source prints only figures.
+        None if no printed means can undergo the tests.
+    not_printed : str
+        Why there are none.
 
     Returns
     -------
@@ -73,7 +82,9 @@ def claims_table(claims: Sequence[Claim], run: Any, published: Evidence | None) 
     rows = []
     for claim in claims:
         own = judge_claim(claim.test, run)
-        printed = judge_claim(claim.test, published, NOT_PRINTED) if published else Verdict(NOT_PRINTED, note=FIGURES)
+        printed = (
+            judge_claim(claim.test, published, NOT_PRINTED) if published else Verdict(NOT_PRINTED, note=not_printed)
+        )
         rows.append(
             {
                 "id": claim.id,
@@ -252,8 +263,9 @@ def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[s
         "the truth in 65 to 90 % of cases and not in 95. None: a number without interval, taken as it is. A tenth to "
         "spare, and steps to come: not of chance, but how far a stricter count, or a longer training, could move it",
         "Two trainings differ by chance even at one rank, which no bootstrap over windows sees. So where two trained "
-        "models are compared, the interval first widens on both sides: with one seed by a share of the larger value "
-        f"({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval of their mean difference",
+        "models are compared, or one with a fixed number, the interval first widens on both sides: with one seed by a "
+        f"share of the larger value ({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval "
+        "of their mean difference",
         "Printed means: the same comparisons on the thesis's printed means alone, so without intervals; the "
         "bracket after the printed effect names the weakest of them. Equal at the printed precision: cannot tell. "
         "Byte TV, which the thesis prints at half its value, is doubled",

@@ -125,6 +125,7 @@ CHAPTERS = (
         ),
         answer=("forced", opening),
         picture="forced",
+        claims=("docs/forced.md",),
         tables=("forced", "best_head", "forced_heads"),
         figures=("forced_along_training",),
     ),
@@ -156,7 +157,7 @@ CHAPTERS = (
             "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
             "left as it is; only for `acceptance`, how often it would accept the model's drafts, both are decoded.",
         ),
-        claims=("6",),
+        claims=("6", "docs/bat.md"),
         tables=("decodings_pooled", "decodings", "tbat", "acceptance", "bat_premise"),
     ),
     Chapter(

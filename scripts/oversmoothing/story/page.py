@@ -94,8 +94,11 @@ def _verdicts(results: Results) -> Iterator[str]:
     if claims is None:
         return
     counts = claims.verdict.value_counts()
-    yield "<section class='verdicts'><h2>Do the published findings hold here?</h2>"
-    yield "<p>Each tile in the chapters is a finding as a sentence that can fail; open one for its evidence.</p>"
+    yield "<section class='verdicts'><h2>Do the findings hold here?</h2>"
+    yield (
+        "<p>Each tile in the chapters is a finding, published or ours, as a sentence that can fail; open one for its "
+        "evidence.</p>"
+    )
     yield "<div role='group' aria-label='Show verdicts'>"
     for verdict, sign in VERDICTS.items():
         yield (
