@@ -41,7 +41,8 @@ from oversmoothing.catalogue.metrics import TAU  # noqa: E402
 from oversmoothing.decoding import decoder  # noqa: E402
 from oversmoothing.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
 from oversmoothing.metrics import entropy, nucleus, softmax  # noqa: E402
-from oversmoothing.scores import WindowLogits, score_window  # noqa: E402
+from oversmoothing.scores import score_window  # noqa: E402
+from oversmoothing.window_logits import WindowLogits  # noqa: E402
 
 POSITIONS, WIDTHS = 100, {"model": 1024, "truth": 2560}
 ASKED, TOLERANCE, LIMIT = 3, 1e-6, 1000  # times the products; of a value; MB

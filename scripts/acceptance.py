@@ -9,9 +9,9 @@ from oversmoothing.acceptance import accepted
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import run
 from oversmoothing.score_files import SCORES, ScoreRows
-from oversmoothing.scores import read_logits
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.window_logits import read_logits
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

@@ -11,11 +11,11 @@ from oversmoothing.bat_premise.measure import PREMISE, measure
 from oversmoothing.compiled import use_threads
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.jobs import run
-from oversmoothing.scores import read_logits
 from oversmoothing.spaced import positions_of
 from oversmoothing.spectra import read_bias, read_head
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.window_logits import read_logits
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

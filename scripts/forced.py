@@ -10,10 +10,10 @@ from oversmoothing.forced.model_heads import read_model_head
 from oversmoothing.forced.scores import FORCED_SCORES, ForcedScores, score_forced
 from oversmoothing.jobs import UserError, run
 from oversmoothing.probabilities import softmax
-from oversmoothing.scores import read_logits
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.window_logits import read_logits
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

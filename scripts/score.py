@@ -10,9 +10,10 @@ from tqdm import tqdm
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import import_by_name, run
 from oversmoothing.score_files import SCORES, ScoreRows
-from oversmoothing.scores import read_logits, score_window
+from oversmoothing.scores import score_window
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.window_logits import read_logits
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake

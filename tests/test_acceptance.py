@@ -12,7 +12,7 @@ import acceptance_table
 from oversmoothing.acceptance import acceptance
 from oversmoothing.decoding import decoder
 from oversmoothing.probabilities import softmax
-from oversmoothing.scores import read_logits
+from oversmoothing.window_logits import read_logits
 
 DECODINGS = [
     {"name": "pure"},

@@ -102,19 +102,18 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (
             ["acceptance.py"],
-            f"{HELD} acceptance candidates catalogue/decoders catalogue/metrics decoding metrics nucleus "
-            "probabilities score_files scores",
+            f"{HELD} acceptance catalogue/decoders decoding probabilities score_files window_logits",
         ),
         (["tbat.py"], f"{BAT} decoding spaced"),
         (["tbat_approximation.py"], BAT),
-        (["bat_premise.py"], f"{BAT} bat_premise candidates catalogue/metrics forced metrics nucleus scores spaced"),
+        (["bat_premise.py"], f"{BAT} bat_premise candidates forced nucleus spaced window_logits"),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
         (["ranks.py"], f"{HELD} positions probabilities ranks spectra"),
         (["bytes.py"], f"{HELD} bytes score_files"),
         (
             ["score.py"],
             f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
-            "score_files scores",
+            "score_files scores window_logits",
         ),
         (
             ["dynamics.py"],
@@ -123,8 +122,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (
             ["forced.py"],
-            f"{HELD} candidates catalogue/metrics forced metrics nucleus probabilities score_files scores spaced "
-            "spectra",
+            f"{HELD} candidates forced nucleus probabilities score_files spaced spectra window_logits",
         ),
         (["train_language_model.py"], f"{JOB} corpus device head_gradient model quality tokens training"),
         (["quality.py"], f"{JOB} device hub listing pretrained quality"),
@@ -141,7 +139,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "acceptance.py", "forced.py", "bat_premise.py", "dynamics.py", "costs.py"}
+COMPUTED_FROM_METRICS = {"score.py", "dynamics.py", "costs.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):

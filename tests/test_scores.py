@@ -17,8 +17,9 @@ from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.on_gpu import to_gpu
 from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.score_sums import mean_brackets, summarise_scores
-from oversmoothing.scores import WindowLogits, read_logits, score_window
+from oversmoothing.scores import score_window
 from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.window_logits import WindowLogits, read_logits
 
 V = 256
 DECODINGS = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}, {"name": "top-p", "p": 0.9}]

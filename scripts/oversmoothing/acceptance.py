@@ -13,9 +13,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from oversmoothing.metrics import score
 from oversmoothing.probabilities import Decoder, softmax
-from oversmoothing.scores import WindowLogits
+from oversmoothing.window_logits import WindowLogits
 
 
 def acceptance(draft: np.ndarray, truth: np.ndarray, decoding: Decoder) -> np.ndarray:
@@ -32,13 +31,8 @@ def acceptance(draft: np.ndarray, truth: np.ndarray, decoding: Decoder) -> np.nd
     -------
     float array, shape (n,)
         Probability, 0 to 1. Under greedy decoding, 1 where both have the same most probable token.
-
-    Raises
-    ------
-    ValueError
-        As `metrics.score`.
     """
-    return 1 - score(draft, decoding(truth), [decoding], ["tv"])[0, 0]
+    return np.minimum(decoding(draft), decoding(truth)).sum(axis=1, dtype=np.float64)
 
 
 def accepted(window: WindowLogits, decoders: Mapping[str, Decoder]) -> dict[str, dict[str, np.ndarray]]:

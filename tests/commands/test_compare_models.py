@@ -143,7 +143,8 @@ print("ready", flush=True)
 time.sleep(60)
 """
 CALLING = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores
 from oversmoothing import commands
 from oversmoothing.commands import needs, relay
 needs.main = lambda arguments: relay.relay([sys.executable, "-c", sys.argv[1]])

@@ -72,8 +72,9 @@ def test_the_tables_hold_the_means_of_all_heads(everything):
 
 def test_the_familys_table_needs_no_other_heads(study):
     """So `make` builds it without training a head again."""
-    assert study.planned("results/tables/forced.csv") == {"forced": 2, "forced_table": 1}
-    assert "results/tables/forced.csv" in (ROOT / "Makefile").read_text()
+    figure = "results/figures/forced.png"
+    assert study.planned(figure) == {"forced": 2, "forced_table": 1, "forced_figure": 1}
+    assert figure in (ROOT / "Makefile").read_text()
 
 
 def test_what_the_head_forces_is_in_the_table_along_training(everything):
