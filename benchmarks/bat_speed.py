@@ -15,7 +15,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -30,7 +30,6 @@ from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
 from oversmoothing.bat.reject import reject_set  # noqa: E402
 from oversmoothing.compiled import use_threads  # noqa: E402
-from oversmoothing.costs.measure import median_seconds  # noqa: E402
 from oversmoothing.metrics import entropy, softmax  # noqa: E402
 from oversmoothing.positions import draw_rows, read_rows  # noqa: E402
 from oversmoothing.spectra import read_head  # noqa: E402
@@ -74,6 +73,17 @@ def trained_heads(results: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]
             own = read_rows(logits, ["logits"], draw_rows(logits, OURS, seed=0))["logits"]
             own = np.random.default_rng(0).permutation(own)  # the first few come from all windows
             yield "trained", read_head(weights), softmax(own.astype(np.float64))
+
+
+def median_seconds(call: Callable[[], object], repeats: int = 25) -> float:
+    """Return the median processor time of a call, excluding the first."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
 
 
 def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:

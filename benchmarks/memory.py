@@ -75,8 +75,10 @@ def write_inputs(folder: Path, count: int) -> None:
     from oversmoothing.model import GPT, GPTConfig
     from oversmoothing.store.parquet import open_writer, write_table
     from oversmoothing.weights import save_model
+    from plan import studies
 
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    studies.fill_in(default)
     check(default)
     (folder / CONFIG).write_text(json.dumps(default), encoding="utf-8")
     draw = np.random.default_rng(0)
@@ -175,11 +177,6 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             },
             page("losses"),
             {"settings": bootstrap | {"models": [MODEL, TRUTH]}},
-        ),
-        "costs": (
-            {"logits": [logits], "truth": truth, "weights": [weights]},
-            {"costs": f"{folder}/metric_cost.parquet"},
-            {"settings": bat | config["costs"] | {"positions": 1, "tau": 0.9, "models": [MODEL["model"]]}},
         ),
         "bytes": (
             {"logits": logits, "nsmd": f"{folder}/scores/nsmd/model.parquet"},

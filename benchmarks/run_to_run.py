@@ -21,11 +21,11 @@ import scipy.stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.heads import LOW, Heads
 from oversmoothing.claims.members import Member, members
-from oversmoothing.claims.saturation import Analyses
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table

@@ -34,6 +34,7 @@ from oversmoothing.training.batches import prefetch
 from oversmoothing.training.group import Group
 from oversmoothing.training.step import Step
 from oversmoothing.training.throughput import flops_per_byte, peak_flops
+from plan import studies
 
 ASKED = {"cpu": 1.6, "cuda": 2.0}
 
@@ -97,6 +98,7 @@ def settings(batch: int) -> dict[str, Any]:
     """Return the default's settings of training, with that batch and no end in sight."""
     path = Path(__file__).resolve().parents[1] / "config/config.yaml"
     config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    studies.fill_in(config)
     check(config)  # fills in what is not stated
     return {**config["training"], "accumulation": 1, "max_steps": 10**6, "batch": batch}
 

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claims import BEYOND, CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.heads import Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
-from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
-from oversmoothing.jobs import run
+from oversmoothing.jobs import import_by_name, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
 
@@ -31,20 +31,23 @@ def main(job: "Snakemake") -> None:
     files |= {
         ("quality", "human"): Path(job.input.human),
         ("windows", ""): Path(job.input.windows),
-        ("cost", ""): Path(job.input.cost),
     }
+    files |= {("tables", path.stem): path for path in map(Path, job.input.tables)}
     chance = Chance(settings["resamples"], settings["seed"], settings["run_to_run"])
     evidence = Run(files, settings["models"], settings["decodings"], chance)
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
     analyses = Analyses(
-        {path.stem: read_csv(path) for path in map(Path, job.input.saturation)},
+        {path.stem: read_csv(path) for path in map(Path, job.input.tables)},
         members(settings["models"], "retrained"),
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,
     )
+    further = [claim for name in settings["studies"] for claim in import_by_name(f"studies.{name}.claims").CLAIMS]
+    of_thesis = [*CLAIMS, *(claim for claim in further if claim.chapter != "G")]
+    of_godey = [*GODEY, *(claim for claim in further if claim.chapter == "G")]
     parts = [
-        claims_table(CLAIMS, evidence, published),
-        claims_table(GODEY, analyses, None),
+        claims_table(sorted(of_thesis, key=lambda claim: claim.section), evidence, published),
+        claims_table(sorted(of_godey, key=lambda claim: claim.place), analyses, None),
         claims_table(BEYOND, Heads(evidence.family, files, chance), None, NOT_ASKED),
     ]
     table = pd.concat(parts, ignore_index=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from oversmoothing.jobs import run
-from oversmoothing.saturation.histories import count_parameters
+from oversmoothing.spectra import count_parameters
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.history import lowest_loss
@@ -33,7 +33,7 @@ MODELS = pa.schema(
 def main(job: "Snakemake") -> None:
     """Read the weights and histories of the models that were trained; write one row per model."""
     settings = job.params.settings
-    parameters = {Path(path).parent.name: count_parameters(path, prefix="") for path in job.input.weights}
+    parameters = {Path(path).parent.name: count_parameters(path) for path in job.input.weights}
     losses = {Path(path).parent.name: lowest_loss(path) for path in job.input.histories}
     table = models_table(settings["models"], parameters, losses, settings["unit"])
     write_table(job.output[0], table, provenance(settings))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import import_by_name, run
 from oversmoothing.story.page import write_story
 
 if TYPE_CHECKING:
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Read the tables and figures; write the page."""
-    write_story(job.input, job.output[0])
+    names = job.params.settings["studies"]
+    write_story(job.input, job.output[0], [import_by_name(f"studies.{name}.chapter").CHAPTER for name in names])
 
 
 if __name__ == "__main__":

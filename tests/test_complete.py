@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.sourcecache import LocalSourceFile
 
 from oversmoothing.fingerprint import fingerprint
 from tracking import planned
@@ -18,6 +19,7 @@ class Rule(SimpleNamespace):
 
     def __init__(self, name, script="../../scripts/score.py", output=(), params=(), log=()):
         super().__init__(name=name, script=script, output=output, params=dict(params), log=list(log), conda_env=None)
+        self.basedir = LocalSourceFile(str(SNAKEFILE.parent / "rules"))
 
     def set_params(self, **params):
         self.params |= params
@@ -33,7 +35,7 @@ def completed(monkeypatch):
     def run(*rules):
         workflow = SimpleNamespace(rules=rules, local=[], modifier=SimpleNamespace(path_modifier=None))
         workflow.localrules = workflow.local.append
-        complete(workflow, "environment.yaml", "results", "logs", ["results/tables"])
+        complete(workflow, SNAKEFILE.parents[1] / "envs/environment.yaml", "results", "logs", ["results/tables"])
         return workflow
 
     return run
@@ -44,11 +46,18 @@ def test_a_rule_with_a_script_has_all_that_it_does_not_state(completed):
     completed(rule)
     assert rule.params["code"] == fingerprint("score.py")
     assert callable(rule.params["asked"])
-    assert rule.conda_env == "environment.yaml"
+    assert rule.conda_env == "../../envs/environment.yaml"
     assert rule.log == ["logs/score/{metric}-{model}.log"]
     plain = Rule("needs")
     completed(plain)
     assert plain.log == ["logs/needs.log"]
+
+
+def test_the_code_of_a_rule_may_lie_in_a_folder_of_the_workflow(completed):
+    """As that of a study does."""
+    rule = Rule("law", script="../checks/paths.py")
+    completed(rule)
+    assert rule.params["code"] == fingerprint("checks/paths.py")
 
 
 def test_what_a_rule_states_stays(completed):

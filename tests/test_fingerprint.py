@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from oversmoothing import fingerprint as module
-from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint
+from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
 
 TRAINING_IMPORTS = {
     "train.py",
@@ -126,7 +126,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (["train_language_model.py"], f"{JOB} corpus device head_gradient model quality tokens training"),
         (["quality.py"], f"{JOB} device hub listing pretrained quality"),
-        (["language.py"], f"{JOB} corpus language ranks tokens"),
         (
             ["others.py"],
             f"{JOB} corpus device dynamics head_gradient hub listing logit_gradient others pretrained ranks",
@@ -139,7 +138,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "dynamics.py", "costs.py"}
+COMPUTED_FROM_METRICS = {"score.py", "dynamics.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
@@ -209,9 +208,6 @@ def test_scoring_and_tables_are_free_of_torch():
         "next_byte_table.py",
         "next_byte_figure.py",
         "oversmoothing_illustrated.py",
-        "saturation.py",
-        "saturation_table.py",
-        "saturation_figure.py",
         "other_models_table.py",
         "other_models_figure.py",
     ):
@@ -320,6 +316,26 @@ def test_a_new_module_in_the_closure_counts(tmp_path):
     assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
 
 
+def test_code_may_lie_in_several_folders(tmp_path):
+    """As that of a study, beside the library that it imports."""
+    library, workflow = tmp_path / "library", tmp_path / "workflow"
+    (workflow / "studies/mine").mkdir(parents=True)
+    library.mkdir()
+    (library / "b.py").write_text("x = 1\n")
+    (workflow / "studies/mine/c.py").write_text("import b\n")
+    (workflow / "studies/mine/a.py").write_text("from studies.mine import c\n")
+    roots = (library, workflow)
+    files = closure("studies/mine/a.py", *roots)
+    assert [relative(file, *roots) for file in files] == ["b.py", "studies/mine/a.py", "studies/mine/c.py"]
+    before = fingerprint("studies/mine/a.py", *roots)
+    (library / "b.py").write_text("x = 2\n")
+    module._parse.cache_clear()
+    module._code_digest.cache_clear()
+    assert fingerprint("studies/mine/a.py", *roots) != before
+    with pytest.raises(ValueError, match=r"elsewhere\.py lies in none of"):
+        relative(tmp_path / "elsewhere.py", *roots)
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -363,10 +379,10 @@ def lock(tmp_path, monkeypatch):
     ("package", "redone", "kept"),
     [
         ("torch", ["train.py", "logits.py", "quality.py"], ["score.py", "tbat.py", "score_table.py"]),
-        ("scipy", ["language.py", "saturation.py"], ["train.py", "logits.py"]),
+        ("scipy", ["forced.py"], ["train.py", "logits.py"]),
         ("numba", ["tbat.py", "build_corpus.py"], ["train.py", "logits.py"]),
         ("numpy", ["train.py", "score.py"], ["fetch.py"]),
-        ("tokenizers", ["train_tokenizer.py"], ["train.py", "score.py"]),
+        ("tokenizers", ["learn_tokens.py"], ["train.py", "score.py"]),
         ("transformers", ["quality.py", "others.py"], ["train.py", "score.py"]),
         ("faiss-cpu", ["quality.py"], ["train.py", "others.py"]),
         ("seaborn", [], ["train.py", "score.py", "losses_figure.py"]),

@@ -17,8 +17,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
 from oversmoothing.logits import WindowStates
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.saturation.histories import count_parameters
-from oversmoothing.spectra import is_alone, read_bias, read_gain, read_head
+from oversmoothing.spectra import count_parameters, is_alone, read_bias, read_gain, read_head
 from oversmoothing.store.identity import check_identity, identity, name_of
 from oversmoothing.store.parquet import open_writer, read_groups, read_table, write_table
 from oversmoothing.weights import load_metadata, load_model, load_tensors, save_model, save_tensors

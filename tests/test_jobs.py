@@ -11,9 +11,11 @@ import torch
 
 from oversmoothing import jobs
 from oversmoothing.decoding import decoder
-from oversmoothing.fingerprint import fingerprint
+from oversmoothing.fingerprint import SCRIPTS, fingerprint
 from oversmoothing.jobs import UserError, explain, run
 from oversmoothing.store.identity import name_of
+
+SCORE = str(SCRIPTS / "score.py")
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def test_a_script_run_by_hand_says_what_runs_it():
 @pytest.mark.parametrize("edited", [False, True])
 def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
     ran = []
-    main = eval("lambda job: ran.append(job)", {"__file__": "/somewhere/scripts/score.py", "ran": ran})
+    main = eval("lambda job: ran.append(job)", {"__file__": SCORE, "ran": ran})
     job.params = SimpleNamespace(code="of another day" if edited else fingerprint("score.py"))
     if not edited:
         run(main, job)
@@ -90,7 +92,7 @@ def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
 def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, capsys):
     """Whatever else it would import could change unnoticed."""
     top_p, eta = "oversmoothing/decodings/top_p.py", "oversmoothing/decodings/eta.py"
-    main = eval("lambda job: decoder(job.settings)", {"__file__": "/somewhere/scripts/score.py", "decoder": decoder})
+    main = eval("lambda job: decoder(job.settings)", {"__file__": SCORE, "decoder": decoder})
     job.settings = {"name": "top-p", "p": 0.5}
     job.params = SimpleNamespace(code=fingerprint("score.py"), by_name={top_p: fingerprint(top_p)})
     run(main, job)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from snakemake.utils import update_config
+from default_config import default
 
 import plan
 from oversmoothing.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
@@ -88,8 +88,7 @@ def test_a_study_that_trains_nothing():
 
 @pytest.mark.parametrize("name", ["workstation", "thesis"])
 def test_the_pages_say_what_the_configs_need(name):
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    update_config(config, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+    config = default(**yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
     config["corpus"]["paths"] = []  # whatever lies in data/ here
     config["device"] = "cuda"  # whatever this machine has
     page = (ROOT / "docs/scales.md").read_text()

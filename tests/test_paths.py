@@ -1,24 +1,12 @@
 """Every path of a config is checked by name when the config is read; text may be missing until something reads it."""
 
-import copy
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
-from snakemake.utils import update_config
+from default_config import DEFAULT, default
 
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from plan import ConfigError
-
-DEFAULT = yaml.safe_load((Path(__file__).resolve().parent.parent / "config/config.yaml").read_text())
-
-
-def default(**changes):
-    config = copy.deepcopy(DEFAULT)
-    update_config(config, changes)
-    return config
-
 
 OTHER = {"name": "other", "layout": "causal_lm"}
 
@@ -28,10 +16,6 @@ OTHER = {"name": "other", "layout": "causal_lm"}
     [
         ({"truths": [{"name": "truth", "path": "no.safetensors"}]}, "truths.0.path: no file no.safetensors"),
         ({"family": [{"rank": 4}, {"name": "a", "path": "no"}]}, "family.1.path: no file no"),
-        (
-            {"saturation": {"histories": [{"name": "a", "path": "no.csv", "parameters": 1}]}},
-            "saturation.histories.0.path: no file no.csv",
-        ),
         ({"quality": {"language_model": "./no"}}, "quality.language_model: no folder no"),
         ({"truths": [{**OTHER, "hub": "/no/such/model"}]}, "truths.0.hub: no folder /no/such/model"),
         ({"others": {"models": [{"name": "o", "hub": "./no"}]}}, "others.models: revision main of o: no folder no"),
@@ -57,7 +41,6 @@ def test_a_line_break_in_a_path_is_refused_in_one_line(tmp_path):
     (tmp_path / "a\nb.txt").touch()
     for changes, key in (
         ({"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}}, "corpus.paths"),
-        ({"language": {"corpora": [{"name": "a", "paths": [f"{tmp_path}/*.txt"]}]}}, "language.corpora.0.paths"),
         ({"results": "results\nhere"}, "results"),
     ):
         with pytest.raises(ConfigError, match=rf"^{key}: '.*': a line break or another control character") as error:
@@ -68,10 +51,7 @@ def test_a_line_break_in_a_path_is_refused_in_one_line(tmp_path):
 @pytest.mark.parametrize("name", ["a<x>.txt", "a{x}.txt"])
 def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path, name):
     (tmp_path / name).touch()
-    for changes in (
-        {"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}},
-        {"language": {"corpora": [{"name": "a", "paths": [f"{tmp_path}/*.txt"]}]}},
-    ):
+    for changes in ({"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}},):
         with pytest.raises(ConfigError, match=r"paths: .*means a wildcard to Snakemake; rename it"):
             check_paths(default(**changes))
 
@@ -83,10 +63,6 @@ def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path,
         (
             {"corpus": {"source": "fineweb", "fineweb": {"repository": "./no"}}},
             "repository: no file no/sample",
-        ),
-        (
-            {"language": {"corpora": [{"name": "a", "paths": ["no.txt"]}]}},
-            "language.corpora.0.paths: no file matches 'no.txt'",
         ),
     ],
 )

@@ -1,12 +1,11 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
-import copy
 import json
 from pathlib import Path
 
 import pytest
 import yaml
-from snakemake.utils import update_config
+from default_config import DEFAULT, default
 
 import plan
 from checks.config import check, check_device
@@ -15,13 +14,6 @@ from oversmoothing.catalogue.metrics import METRICS
 from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
-DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-
-
-def default(**changes):
-    config = copy.deepcopy(DEFAULT)
-    update_config(config, changes)
-    return config
 
 
 @pytest.mark.parametrize(
@@ -304,16 +296,6 @@ def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():
     assert plan.models.family_ranks(config) == [32, 64]
 
 
-def test_the_widths_study_extrapolates_to_models_smaller_than_all_that_the_law_is_fitted_to():
-    config = default(**yaml.safe_load((ROOT / "config/widths.yaml").read_text()))
-    models = plan.models.by_name(config)
-    shapes = {model.name: model.settings["model"] for model in plan.saturation.trained_models(config, models)}
-    sizes = {name: shape["layers"] * shape["width"] ** 2 for name, shape in shapes.items()}
-    fitted = plan.saturation.fitted_names(config, models)
-    assert len({sizes[name] for name in fitted}) >= 3  # else alpha cannot be told
-    assert {"w16-s1337", "w32-s1337"} <= {name for name in sizes if sizes[name] < min(sizes[name] for name in fitted)}
-
-
 def test_settings_do_not_depend_on_the_order_of_keys():
     shuffled = dict(reversed(list(DEFAULT["model"].items())))
     one, other = (
@@ -450,18 +432,6 @@ def test_where_a_row_is_not_like_the_published_one():
             {"others": {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}},
             "others.models.0.main_is: step9 of pythia is main, and both are listed in revisions; keep one of them",
         ),
-        ({"saturation": {"skip": 1.0}}, "saturation.skip: 1.0 is greater than or equal to"),
-        ({"saturation": {"study": False}}, "saturation.study: false leaves nothing to fit"),
-        ({"saturation": {"fitted": ["bn5-s1337"]}}, "saturation.fitted: there is no history of 'bn5-s1337'; there"),
-        (
-            {"saturation": {"histories": [{"name": "truth", "path": "a.csv", "parameters": 1}]}},
-            "saturation.histories: truth is listed twice, or is a model of the study",
-        ),
-        (
-            {"saturation": {"histories": [{"name": "a", "path": "a.txt", "parameters": 1}]}},
-            "saturation.histories.0.path: 'a.txt' does not match",
-        ),
-        ({"costs": {"positions": 0}}, "costs.positions: 0 is less than the minimum of 1"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):
@@ -576,7 +546,6 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
     known = [plan.models.by_name(config) for config in (without, arms)]
-    assert plan.saturation.rows(arms, known[1]) == plan.saturation.rows(without, known[0])
     snapshots = [[own for own in plan.models.with_snapshots(models) if own.kind == "family"] for models in known]
     assert snapshots[0] == snapshots[1]
     assert plan.thesis.rows(arms, "family") == plan.thesis.rows(without, "family")

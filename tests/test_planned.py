@@ -35,7 +35,7 @@ def test_a_job_accepts_no_other_config(monkeypatch):
 
 
 def test_jobs_import_the_library_beside_their_workflow_first(monkeypatch):
-    for before, after in (("", "/own"), ("/other", "/own:/other"), ("/other:/own", "/own:/other")):
+    for before, after in (("", "/own:/more"), ("/other", "/own:/more:/other"), ("/other:/own", "/own:/more:/other")):
         monkeypatch.setenv("PYTHONPATH", before)
-        planned.import_first("/own")
+        planned.import_first("/own", "/more")
         assert os.environ["PYTHONPATH"] == after

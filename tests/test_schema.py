@@ -1,15 +1,13 @@
 """The schema: every key described, its description in config/README.md, and what the library declares accepted."""
 
 import pytest
-import yaml
+from default_config import DEFAULT
 
 from checks.config import check
 from oversmoothing.catalogue.decoders import maps, methods
 from oversmoothing.corpus import sources
 from schemas.config import read_schema
-from schemas.describe import README, ROOT, with_keys
-
-DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+from schemas.describe import README, with_keys
 
 
 def keys(section, where=""):

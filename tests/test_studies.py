@@ -1,6 +1,5 @@
 """The studies that are kept: the code still reads them, comes to the same tables, and pages quote what is in them."""
 
-import copy
 import json
 import re
 from pathlib import Path
@@ -8,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from default_config import default
 from scipy import stats
-from snakemake.utils import update_config
 
 import gradient_figure
 import imposed_rank_figure
@@ -60,9 +59,7 @@ def test_a_study_says_what_made_it_and_is_small(study):
 
 
 def test_its_config_is_one_that_the_workflow_takes(study):
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    update_config(config, copy.deepcopy(yaml.safe_load((study / "config.yaml").read_text())))
-    check(config)
+    check(default(**yaml.safe_load((study / "config.yaml").read_text())))
 
 
 def test_its_tables_follow_from_its_differences(dispute):

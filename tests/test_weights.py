@@ -13,8 +13,7 @@ from safetensors.torch import load_file, save_file
 import adopt
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.saturation.histories import count_parameters
-from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.spectra import count_parameters, read_gain, read_head
 from oversmoothing.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)

@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
+WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
+ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
 COUNTED = {  # modules, and the packages of the lock behind them
     "english_words": ("english-words",),
@@ -29,34 +31,44 @@ COUNTED = {  # modules, and the packages of the lock behind them
 }
 
 
-def fingerprint(script: str, root: Path = SCRIPTS) -> str:
-    """Return the SHA-256 over a script in `root`, its import closure and the versions of the packages it computes with.
+def fingerprint(script: str, *roots: Path) -> str:
+    """Return the SHA-256 over a script, its import closure and the versions of the packages it computes with.
 
-    A `FileNotFoundError` or `SyntaxError` is raised if the script is missing, or one of the modules does not parse.
+    `script` is a path relative to one of the `roots`, which are `ROOTS` if none are given. A `FileNotFoundError`
+    or `SyntaxError` is raised if the script is missing, or one of the modules does not parse.
     """
     digest = hashlib.sha256()
-    for path in closure(script, root):
-        digest.update(path.relative_to(root).as_posix().encode())
+    for path in closure(script, *roots):
+        digest.update(relative(path, *roots).encode())
         digest.update(_code_digest(path))
-    digest.update(json.dumps(versions(script, root)).encode())
+    digest.update(json.dumps(versions(script, *roots)).encode())
     return digest.hexdigest()
 
 
-def closure(script: str, root: Path = SCRIPTS) -> list[Path]:
-    """Return the script and the modules under `root` that it imports, directly or indirectly, sorted."""
+def relative(path: Path, *roots: Path) -> str:
+    """Return the path of a file of code relative to the one of the roots that it lies in; a `ValueError` outside."""
+    for root in roots or ROOTS:
+        if path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    raise ValueError(f"{path} lies in none of {', '.join(map(str, roots or ROOTS))}")
+
+
+def closure(script: str, *roots: Path) -> list[Path]:
+    """Return the script and the modules under the roots that it imports, directly or indirectly, sorted."""
+    roots = roots or ROOTS
     found: set[Path] = set()
-    waiting = [root / script]
+    waiting = [next((root / script for root in roots if (root / script).is_file()), roots[0] / script)]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting.extend(_imports(path, root))
+            waiting.extend(_imports(path, roots))
     return sorted(found)
 
 
-def versions(script: str, root: Path = SCRIPTS) -> dict[str, str]:
+def versions(script: str, *roots: Path) -> dict[str, str]:
     """Return the versions, such as 2.13, of the packages in `COUNTED` imported by the script or its import closure."""
-    imported = {name.partition(".")[0] for path in closure(script, root) for name in _names(path)}
+    imported = {name.partition(".")[0] for path in closure(script, *roots) for name in _names(path)}
     return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
 
 
@@ -143,9 +155,9 @@ def _is_message(node: ast.AST) -> bool:
 
 
 @cache
-def _imports(path: Path, root: Path) -> list[Path]:
-    """Return the modules under `root` that a file imports, including their parent packages."""
-    return [file for name in _names(path) for file in _files(name, root)]
+def _imports(path: Path, roots: tuple[Path, ...]) -> list[Path]:
+    """Return the modules under the roots that a file imports, including their parent packages."""
+    return [file for name in _names(path) for root in roots for file in _files(name, root)]
 
 
 @cache

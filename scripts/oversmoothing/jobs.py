@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint
+from oversmoothing.fingerprint import closure, fingerprint, relative
 
 logger = logging.getLogger(__name__)
 
@@ -70,8 +70,7 @@ def import_by_name(name: str) -> ModuleType:
     rule's ``params.by_name`` holds the fingerprints of those that it uses (see `tracking.planned.fingerprints`). In a
     job that would import another, a `RuntimeError` is raised, because its changes would be missed.
     """
-    file = SCRIPTS.joinpath(*name.split(".")).with_suffix(".py")
-    if _covered and file not in _covered:
+    if _covered and f"{name.replace('.', '/')}.py" not in map(relative, _covered):
         raise RuntimeError(f"{name} is imported by name, but params.by_name of the rule does not hold its fingerprint")
     return import_module(name)
 
@@ -93,7 +92,8 @@ def _check_code(main: Callable[[Any], None], job: Any) -> set[Path]:
     planned = getattr(params, "code", None)
     if planned is None:
         return set()
-    codes = {Path(main.__globals__["__file__"]).name: planned, **getattr(params, "by_name", {})}
+    script = relative(Path(main.__globals__["__file__"]).resolve())
+    codes = {script: planned, **getattr(params, "by_name", {})}
     for file, code in codes.items():
         if fingerprint(file) != code:
             newest = max(closure(file), key=lambda path: path.stat().st_mtime_ns)

@@ -8,6 +8,7 @@ import numpy as np
 from oversmoothing.jobs import UserError
 from oversmoothing.store.tensors import open_tensors
 
+BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
 ALONE = "alone"  # what the metadata of a head without its model say of it
 
 
@@ -73,6 +74,15 @@ def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
         raise ValueError(f"gain of shape {gain.shape}, but weights of shape {weights.shape}")
     scaled = weights * gain
     return scaled - scaled.mean(axis=1, keepdims=True)
+
+
+def count_parameters(weights: str | Path, prefix: str = "") -> int:
+    """Return the number of a GPT's weights whose names begin with a prefix, from the header of its file."""
+    with open_tensors(weights) as (file, _):
+        shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
+    if not shapes:
+        raise UserError(f"{weights}: holds no weight whose name begins with {prefix!r}; is it a GPT of this workflow?")
+    return sum(int(np.prod(shape)) for shape in shapes)
 
 
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:

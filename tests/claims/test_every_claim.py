@@ -1,118 +1,20 @@
 """For every claim there is evidence under which it holds, under which it does not, and under which nobody can tell."""
 
-import zlib
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
+from made_evidence import RANKS, SURE, UNSURE, Made, varied
 
+from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claims import CLAIMS, GODEY
-from oversmoothing.claims.comparison import Chance, Missing, Value
+from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.members import Member, members
-from oversmoothing.claims.published import Published
-from oversmoothing.claims.saturation import Analyses
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
-from oversmoothing.quality.measures import MEASURES
-from oversmoothing.statistics import WindowSums
 
-FOLDER = Path(__file__).resolve().parents[2] / "resources/published"
-FILES = {path.stem.removeprefix("table_"): path for path in FOLDER.glob("*.csv")}
-SURE, UNSURE = 1e-5, 5.0  # of a value: what windows, draws and seeds may do to it
-WINDOWS = 12
-BYTES = range(40)  # those that stand in the windows, the most frequent first
-RANKS = ("4", "8", "12", "16", "32", "128", "512")
 DECODINGS = ("greedy", "top-k", "top-p", "temperature")
-
-
-def varied(mean, chance, *key):
-    """Return values by window whose mean is this one."""
-    noise = np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, 1, WINDOWS)
-    sums = WindowSums()
-    sums.add(np.arange(WINDOWS), mean + chance * abs(mean) * (noise - noise.mean()))
-    return sums
-
-
-class Made(Published):
-    """The thesis's printed means with changes, as a run has them: by window, of models that were trained once each."""
-
-    def __init__(self, changes=None, uncertainty=SURE, by_byte=None, without=(), ranks=RANKS):
-        super().__init__(FILES)
-        self.family = [replace(m, trainings=m.models) for m in self.family if m.models[0] in ranks]
-        self.truncations = [replace(m, trainings=("512",)) for m in self.truncations]
-        self.truths = [replace(m, trainings=m.models) for m in self.truths]
-        self.chance = Chance(200, 0, defaultdict(lambda: uncertainty))
-        self._changes, self._uncertainty, self._without = changes or {}, uncertainty, without
-        self._of_byte = by_byte or {}
-
-    def _made(self, what, member, printed, *key, windows=True, of_set=False):
-        """Return a value as a run has it, changed where it is to be."""
-        name = (what, *key, str(member) if member in self.truncations else member.models[0])
-        mean = self._changes.get(name)
-        mean = printed().mean if mean is None else mean
-        sums = varied(mean, self._uncertainty, *name)
-        draws = (mean + self._uncertainty * abs(mean) * np.random.default_rng(len(name[1])).normal(0, 1, 50),)
-        own = {"draws": draws} if of_set else {"sums": (sums,)} if windows else {}
-        return Value((mean,), member.trainings, what, **own)
-
-    def _lacks(self, what):
-        if what in self._without:
-            raise Missing(f"there is no {what}")
-
-    def score(self, metric, member, decoding="pure"):
-        self._lacks(metric)
-        return self._made(metric, member, lambda: super(Made, self).score(metric, member, decoding), decoding)
-
-    def loss(self, member):
-        self._lacks(f"loss of {member}")
-        return self._made("losses", member, lambda: super(Made, self).loss(member), windows=False)
-
-    def loss_on_windows(self, member):
-        return self._made("losses", member, lambda: super(Made, self).loss(member), "windows")
-
-    def accuracy(self, member):
-        return self._made("accuracies", member, lambda: super(Made, self).accuracy(member))
-
-    def quality(self, metric, member, decoding="pure"):
-        of_set = MEASURES[metric].of_set
-        return self._made(
-            metric, member, lambda: super(Made, self).quality(metric, member, decoding), decoding, of_set=of_set
-        )
-
-    def unargmaxable(self, member):
-        return self._made("unargmaxable", member, lambda: super(Made, self).unargmaxable(member), windows=False)
-
-    def effective_rank(self, representation, member):
-        printed = super().effective_rank
-        return self._made(
-            "effective_rank", member, lambda: printed(representation, member), representation, windows=False
-        )
-
-    def cost(self, metric, member):
-        self._lacks("cost")
-        return self._changes.get(("cost", metric, member.models[0]), super().cost(metric, member))
-
-    def by_byte(self, model):
-        self._lacks("windows")
-        level = self._of_byte.get(model, lambda byte: (0.02 if model == "4" else 0.01) * (byte + 5))
-        scores = {}
-        for byte in BYTES:
-            scores[byte] = varied(level(byte), self._uncertainty, model, byte)
-            scores[byte].count = dict.fromkeys(scores[byte].count, len(BYTES) - byte)
-            scores[byte].total = {w: n * scores[byte].total[w] for w, n in scores[byte].count.items()}
-        return scores
-
-    def predicted(self, model):
-        counts = np.zeros(256, int)
-        counts[:30] = 5
-        counts[35] = self._changes.get(("predicted", model), 0)
-        return counts
-
-    def never_argmaxable(self, model):
-        return set(range(30 + self._changes.get(("argmaxable", model), 0), 256))
 
 
 def scores(metric, ranks, mean, decoding="pure"):
@@ -180,7 +82,6 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "unargmaxable-bytes-fall": (AS_PRINTED, Made({("unargmaxable", "16"): 60.0}), BLURRED),
     "all-smoother-than-the-truth": (AS_PRINTED, Made(scores("entropy_difference", ["128"], 0.1)), BLURRED),
     "falls-in-entropy-too": (AS_PRINTED, Made(scores("entropy_difference", ["16"], -0.6)), BLURRED),
-    "tbat-costs-more": (AS_PRINTED, Made({("cost", "tbat", "4"): 1e-3}), Made(without=["cost"])),
 }
 
 
@@ -224,26 +125,8 @@ def analyses(tables, losses=None, chance=SURE):
     return MadeAnalyses(tables, RETRAINED, {}, Chance(200, 0, defaultdict(lambda: chance)), losses or {})
 
 
-def law(*models):
-    """Analyses of a law: of each model its size, whether the law is fitted on it, and how far it ends above."""
-    rows = [(f"m{n}", "above_last", n, fitted, above, above - 1, above + 1, "") for n, fitted, above in models]
-    columns = ["model", "quantity", "parameters", "fitted", "value", "low", "high", "note"]
-    return analyses({"saturation": pd.DataFrame(rows, columns=columns)})
-
-
-def language(error):
-    row = {"text": "train", "token": "byte pair", "context": 4, "v": 2048, "dimensions": 1000, "w_error": 0.3}
-    row |= {"without_noise": error, "without_noise_low": error - 0.05, "without_noise_high": error + 0.05}
-    return analyses({"language_dimensionality": pd.DataFrame([row])})
-
-
 RISING = {"anisotropy": [0.4, 0.5, 0.6, 0.7, 0.7]}
 GODEY_CASES = {
-    "small-models-end-above-the-fit": (
-        law((10, False, 8.0), (20, True, 0.0), (30, True, 0.0)),
-        law((10, False, -8.0), (20, True, 0.0), (30, True, 0.0)),
-        law((20, False, 8.0), (20, True, 0.0), (30, True, 0.0)),
-    ),
     "layers-are-anisotropic": (
         along(RISING, RISING),
         along(RISING, {"anisotropy": [0.4, 0.4, 0.3, 0.2, 0.2]}),
@@ -254,20 +137,10 @@ GODEY_CASES = {
         along({"head_input_anisotropy": [0.8, 0.8, 0.8, 0.8, 0.7]}),
         along({"head_input_anisotropy": [0.8, 0.8, 0.8, 0.8, 0.8]}),
     ),
-    "anisotropy-rises-at-saturation": (
-        along({"loss": [5, 3, 2, 2.1, 2.2], "anisotropy": [0.4, 0.4, 0.4, 0.6, 0.8]}),
-        along({"loss": [5, 3, 2, 2.1, 2.2]}),
-        along({"loss": [5, 4, 3, 2, 2], "anisotropy": [0.4, 0.4, 0.4, 0.6, 0.8]}),
-    ),
     "singular-entropy-falls": (
         along({"singular_entropy": [0.0, 0.5, 0.3, 0.2, 0.4]}),
         along({"singular_entropy": [0.0, 0.5, 0.5, 0.48, 0.5]}),
         along({"singular_entropy": [0.0, 0.2, 0.3, 0.4, 0.5]}),
-    ),
-    "singular-entropy-jumps-at-saturation": (
-        along({"loss": [5, 3, 2, 2.1, 2.2], "singular_entropy": [0.0, 0.3, 0.2, 0.5, 0.6]}),
-        along({"loss": [5, 3, 2, 2.1, 2.2], "singular_entropy": [0.0, 0.3, 0.3, 0.3, 0.3]}),
-        along({"loss": [5, 4, 3, 2, 2], "singular_entropy": [0.0, 0.3, 0.2, 0.5, 0.6]}),
     ),
     "constrained-heads-lose": (
         analyses({}, {4: 2.1, 16: 1.7, 64: 1.6}),
@@ -279,7 +152,6 @@ GODEY_CASES = {
         analyses({}, {4: 2.1, 16: 2.0, 64: 1.9, None: 1.6}),
         analyses({}, {4: 2.1, 16: 1.7, 64: 1.6, None: 1.6}, UNSURE),
     ),
-    "language-needs-more-dimensions": (language(0.5), language(0.01), language(0.11)),
 }
 EVERY = CLAIMS + GODEY
 

@@ -7,15 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 
 import build_corpus
 import draw_second_windows
 import draw_windows
-import language
 import others
 import retrain_head
 import train_language_model
-import train_tokenizer
 import utf8_bytes_figure
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
@@ -24,27 +23,6 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.training.group import Group
 from oversmoothing.training.task import Task, perform
-
-WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}
-
-
-def corpus_job(folder: Path, at_least: dict[str, int] | None = None, **changes: Any) -> SimpleNamespace:
-    lines = [json.dumps({"text": f"Text {number} is here. It says {number * 7919}."}) for number in range(400)]
-    (folder / "data.jsonl").write_text("\n".join(lines))
-    settings = {
-        "source": "files",
-        "paths": [str(folder / "*.jsonl")],
-        "column": "text",
-        "splits": {"train": 0.6, "validation": 0.2, "evaluation": 0.2},
-        "separator": "\n\n",
-        "overlap_words": 13,
-        **changes,
-    }
-    outputs = {split: str(folder / "corpus" / f"{split}.bin") for split in SPLITS}
-    output = SimpleNamespace(**outputs, manifest=str(folder / "corpus" / "manifest.json"))
-    return SimpleNamespace(
-        output=output, params=SimpleNamespace(settings=settings, at_least=at_least), threads=2, log=[]
-    )
 
 
 def windows_job(folder: Path) -> SimpleNamespace:
@@ -96,9 +74,7 @@ def train(job: SimpleNamespace) -> None:
         (draw_second_windows.main, "evaluation"),
         (others.main, "evaluation"),
         (train_language_model.main, "train"),
-        (train_tokenizer.main, "train"),
         (utf8_bytes_figure.main, "train"),
-        (language.main, "train"),
         (retrain_head.main, "train"),
         (retrain_head.main, "validation"),
         (train, "train"),
@@ -106,31 +82,7 @@ def train(job: SimpleNamespace) -> None:
     ],
 )
 def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path: Path, main: Any, split: str) -> None:
-    """A flipped bit of the text, of which nothing else would tell: the size is right."""
-    build_corpus.main(corpus_job(tmp_path))
-    path = tmp_path / "corpus" / f"{split}.bin"
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    parts = {name: tmp_path / "corpus" / f"{name}.bin" for name in SPLITS}
-
-    class Inputs(SimpleNamespace):
-        def keys(self) -> Any:
-            return vars(self)
-
-    names = Inputs(training=parts["train"], text=parts["train"], validation=parts["validation"])
-    names.evaluation, names.manifest = parts["evaluation"], tmp_path / "corpus" / "manifest.json"
-    settings = WINDOWS | {"precision": "float32", "threads": 1}
-    job = SimpleNamespace(
-        input=names,
-        output=[str(tmp_path / "out")],
-        params=SimpleNamespace(settings=settings, device="cpu"),
-        wildcards=SimpleNamespace(text="train", revision="m/main", model="m"),
-        log=[],
-    )
-    with pytest.raises(UserError, match=rf"{split}\.bin: its sha256 is not the one in the manifest"):
-        main(job)
-    assert not (tmp_path / "out").exists()
+    assert_a_flipped_bit_is_noticed(tmp_path, main, split)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 from study import TINY, copy_project
 
 from oversmoothing import jobs
+from oversmoothing.fingerprint import relative
 from oversmoothing.jobs import UserError
 
 NAMED, HARMLESS, SILENT, TRACEBACK = "named", "harmless", "SILENT", "TRACEBACK"
@@ -25,7 +26,7 @@ def _record(main, job):
 
     path = pathlib.Path("jobs", "-".join([job.rule, *map(str, job.wildcards)]).replace("/", "_") + ".pickle")
     path.parent.mkdir(exist_ok=True)
-    script = pathlib.Path(main.__code__.co_filename).name.split(".")[1]
+    script = pathlib.Path(main.__globals__["__file__"]).resolve()  # Snakemake runs a copy, whose code has another name
     path.write_bytes(pickle.dumps((script, job)))
 """
 
@@ -47,7 +48,13 @@ def finished_study(folder, config=TINY):
 def recorded_jobs():
     """Read the records of the study in the working directory: what runs a job, and the job."""
     records = [pickle.loads(path.read_bytes()) for path in sorted(Path("jobs").iterdir())]
-    return [(importlib.import_module(script).main, job) for script, job in records if job.rule not in UNREPEATABLE]
+    return [(_main(script), job) for script, job in records if job.rule not in UNREPEATABLE]
+
+
+def _main(script):
+    """Return what runs the jobs of a script, given by its path in the project in the working directory."""
+    parts = Path(relative(script, *(Path.cwd().resolve() / part for part in ("scripts", "workflow")))).with_suffix("")
+    return importlib.import_module(".".join(parts.parts)).main
 
 
 def campaign(damages, seed, log=print):

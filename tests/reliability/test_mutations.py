@@ -129,7 +129,7 @@ MUTATIONS = {
     "imports in handlers do not count": (f"{LIBRARY}/fingerprint.py", ', "handlers"', "", "test_fingerprint.py"),
     "a rule has no fingerprint": (
         "workflow/tracking/complete.py",
-        "rule.set_params(code=fingerprint(Path(rule.script).name))",
+        "rule.set_params(code=fingerprint(relative(_folder(rule).joinpath(rule.script).resolve())))",
         "pass",
         "test_complete.py",
     ),

@@ -47,7 +47,7 @@ class Contributor:
 
 
 def follow(folder, built):
-    """Put six new things into a copy of the project; make all tables, figures and the report."""
+    """Put seven new things into a copy of the project; make all tables, figures and the report."""
     study = copy_project(folder, built)
     contributor = Contributor(study)
     add = contributor.add
@@ -83,6 +83,18 @@ def follow(folder, built):
     add("A claim", "scripts/oversmoothing/claims/models.py", f"\n\n{test}")
     first = '    Claim(\n        "truths-beat-the-family"'
     add("A claim", "scripts/oversmoothing/claims/claims.py", claim, before=first)
+
+    rules, step = blocks("A study")
+    place = "workflow/studies/worst"
+    (folder / place).mkdir()
+    add("A study", f"{place}/rules.smk", rules)
+    add("A study", f"{place}/show.py", step)
+    caption = (
+        "**The largest TTO.** How much of its probability each model of the family puts outside the truth's nucleus at "
+        "the position where that is most.\n"
+    )
+    add("A study", f"{place}/table.rst", caption)
+    add("A study", "config/config.yaml", "  - worst\n", before="checkpoints:")
 
     (folder / PLACES).write_text(json.dumps(contributor.places))
     write_poems(folder)

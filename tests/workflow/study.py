@@ -60,6 +60,23 @@ class Study:
         return lambda: path.write_text(text)
 
 
+def rules_of(name="*"):
+    """Names of the rules of a study, or of all."""
+    chapters = "\n".join(path.read_text() for path in ROOT.glob(f"workflow/studies/{name}/rules.smk"))
+    return set(re.findall(r"^ *(?:rule|use rule \w+ as) (\w+)", chapters, flags=re.MULTILINE))
+
+
+def pages():
+    """Return the pages that list tables, figures and Parquet files: docs/results.md and the README of each study."""
+    return [path.read_text() for path in (ROOT / "docs/results.md", *sorted(ROOT.glob("workflow/studies/*/README.md")))]
+
+
+def listed(kind, words=""):
+    """Names of the tables or figures ("Tables", "Figures") that pages list; with words, in rows that have them."""
+    parts = [part for page in pages() for part in page.split("\n## ") if part.startswith(kind)]
+    return re.findall(rf"^\| `(\w+)`.*{words}", "\n".join(parts), flags=re.MULTILINE)
+
+
 def copy_project(folder, built=None):
     """Copy what a clone holds, and write a small text beside it; what a built project has compiled stays compiled."""
     for name in ("workflow", "scripts", "config", "resources", "envs", "slurm", "tests/config"):

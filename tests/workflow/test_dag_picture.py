@@ -1,4 +1,4 @@
-"""The picture of the DAG in docs/architecture.md against the rules that real configs use."""
+"""The pictures of the DAG in docs/architecture.md and the studies against the rules that real configs use."""
 
 import re
 from itertools import product
@@ -12,12 +12,13 @@ EVERYTHING = {
     "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}],
     "family": [{"rank": 4}, {"rank": 16}, {"name": "mine", "path": "mine.safetensors"}],
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
-    "language": {"corpora": [{"name": "prose", "paths": ["text.jsonl"]}]},
     "others": {"models": [{"name": "other", "hub": "owner/other"}]},
     "showcase": [{"name": "typical", "prompt": None}],
     "seeds": [1337, 1],
     "learning_rates": {"tried": [0.001], "seed": 0},
 }
+for optional in ROOT.glob("tests/studies/*/every_rule.yaml"):  # what a study needs for all its rules
+    EVERYTHING |= yaml.safe_load(optional.read_text())
 OF_TOKENS = (
     {"tokens": {"vocabulary": 400}, "truths": [{"name": "truth", "model": {}}]},
     {
@@ -45,9 +46,10 @@ def closure(edges):
 
 
 def drawn():
-    """Return the edges of the picture."""
-    picture = (ROOT / "docs/architecture.md").read_text().split("```mermaid\n")[1].split("```")[0]
-    lines = [line.split(" --> ") for line in picture.splitlines() if " --> " in line]
+    """Return the edges of the pictures: of everything but the studies, and of each study."""
+    pages = (ROOT / "docs/architecture.md", *ROOT.glob("workflow/studies/*/README.md"))
+    pictures = [text for page in pages for text in re.findall(r"```mermaid\n(.*?)```", page.read_text(), re.DOTALL)]
+    lines = [line.split(" --> ") for picture in pictures for line in picture.splitlines() if " --> " in line]
     sides = [[re.findall(r"\w+", side) for side in line] for line in lines]
     return {edge for before, after in sides for edge in product(before, after)}
 

@@ -10,9 +10,10 @@ import pytest
 import yaml
 from hub_models import EVABYTE, files_of, write_evabyte, write_gpt2
 from local_hub import Repo, local_hub
-from study import ROOT, copy_project
+from study import ROOT, TINY, copy_project
 
 from oversmoothing.store.parquet import read_table, vectors
+from plan import studies
 
 THESIS = yaml.safe_load((ROOT / "config/thesis.yaml").read_text())
 SIZES = {
@@ -31,8 +32,11 @@ SIZES = {
     "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "metrics": {"tbat": {"approximations": [4]}},
     "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
-    "costs": {"positions": 1},
     "statistics": {"resamples": 100},
+} | {
+    section: own
+    for section, own in yaml.safe_load((ROOT / TINY).read_text()).items()
+    if section in studies.sections("schema.yaml")
 }
 READER = THESIS["quality"]["language_model"]
 CORPUS = {"corpus": {"source": "files", "paths": ["text.jsonl"]}}

@@ -2,7 +2,6 @@
 
 import pytest
 
-HISTORY = "saturation:\n  histories: [{name: other, path: nowhere.csv, parameters: 1000}]\n"
 TRUTH = """  - name: truth
     published_as: NanoGPT 300M
     model: {layers: 1, width: 24, heads: 3}
@@ -35,11 +34,6 @@ def refused(study, tmp_path):
 def test_a_mistyped_truth_is_no_reason_to_use_the_scores_of_the_old_one(refused, name):
     line = refused(TRUTH, f"  - {{name: {name}, published_as: NanoGPT 300M, path: nowhere.safetensors}}\n")
     assert line.startswith("truths.0.path: no file nowhere.safetensors")
-
-
-def test_a_mistyped_history(refused):
-    line = refused("corpus:\n", f"{HISTORY}\ncorpus:\n", "results/tables/saturation.csv")
-    assert line.startswith("saturation.histories.0.path: no file nowhere.csv")
 
 
 def test_a_folder_of_results_with_a_wildcard_in_it(refused):

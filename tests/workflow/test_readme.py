@@ -10,13 +10,16 @@ import tomllib
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from default_config import DEFAULT
 from study import COMPILED, ROOT
 
 from oversmoothing.commands import COMMANDS
+from plan import studies
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text()
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "config/README.md")
+    for pattern in ("*.md", "docs/*.md", "config/README.md", "workflow/studies/*/README.md")
+    for path in ROOT.glob(pattern)
 }
 README, RESULTS = PAGES["README.md"], PAGES["docs/results.md"]
 CODE = {
@@ -79,7 +82,8 @@ def anchors(page):
 
 
 def test_every_page_is_linked_from_the_readme():
-    assert all(f"]({name})" in README for name in PAGES if name != "README.md")
+    assert all(f"]({name})" in README for name in PAGES if name != "README.md" and not name.startswith("workflow/"))
+    assert "](../workflow/studies)" in RESULTS  # whose READMEs are pages too
 
 
 def test_its_commands_exist():
@@ -97,7 +101,6 @@ def test_its_commands_exist():
 def test_the_configs_it_shows_are_accepted(tmp_path):
     from checks.config import check
 
-    default = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     blocks = [block for page in PAGES.values() for block in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)]
     assert len(blocks) >= 5
     for block in blocks:
@@ -107,10 +110,10 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
         if {"rank": 4} in own.get("family", []) and len(own["family"]) == 2:  # an excerpt: the list goes on
             own["family"] += [{"rank": 288}]
         if "truths" in own:
-            own["truths"] += default["truths"]
-        corpus = {**default["corpus"], **own.pop("corpus", {})}
-        others = {**default["others"], **own.pop("others", {})}
-        check({**default, **own, "corpus": corpus, "others": others})
+            own["truths"] += DEFAULT["truths"]
+        corpus = {**DEFAULT["corpus"], **own.pop("corpus", {})}
+        others = {**DEFAULT["others"], **own.pop("others", {})}
+        check({**DEFAULT, **own, "corpus": corpus, "others": others})
 
 
 def test_where_an_index_begins(study):
@@ -133,6 +136,19 @@ def test_modules_import_only_from_their_layer_and_those_below():
                 assert floor[imported] <= floor[name], f"{path} imports {imported}"
     table = PAGES["docs/architecture.md"].split("| module | holds |")[1].split("\n\n")[0]
     assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
+
+
+def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_nothing_of_the_plan():
+    planning = {"plan", "checks", "schemas", "tracking"}
+    for path in (*ROOT.glob("workflow/studies/*/*.py"), *ROOT.glob("scripts/**/*.py")):
+        study = path.parent.name if "studies" in path.parts else None
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for room, *inner in (module.split(".") for module in modules):
+                allowed = [study, *studies.needs(study)] if study else []
+                assert room != "studies" or inner[0] in allowed, f"{path} imports {'.'.join([room, *inner])}"
+                assert room not in planning or (study and path.name == "plan.py"), f"{path} imports {room}"
 
 
 def test_one_statement_on_versions_of_python():

@@ -12,14 +12,14 @@ import pytest
 from recipes import PLACES, SECTIONS
 from study import COMPILED, ROOT
 
-NUMBERS = {"one": 1, "two": 2, "three": 3}
+NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
 def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(everything):
     folder = everything.folder
     names = ["test_metrics", "test_schema", "test_decoding", "imposed_rank/test_imposed_rank_table"]
     files = [f"tests/{name}.py" for name in (*names, "dynamics/test_along_training")]
-    for file in ("pyproject.toml", "tests/conftest.py", *files):
+    for file in ("pyproject.toml", "tests/conftest.py", "tests/default_config.py", *files):
         (folder / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, folder / file)
     environment = {**os.environ, "PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)}
@@ -47,6 +47,7 @@ def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
         "A figure": 3,
         "A corpus": 2,
         "A claim": 2,
+        "A study": 4,
     }
     places = json.loads((everything.folder / PLACES).read_text())
     assert {recipe.removesuffix(" of existing scores"): count for recipe, count in said.items()} == places
@@ -68,7 +69,7 @@ def test_a_metric_is_followed_along_training_and_shown_for_prompts(everything):
     assert "brier" in table(everything, "next_byte").columns
 
 
-@pytest.mark.parametrize("name", ["oversmoothing", "imposed_rank", "metric_cost", "next_byte_water"])
+@pytest.mark.parametrize("name", ["oversmoothing", "imposed_rank", "next_byte_water"])
 def test_a_metric_is_drawn(everything, name):
     assert "Brier" in text_of(everything.folder / f"results/figures/{name}.svg", everything)
 
@@ -78,7 +79,7 @@ def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everyth
     tables = {path.stem for path in everything.folder.glob("results/tables/*.csv") if "brier" in path.read_text()}
     tables.remove("greedy")  # which the recipe of a table adds
     figures = {path.stem for path in everything.folder.glob("results/figures/*.svg") if "Brier" in path.read_text()}
-    assert "metric_cost" in tables & figures
+    assert {"oversmoothing", "imposed_rank"} <= tables & figures
     assert {re.sub("^next_byte_.*", "next_byte", name) for name in tables | figures} <= named
 
 
@@ -127,6 +128,15 @@ def test_a_table_and_a_figure_are_made_and_stand_in_the_report(everything):
 def test_a_corpus_is_what_the_models_read(everything):
     manifest = json.loads((everything.folder / "results/corpus/manifest.json").read_text())
     assert manifest["source"] == {"source": "poems", "files": 3}
+
+
+def test_a_study_has_its_table_in_the_report_and_on_the_page(everything):
+    worst, scores = table(everything, "worst"), everything.folder / "results/scores/tto"
+    assert set(worst.model) == {path.stem for path in scores.glob("bn*.parquet")}
+    for row in worst.itertuples():
+        assert row.value == pytest.approx(pd.read_parquet(scores / f"{row.model}.parquet").value.max(), abs=1e-5)
+    assert "results/tables/worst.html" in (everything.folder / "report.html").read_text()
+    assert "The largest TTO of each model." in (everything.folder / "results/index.html").read_text()
 
 
 def test_a_claim_has_a_verdict_here_and_on_the_published_tables(everything):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hub_models import write_neox
 from safetensors.numpy import load_file
-from study import ROOT, TINY, TOKENS, Study, copy_project
+from study import ROOT, TINY, TOKENS, Study, copy_project, listed
 
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
@@ -29,20 +29,22 @@ HUB = {
     "windows": LEARNED["windows"],
 }
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
-OF_BYTES = {"bytes", "metric_cost", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"}
+OF_BYTES = {
+    *("bytes", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"),
+    *listed("", "of bytes alone"),
+}
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
 OF_TRAINED = {
-    *("along_training", "imposed_rank", "gradient", "saturation"),
+    *("along_training", "imposed_rank", "gradient"),
     *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture", "forced_along_training"),
+    *listed("", "models trained here"),
 }
 SPEAK_OF_TOKENS = ("next_byte", "tokens", "argmaxability")
 
 
-def listed(kind):
-    """Names of the tables or of the figures that docs/results.md lists, without those of bytes and of other configs."""
-    parts = (ROOT / "docs/results.md").read_text().split("\n## ")
-    (part,) = (part for part in parts if part.startswith(kind))
-    return set(re.findall(r"^\| `(\w+)`", part, flags=re.MULTILINE)) - OF_BYTES - ELSEWHERE
+def of_tokens(kind):
+    """Names of the tables or of the figures that pages list, without those of bytes and of other configs."""
+    return set(listed(kind)) - OF_BYTES - ELSEWHERE
 
 
 class OverTokens:
@@ -84,7 +86,7 @@ def from_hub(once, built):
 
 
 def check_everything_is_there(study, without=frozenset()):
-    names = listed("Tables") - without
+    names = of_tokens("Tables") - without
     assert len(names) >= 10
     for name in names:
         assert len(study.table(name)) >= 2, name
@@ -96,7 +98,7 @@ def check_everything_is_there(study, without=frozenset()):
     shown = {f"next_byte_{entry['name']}" for entry in study_config(study)["showcase"]}
     shown |= set() if "svd" in without else {f"next_byte_svd{name.removeprefix('next_byte')}" for name in shown}
     without = without | ({"losses"} if without else set())  # of trainings, as a figure
-    drawn = {name for name in listed("Figures") - without if not name.endswith("_typical")} | shown
+    drawn = {name for name in of_tokens("Figures") - without if not name.endswith("_typical")} | shown
     assert {path.stem for path in study.path("figures").glob("*.png")} == drawn
     for name in drawn:
         assert matplotlib.image.imread(study.path(f"figures/{name}.png")).std() > 0.05, name

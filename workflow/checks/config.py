@@ -13,9 +13,9 @@ from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.decoding import check_k
 from oversmoothing.gpt_shape import VOCABULARY, vocabulary
 from oversmoothing.jobs import UserError
+from plan import studies
 from plan.models import by_name
 from plan.others import revisions, step
-from plan.saturation import trained_models
 from plan.settings import ConfigError
 from plan.tokens import over_bytes
 from schemas.config import read_schema
@@ -141,11 +141,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
                     check_k(entry, size)
             except UserError as error:
                 yield f"{where}.{i}: {error}"
-    texts = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]
-    for name in texts:
-        if texts.count(name) > 1:
-            yield f"language.corpora: {name} is listed twice, or is a split of the corpus; give it another name"
-    yield from _saturation(config)
+    yield from studies.mistakes(config)
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
         yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
@@ -159,21 +155,6 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"decodings: {name} is listed twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
-
-
-def _saturation(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that the names of histories are unique, and that those to be fitted exist."""
-    saturation, known = config["saturation"], by_name(config)
-    given = [entry["name"] for entry in saturation["histories"]]
-    for name in given:
-        if name in known or given.count(name) > 1:
-            yield f"saturation.histories: {name} is listed twice, or is a model of the study; give it another name"
-    if not saturation["study"] and not given:
-        yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
-    there = [*(model.name for model in trained_models(config, known)), *given]
-    for name in saturation["fitted"] or []:
-        if name not in there:
-            yield f"saturation.fitted: there is no history of {name!r}; there are {', '.join(there) or 'none'}"
 
 
 def _language_model(config: Mapping[str, Any]) -> Iterator[str]:

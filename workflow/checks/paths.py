@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.corpus.globs import CONTROL, matching_files
+from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.hub import as_folder
 from plan.others import revisions
@@ -15,7 +16,7 @@ from plan.settings import ConfigError
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
-    """Check the names of all paths, and that checkpoints, histories and folders of models exist.
+    """Check the names of all paths, and that checkpoints, files of studies and folders of models exist.
 
     Raises
     ------
@@ -68,8 +69,8 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
     """Messages about paths that Snakemake would read as containing a wildcard, or that break a line."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
     named |= {f"corpus.paths: {path}": path for path in user_files(config)}
-    for i, corpus in enumerate(config["language"]["corpora"]):
-        named |= {f"language.corpora.{i}.paths: {path}": path for path in matching_files(corpus["paths"])}
+    for key, globs in studies.texts(config).items():
+        named |= {f"{key}: {path}": path for path in matching_files(globs)}
     for key, path in named.items():
         if found := next((sign for sign in "{}<>" if sign in path), None):
             where = key if key.endswith(path) else f"{key}: {path}"
@@ -96,17 +97,16 @@ def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
     for shard in local_shards(config):
         if not shard.is_file():
             yield f"corpus.fineweb.repository: no file {shard} {here}"
-    for i, own in enumerate(config["language"]["corpora"]):
-        for pattern in own["paths"]:
+    for key, globs in studies.texts(config).items():
+        for pattern in globs:
             if not matching_files([pattern]):
-                yield f"language.corpora.{i}.paths: no file matches {pattern!r} {here}"
+                yield f"{key}: no file matches {pattern!r} {here}"
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
-    """Paths of checkpoints and histories, by key."""
+    """Paths of checkpoints, and of what the studies read, by key."""
     lists = {"family": config["family"], "truths": config["truths"]}
-    lists["saturation.histories"] = config["saturation"]["histories"]
-    return {
+    return studies.files(config) | {
         f"{key}.{i}.path": entry["path"]
         for key, entries in lists.items()
         for i, entry in enumerate(entries)

@@ -16,7 +16,7 @@ rule argmaxability:
     resources:
         **per_attempt(mem_mb=2000, runtime=30),
     script:
-        "../../scripts/argmaxability.py"
+        step("argmaxability.py")
 
 
 rule argmaxability_table:
@@ -33,4 +33,4 @@ rule argmaxability_table:
     params:
         settings=settings(models=plan.thesis.rows(config, "family")),
     script:
-        "../../scripts/argmaxability_table.py"
+        step("argmaxability_table.py")

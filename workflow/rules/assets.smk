@@ -30,7 +30,7 @@ rule fetch:
         # A function of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:
-        "../../scripts/fetch.py"
+        step("fetch.py")
 
 
 rule fetch_corpus:
@@ -43,7 +43,7 @@ rule fetch_corpus:
         folder=lambda wildcards, output: plan.corpus.fetched_folder(config),
         code=lambda wildcards, output: fingerprint("fetch_corpus.py"),
     script:
-        "../../scripts/fetch_corpus.py"
+        step("fetch_corpus.py")
 
 
 rule assets:

@@ -22,7 +22,7 @@ rule bytes:
     resources:
         **per_attempt(mem_mb=1000, runtime=30),
     script:
-        "../../scripts/bytes.py"
+        step("bytes.py")
 
 
 use rule bytes as bytes_truth with:
@@ -48,7 +48,7 @@ rule bytes_table:
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
     script:
-        "../../scripts/bytes_table.py"
+        step("bytes_table.py")
 
 
 if OVER_BYTES:
@@ -65,7 +65,7 @@ if OVER_BYTES:
         params:
             settings=settings(models=BY_BYTE, truth=TRUTHS[0]),
         script:
-            "../../scripts/byte_oversmoothing_figure.py"
+            step("byte_oversmoothing_figure.py")
 
     rule argmax_frequency_figure:
         input:
@@ -79,7 +79,7 @@ if OVER_BYTES:
         params:
             settings=settings(models=BY_BYTE, truths=TRUTHS),
         script:
-            "../../scripts/argmax_frequency_figure.py"
+            step("argmax_frequency_figure.py")
 
     rule utf8_bytes_figure:
         input:
@@ -90,4 +90,4 @@ if OVER_BYTES:
                 "utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"
             ),
         script:
-            "../../scripts/utf8_bytes_figure.py"
+            step("utf8_bytes_figure.py")

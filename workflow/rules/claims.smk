@@ -1,7 +1,7 @@
 """Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
-Needs: scores, what heads force, the premise of BAT, qualities, losses, logits, unargmaxable classes, effective ranks and
-costs; the tables of saturation; the thesis's tables.
+Needs: scores, what heads force, the premise of BAT, qualities, losses, logits, unargmaxable classes and effective ranks;
+tables of the studies that have claims; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -27,11 +27,9 @@ rule claims_table:
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         human=f"{RESULTS}/human_quality.parquet",
         windows=WINDOWS,
-        cost=f"{RESULTS}/tables/metric_cost.csv",
-        saturation=[
-            f"{RESULTS}/tables/language_dimensionality.csv",
+        tables=[
             *([f"{RESULTS}/tables/along_training.csv"] if ALONG_TRAINING else []),
-            *([f"{RESULTS}/tables/saturation.csv"] if COMPARED_WITH_LAW else []),
+            *TESTED,
         ],
         published=published(
             "3_1",
@@ -46,7 +44,7 @@ rule claims_table:
             "e_7",
             "e_8",
             "f_1",
-            "i_1",
+            *PRINTED,
         ),
     output:
         **table(
@@ -60,6 +58,8 @@ rule claims_table:
             **config["claims"],
             decodings=DECODED,
             models=plan.claims.rows(config),
+            studies=plan.studies.with_part(config, "claims.py"),
         ),
+        by_name=fingerprints(*plan.studies.code(config, "claims.py")),
     script:
-        "../../scripts/claims_table.py"
+        step("claims_table.py")

@@ -34,8 +34,9 @@ from tracking.complete import complete
 from tracking.contents import contents
 from tracking.planned import begin, fingerprint, fingerprints, import_first
 
-import_first(SCRIPTS)
+import_first(SCRIPTS, workflow.basedir)
 check_keys(workflow.configfiles)
+plan.studies.fill_in(config)
 check(config)
 begin(config, leads=workflow.is_main_process)
 check_paths(config)
@@ -97,7 +98,6 @@ TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_
 WITH_HEAD = OWN if OVER_BYTES else [*OWN, *FROM_HUB]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
-COMPARED_WITH_LAW = plan.saturation.rows(config, MODELS)
 TBAT = config["metrics"]["tbat"]
 DECODED = [entry["name"] for entry in config["decodings"]]
 PURE = {"name": "pure"}
@@ -111,6 +111,13 @@ ADAPTERS = "oversmoothing/truths/load.py"  # of models from the hub, with its im
 STATES = plan.tokens.states(config)
 
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
+TESTED = []  # tables of studies that their claims are tested on
+PRINTED = []  # the thesis's tables that these claims are tested on as well
+
+
+def step(name):
+    """Path of a script; absolute, so that a study can reuse its rule from another folder (`use rule ... with`)."""
+    return f"{SCRIPTS}/{name}"
 
 
 def one_of(names):
@@ -155,11 +162,11 @@ def published(*tables):
     return [f"{PUBLISHED}/table_{table}.csv" for table in tables]
 
 
-def table(name, category, label, latex=True):
-    """Outputs of a table's rule; the caption is report/tables/NAME.rst."""
+def table(name, category, label, latex=True, caption=None):
+    """Outputs of a table's rule; the caption is report/tables/NAME.rst, or for a study a file in its folder."""
     path = f"{RESULTS}/tables/{name}"
     TABLES_AND_FIGURES.append(f"{path}.csv")
-    caption = f"../report/tables/{name}.rst"
+    caption = caption or f"../report/tables/{name}.rst"
     shown = report(
         f"{path}.html", caption=caption, category=category, labels={"result": label}
     )
@@ -168,11 +175,14 @@ def table(name, category, label, latex=True):
     )
 
 
-def figure(name, category, label, **wildcards):
-    """Outputs of a figure's rule; the caption is report/figures/NAME.rst, with NAME up to its first wildcard."""
+def figure(name, category, label, caption=None, **wildcards):
+    """Outputs of a figure's rule; the caption is report/figures/NAME.rst, with NAME up to its first wildcard.
+
+    For a study it is a file in its folder.
+    """
     path = f"{RESULTS}/figures/{name}"
     TABLES_AND_FIGURES.extend(expand(f"{path}.png", **wildcards))
-    caption = f"../report/figures/{name.partition('_{')[0]}.rst"
+    caption = caption or f"../report/figures/{name.partition('_{')[0]}.rst"
     shown = report(
         f"{path}.svg", caption=caption, category=category, labels={"result": label}
     )

@@ -21,7 +21,7 @@ rule build_corpus:
         files=lambda wildcards: contents(TEXT),
         at_least=lambda wildcards, output: plan.corpus.bytes_needed(config),
     script:
-        "../../scripts/build_corpus.py"
+        step("build_corpus.py")
 
 
 rule draw_windows:
@@ -36,4 +36,4 @@ rule draw_windows:
     params:
         settings=settings(**config["windows"]),
     script:
-        "../../scripts/draw_windows.py"
+        step("draw_windows.py")

@@ -36,7 +36,7 @@ rule dynamics:
         ),
         device=DEVICE,
     script:
-        "../../scripts/dynamics.py"
+        step("dynamics.py")
 
 
 if ALONG_TRAINING:
@@ -47,7 +47,7 @@ if ALONG_TRAINING:
         output:
             **table(
                 "along_training",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Along training: where the models end",
             ),
         params:
@@ -59,7 +59,7 @@ if ALONG_TRAINING:
                 ],
             ),
         script:
-            "../../scripts/along_training_table.py"
+            step("along_training_table.py")
 
     rule along_training_figure:
         input:
@@ -67,11 +67,11 @@ if ALONG_TRAINING:
         output:
             **figure(
                 "along_training",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Along training: loss, head and hidden states",
             ),
         script:
-            "../../scripts/along_training_figure.py"
+            step("along_training_figure.py")
 
     rule oversmoothing_against_loss_figure:
         input:
@@ -79,11 +79,11 @@ if ALONG_TRAINING:
         output:
             **figure(
                 "oversmoothing_against_loss",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Oversmoothing against loss",
             ),
         script:
-            "../../scripts/oversmoothing_against_loss_figure.py"
+            step("oversmoothing_against_loss_figure.py")
 
     if config["dynamics"]["forced_per_window"]:
 
@@ -93,11 +93,11 @@ if ALONG_TRAINING:
             output:
                 **figure(
                     "forced_along_training",
-                    category="8 Saturation",
+                    category="8 Small models",
                     label="Along training: what the head forces, and the rest",
                 ),
             script:
-                "../../scripts/forced_along_training_figure.py"
+                step("forced_along_training_figure.py")
 
     rule layers_along_training_figure:
         input:
@@ -105,11 +105,11 @@ if ALONG_TRAINING:
         output:
             **figure(
                 "layers_along_training",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Along training: the hidden states of every block",
             ),
         script:
-            "../../scripts/layers_along_training_figure.py"
+            step("layers_along_training_figure.py")
 
     rule head_spectra_figure:
         input:
@@ -120,7 +120,7 @@ if ALONG_TRAINING:
         output:
             **figure(
                 "head_spectra",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Along training: singular values of the head",
             ),
         params:
@@ -131,4 +131,4 @@ if ALONG_TRAINING:
                 ]
             ),
         script:
-            "../../scripts/head_spectra_figure.py"
+            step("head_spectra_figure.py")

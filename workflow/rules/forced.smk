@@ -32,7 +32,7 @@ rule forced:
             truths=TRUTHS,
         ),
     script:
-        "../../scripts/forced.py"
+        step("forced.py")
 
 
 if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
@@ -53,7 +53,7 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 models=FORCED_FAMILY,
             ),
         script:
-            "../../scripts/forced_table.py"
+            step("forced_table.py")
 
     rule forced_figure:
         input:
@@ -65,7 +65,7 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 label="What the head forces, drawn",
             ),
         script:
-            "../../scripts/forced_figure.py"
+            step("forced_figure.py")
 
 
 if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
@@ -76,7 +76,7 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
         output:
             **table(
                 "forced_heads",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Ways to impose a rank: what these heads force",
             ),
         params:
@@ -106,7 +106,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
                 truths=TRUTHS,
             ),
         script:
-            "../../scripts/best_head.py"
+            step("best_head.py")
 
     rule best_head_table:
         input:
@@ -120,4 +120,4 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
         params:
             settings=settings(**config["statistics"], models=FORCED_FAMILY),
         script:
-            "../../scripts/best_head_table.py"
+            step("best_head_table.py")

@@ -38,7 +38,7 @@ if PAIRED:
         params:
             settings=settings(**config["statistics"]),
         script:
-            "../../scripts/paired_ranks_table.py"
+            step("paired_ranks_table.py")
 
     rule paired_ranks_figure:
         input:
@@ -52,7 +52,7 @@ if PAIRED:
         params:
             settings=settings(truth=TRUTHS[0]),
         script:
-            "../../scripts/paired_ranks_figure.py"
+            step("paired_ranks_figure.py")
 
 
 if SNAPSHOTS:
@@ -80,7 +80,7 @@ if SNAPSHOTS:
                 ],
             ),
         script:
-            "../../scripts/gradient_table.py"
+            step("gradient_table.py")
 
     rule gradient_figure:
         input:
@@ -92,7 +92,7 @@ if SNAPSHOTS:
                 label="How much of the logits' gradient reaches the trunk",
             ),
         script:
-            "../../scripts/gradient_figure.py"
+            step("gradient_figure.py")
 
 
 if PAIRED and SNAPSHOTS:
@@ -108,4 +108,4 @@ if PAIRED and SNAPSHOTS:
                 label="What is said of expressivity and optimisation, and whether it holds",
             ),
         script:
-            "../../scripts/gradient_claims_table.py"
+            step("gradient_claims_table.py")

@@ -28,7 +28,7 @@ rule hub_logits:
         device=DEVICE,
         by_name=fingerprints(ADAPTERS),
     script:
-        "../../scripts/logits.py"
+        step("logits.py")
 
 
 rule hub_sample:
@@ -51,7 +51,7 @@ rule hub_sample:
         device=DEVICE,
         by_name=decoding_code(config["decodings"], ADAPTERS),
     script:
-        "../../scripts/sample.py"
+        step("sample.py")
 
 
 use rule hub_sample as hub_sample_extra with:

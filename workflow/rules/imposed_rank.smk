@@ -32,7 +32,7 @@ rule retrain_head:
         ),
         device=DEVICE,
     script:
-        "../../scripts/retrain_head.py"
+        step("retrain_head.py")
 
 
 use rule svd_logits as retrained_logits with:
@@ -58,13 +58,13 @@ if IMPOSED:
         output:
             **table(
                 "imposed_rank",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Ways to impose a rank: the numbers",
             ),
         params:
             settings=settings(**OF_UNIT, **config["statistics"], models=IMPOSED),
         script:
-            "../../scripts/imposed_rank_table.py"
+            step("imposed_rank_table.py")
 
     rule imposed_rank_figure:
         input:
@@ -72,10 +72,10 @@ if IMPOSED:
         output:
             **figure(
                 "imposed_rank",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Ways to impose a rank",
             ),
         params:
             settings=settings(truth=TRUTHS[0]),
         script:
-            "../../scripts/imposed_rank_figure.py"
+            step("imposed_rank_figure.py")

@@ -35,7 +35,7 @@ rule choose_learning_rate:
             ]
         ),
     script:
-        "../../scripts/choose_learning_rate.py"
+        step("choose_learning_rate.py")
 
 
 if TRIED:
@@ -50,4 +50,4 @@ if TRIED:
                 label="Learning rates tried and chosen",
             ),
         script:
-            "../../scripts/learning_rates_table.py"
+            step("learning_rates_table.py")

@@ -26,7 +26,7 @@ rule logits:
         shape=lambda wildcards: MODELS[wildcards.model].shape,
         device=DEVICE,
     script:
-        "../../scripts/logits.py"
+        step("logits.py")
 
 
 rule svd_logits:
@@ -44,4 +44,4 @@ rule svd_logits:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
         states=STATES,
     script:
-        "../../scripts/head_logits.py"
+        step("head_logits.py")

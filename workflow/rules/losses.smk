@@ -20,7 +20,7 @@ rule losses_table:
             + plan.thesis.rows(config, "truth"),
         ),
     script:
-        "../../scripts/losses_table.py"
+        step("losses_table.py")
 
 
 if TRAINED:
@@ -44,4 +44,4 @@ if TRAINED:
                 truths=TRUTHS,
             ),
         script:
-            "../../scripts/losses_figure.py"
+            step("losses_figure.py")

@@ -50,7 +50,7 @@ rule train:
         device=DEVICE,
         processes=lambda wildcards, output: TRAININGS[wildcards.model].processes,
     script:
-        "../../scripts/train.py"
+        step("train.py")
 
 
 use rule train as train_truth with:
@@ -72,7 +72,7 @@ rule adopt:
         block=config["windows"]["prompt"] + config["windows"]["scored"],
         file=lambda wildcards: contents([MODELS[wildcards.model].path]),
     script:
-        "../../scripts/adopt.py"
+        step("adopt.py")
 
 
 rule models_table:
@@ -93,7 +93,7 @@ rule models_table:
     params:
         settings=settings(models=plan.models.listed(config), unit=UNIT),
     script:
-        "../../scripts/models_table.py"
+        step("models_table.py")
 
 
 if TRAINED:
@@ -111,4 +111,4 @@ if TRAINED:
                 ]
             ),
         script:
-            "../../scripts/architecture_figure.py"
+            step("architecture_figure.py")

@@ -10,4 +10,4 @@ rule needs:
     params:
         study=plan.needs.study(config),
     script:
-        "../../scripts/needs.py"
+        step("needs.py")

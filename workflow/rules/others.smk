@@ -31,7 +31,7 @@ rule others:
         settings=lambda wildcards: OTHERS[wildcards.revision].settings,
         device=DEVICE,
     script:
-        "../../scripts/others.py"
+        step("others.py")
 
 
 if OTHERS:
@@ -42,7 +42,7 @@ if OTHERS:
         output:
             **table(
                 "other_models",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Other people's models, by revision",
             ),
         params:
@@ -53,7 +53,7 @@ if OTHERS:
                 ]
             ),
         script:
-            "../../scripts/other_models_table.py"
+            step("other_models_table.py")
 
     rule other_models_figure:
         input:
@@ -61,8 +61,8 @@ if OTHERS:
         output:
             **figure(
                 "other_models",
-                category="8 Saturation",
+                category="8 Small models",
                 label="Other people's models: loss, head and hidden states",
             ),
         script:
-            "../../scripts/other_models_figure.py"
+            step("other_models_figure.py")

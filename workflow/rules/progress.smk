@@ -18,4 +18,4 @@ rule so_far:
         ),
         training_code=fingerprint("train.py"),
     script:
-        "../../scripts/so_far.py"
+        step("so_far.py")

@@ -30,7 +30,7 @@ rule train_language_model:
         settings=settings(**config["language_model"]),
         device=DEVICE,
     script:
-        "../../scripts/train_language_model.py"
+        step("train_language_model.py")
 
 
 rule draw_second_windows:
@@ -45,7 +45,7 @@ rule draw_second_windows:
     params:
         settings=settings(**config["windows"]),
     script:
-        "../../scripts/draw_second_windows.py"
+        step("draw_second_windows.py")
 
 
 rule quality:
@@ -72,7 +72,7 @@ rule quality:
         language_model=config["quality"]["language_model"],
         device=DEVICE,
     script:
-        "../../scripts/quality.py"
+        step("quality.py")
 
 
 use rule quality as human_quality with:
@@ -115,7 +115,7 @@ rule quality_table:
             **OF_UNIT,
         ),
     script:
-        "../../scripts/quality_table.py"
+        step("quality_table.py")
 
 
 rule byte_frequency_figure:
@@ -133,4 +133,4 @@ rule byte_frequency_figure:
             models=[{"model": name, "rank": MODELS[name].rank} for name in FAMILY]
         ),
     script:
-        "../../scripts/byte_frequency_figure.py"
+        step("byte_frequency_figure.py")

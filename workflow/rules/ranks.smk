@@ -21,7 +21,7 @@ rule ranks:
     params:
         settings=settings(**config["ranks"]),
     script:
-        "../../scripts/ranks.py"
+        step("ranks.py")
 
 
 rule effective_rank_table:
@@ -37,4 +37,4 @@ rule effective_rank_table:
             threshold=config["ranks"]["threshold"],
         ),
     script:
-        "../../scripts/effective_rank_table.py"
+        step("effective_rank_table.py")

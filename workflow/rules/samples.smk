@@ -33,7 +33,7 @@ rule sample:
         rank=None,
         device=DEVICE,
     script:
-        "../../scripts/sample.py"
+        step("sample.py")
 
 
 use rule sample as sample_extra with:
@@ -95,4 +95,4 @@ rule samples_table:
             ],
         ),
     script:
-        "../../scripts/samples_table.py"
+        step("samples_table.py")

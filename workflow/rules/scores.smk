@@ -31,7 +31,7 @@ rule score:
             truths=TRUTHS,
         ),
     script:
-        "../../scripts/score.py"
+        step("score.py")
 
 
 rule acceptance:
@@ -48,7 +48,7 @@ rule acceptance:
         settings=settings(decodings=config["decodings"], truths=TRUTHS),
         by_name=decoding_code(config["decodings"]),
     script:
-        "../../scripts/acceptance.py"
+        step("acceptance.py")
 
 
 rule tbat:
@@ -73,7 +73,7 @@ rule tbat:
         ),
         by_name=decoding_code(config["decodings"]),
     script:
-        "../../scripts/tbat.py"
+        step("tbat.py")
 
 
 rule tbat_approximation:
@@ -94,7 +94,7 @@ rule tbat_approximation:
             approximations=TBAT["approximations"],
         ),
     script:
-        "../../scripts/tbat_approximation.py"
+        step("tbat_approximation.py")
 
 
 rule bat_premise:
@@ -118,4 +118,4 @@ rule bat_premise:
             truths=TRUTHS,
         ),
     script:
-        "../../scripts/bat_premise.py"
+        step("bat_premise.py")

@@ -36,7 +36,7 @@ rule draw_showcase:
     params:
         settings=plan.showcase.window_settings(config),
     script:
-        "../../scripts/draw_showcase.py"
+        step("draw_showcase.py")
 
 
 use rule logits as showcase_logits with:
@@ -140,7 +140,7 @@ rule next_byte_table:
     params:
         settings=settings(names=PROMPTS, models=rows(SHOWN, "truth", "family", "svd")),
     script:
-        "../../scripts/next_byte_table.py"
+        step("next_byte_table.py")
 
 
 rule next_byte_figure:
@@ -166,7 +166,7 @@ rule next_byte_figure:
         ),
         window=lambda wildcards: PROMPTS.index(wildcards.prompt),
     script:
-        "../../scripts/next_byte_figure.py"
+        step("next_byte_figure.py")
 
 
 if TRUNCATED:
@@ -217,4 +217,4 @@ rule oversmoothing_illustrated:
     params:
         settings=settings(models=rows(SHOWN, "family")),
     script:
-        "../../scripts/oversmoothing_illustrated.py"
+        step("oversmoothing_illustrated.py")

@@ -15,5 +15,8 @@ rule story:
     log:
         f"{RESULTS}/logs/story.log",
     localrule: True
+    params:
+        settings=settings(studies=plan.studies.with_part(config, "chapter.py")),
+        by_name=fingerprints(*plan.studies.code(config, "chapter.py")),
     script:
-        "../../scripts/story.py"
+        step("story.py")

@@ -31,7 +31,7 @@ rule oversmoothing_table:
             truths=plan.thesis.rows(config, "truth", OVERSMOOTHING),
         ),
     script:
-        "../../scripts/score_table.py"
+        step("score_table.py")
 
 
 if len(BY_RANK) > 1:
@@ -52,7 +52,7 @@ if len(BY_RANK) > 1:
                 models=BY_RANK,
             ),
         script:
-            "../../scripts/rank_order_table.py"
+            step("rank_order_table.py")
 
 
 rule oversmoothing_figure:
@@ -66,7 +66,7 @@ rule oversmoothing_figure:
             label="2. The same, drawn",
         ),
     script:
-        "../../scripts/oversmoothing_figure.py"
+        step("oversmoothing_figure.py")
 
 
 use rule oversmoothing_table as tbat_table with:
@@ -145,7 +145,7 @@ rule acceptance_table:
             models=plan.thesis.rows(config, "family"),
         ),
     script:
-        "../../scripts/acceptance_table.py"
+        step("acceptance_table.py")
 
 
 use rule oversmoothing_table as entropy_difference_table with:
@@ -206,7 +206,7 @@ if TBAT["approximations"]:
                 models=plan.thesis.rows(config, "family", ["tbat"]),
             ),
         script:
-            "../../scripts/tbat_approximation_table.py"
+            step("tbat_approximation_table.py")
 
 
 if TBAT["premise_per_window"]:
@@ -226,4 +226,4 @@ if TBAT["premise_per_window"]:
                 models=plan.thesis.rows(config, "family", []),
             ),
         script:
-            "../../scripts/bat_premise_table.py"
+            step("bat_premise_table.py")

@@ -17,7 +17,7 @@ if plan.tokens.learned(config):
         params:
             settings=settings(**config["tokens"], bytes=plan.tokens.LEARNED_FROM),
         script:
-            "../../scripts/learn_tokens.py"
+            step("learn_tokens.py")
 
 
 if plan.tokens.asset(config):
@@ -30,7 +30,7 @@ if plan.tokens.asset(config):
         resources:
             **per_attempt(mem_mb=2000, runtime=10),
         script:
-            "../../scripts/read_tokens.py"
+            step("read_tokens.py")
 
 
 if TOKENS:
@@ -46,4 +46,4 @@ if TOKENS:
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         script:
-            "../../scripts/tokenise.py"
+            step("tokenise.py")

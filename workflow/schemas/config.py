@@ -1,4 +1,4 @@
-"""The config's schema: config.schema.yaml, completed with what the library declares."""
+"""The config's schema: config.schema.yaml, completed with the sections of the studies and what the library declares."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,14 +9,19 @@ import yaml
 from oversmoothing.catalogue.decoders import Parameter, maps, methods
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.sources import SOURCES
+from plan import studies
 
 FILE = Path(__file__).parent / "config.schema.yaml"
 
 
 def read_schema() -> dict[str, Any]:
-    """Schema with what the library declares: corpus sources, metrics, decoding methods and their parameters."""
+    """Schema with the studies, and what the library declares: corpus sources, metrics, decoding methods."""
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
+    sections["studies"]["items"] = {"enum": studies.there()}
+    of_studies = studies.sections("schema.yaml")
+    schema["required"] += [name for name in of_studies if name not in sections]
+    studies.merge(sections, of_studies)
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], maps())
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from plan import studies
 from schemas.config import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +33,7 @@ def keys() -> str:
     """One section per top-level key of the config, with a table of the keys below it."""
     schema = read_schema()
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    studies.fill_in(default)
     sections = schema["properties"]
     # The keys of a truth's own `model` and `training` are described once, under these sections.
     shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}

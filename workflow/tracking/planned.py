@@ -37,14 +37,14 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
         raise ConfigError("the config changed while the run was under way; run again")
 
 
-def import_first(folder: str) -> None:
-    """Let the jobs of this workflow import from a folder before any installed package.
+def import_first(*folders: str) -> None:
+    """Let the jobs of this workflow import from folders before any installed package.
 
     Snakemake appends a script's folder to the path, so that the library installed from another clone would be imported
     in place of the one beside the script.
     """
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([folder, *filter(None, before)]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*folders, *filter(None, before)]))
 
 
 def fingerprint(script: str) -> str:

@@ -1,48 +1,7 @@
 """The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from oversmoothing.claims import decodings, gradient, heads, models, representations, samples, saturation
-from oversmoothing.claims.comparison import Comparison
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A finding and its test.
-
-    Attributes
-    ----------
-    id : str
-    place : str
-        In the thesis, or in Godey et al.; of ours, the document that measures it.
-    statement : str
-        The finding, as a statement that can fail.
-    how : str
-        The test in words: what is compared with what.
-    test : callable
-        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `saturation.Analyses` or
-        `heads.Heads`.
-    published : str
-        The published numbers, where there are no means to undergo the test.
-    by_construction : bool
-        Whether it holds in any correct computation; such a claim is not a finding.
-    """
-
-    id: str
-    place: str
-    statement: str
-    how: str
-    test: Callable[[Any], Sequence[Comparison]]
-    by_construction: bool = False
-    published: str = ""
-
-    @property
-    def chapter(self) -> str:
-        """Its chapter, or its appendix's letter; G for Godey et al., and of ours its document."""
-        return self.place if self.place.startswith("docs/") else self.place[0]
-
+from oversmoothing.claims import decodings, godey, gradient, heads, models, representations, samples
+from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
     Claim(
@@ -348,23 +307,9 @@ CLAIMS = [
         "paired by window.",
         models.falls_in_entropy,
     ),
-    Claim(
-        "tbat-costs-more",
-        "I, Table I.1",
-        "TBAT, computed as published, takes far longer than any other metric.",
-        "Powers of ten between the mean times per position, above 2; at each rank up to `costs.highest_rank`.",
-        models.tbat_costs_a_hundred_times_more,
-    ),
 ]
 
 GODEY = [
-    Claim(
-        "small-models-end-above-the-fit",
-        "Godey et al., 3",
-        "Small models end above the loss predicted by a law fitted to larger models; theirs by about 8 %.",
-        "Final loss of each model smaller than all those that the law is fitted to, in % above the law, above 0.",
-        saturation.small_models_end_above_the_fit,
-    ),
     Claim(
         "layers-are-anisotropic",
         "Godey et al., 4.1",
@@ -372,22 +317,14 @@ GODEY = [
         "Share of blocks whose mean cosine of all pairs of hidden states is higher at the end than in the "
         "untrained model, where it is already above 0; above nine in ten. The interval counts with a margin of a "
         "tenth, either way.",
-        saturation.layers_are_anisotropic,
+        godey.layers_are_anisotropic,
     ),
     Claim(
         "few-dimensions-end-anisotropic",
         "Godey et al., 4.1",
         "Training makes the head's input more anisotropic in models with few dimensions than in those with many.",
         "Mean cosine of all pairs at the end less that of the untrained model: at the lowest rank less at the highest.",
-        saturation.few_dimensions_end_anisotropic,
-    ),
-    Claim(
-        "anisotropy-rises-at-saturation",
-        "Godey et al., 4.1",
-        "Where a small model saturates, the anisotropy of its last layer jumps up.",
-        "In each model whose loss ends above its lowest: anisotropy at the end less at the lowest loss, above a tenth "
-        "of it.",
-        saturation.anisotropy_rises_at_saturation,
+        godey.few_dimensions_end_anisotropic,
     ),
     Claim(
         "singular-entropy-falls",
@@ -396,22 +333,14 @@ GODEY = [
         "Below the highest rank: the highest singular entropy less the lowest that follows, above a tenth of it. "
         "An untrained head has almost none, so it rises first; if the highest value comes after half of the steps, "
         "the size of the fall is undetermined.",
-        saturation.singular_entropy_falls,
-    ),
-    Claim(
-        "singular-entropy-jumps-at-saturation",
-        "Godey et al., 4.2",
-        "Where a small model saturates, the singular entropy of its head jumps up.",
-        "In each model whose loss ends above its lowest: singular entropy at the end less at the lowest loss, above a "
-        "tenth of it.",
-        saturation.singular_entropy_jumps_at_saturation,
+        godey.singular_entropy_falls,
     ),
     Claim(
         "constrained-heads-lose",
         "Godey et al., 5.1",
         "A head of constrained rank, retrained on a frozen model, loses more, the lower its rank.",
         "Loss at each rank less that at the next; paired by window.",
-        saturation.constrained_heads_lose,
+        godey.constrained_heads_lose,
     ),
     Claim(
         "only-low-ranks-cost",
@@ -419,15 +348,7 @@ GODEY = [
         "The loss starts to rise only below a certain rank of the head.",
         "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %; paired "
         "by window.",
-        saturation.only_low_ranks_cost,
-    ),
-    Claim(
-        "language-needs-more-dimensions",
-        "Godey et al., 5.2",
-        "The n-gram matrix of a language has more dimensions than the heads of small models.",
-        "W-error of the longest contexts of byte pairs, without sampling noise, at each rank of the family and "
-        "at 1,000 dimensions, above 0.1.",
-        saturation.language_needs_more,
+        godey.only_low_ranks_cost,
     ),
 ]
 

@@ -6,7 +6,8 @@ thesis's tables, so that both undergo the same test. `Missing` is raised for val
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ import pandas as pd
 from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
-from oversmoothing.layout import read_csv
 from oversmoothing.losses import Predictions, predictions
 from oversmoothing.quality.measures import MEASURES
 from oversmoothing.score_sums import sum_scores
@@ -27,6 +27,22 @@ from oversmoothing.training.history import lowest_loss
 
 HUMAN = Member("human text", ("human",), ())
 POOLED = "all truths"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kind of value that a study measures: where it stands in the files of a run, and in the thesis's tables.
+
+    Attributes
+    ----------
+    name : str
+    of_run, printed : callable
+        From a `Run`, or the `published.Published` means, a member and further keys to a `Value`.
+    """
+
+    name: str
+    of_run: Callable[..., Value]
+    printed: Callable[..., Value]
 
 
 class Evidence(ABC):
@@ -78,8 +94,8 @@ class Evidence(ABC):
         """Return an effective rank (Table 7.3)."""
 
     @abstractmethod
-    def cost(self, metric: str, member: Member) -> float:
-        """Return the seconds of a metric per position; for TBAT, by one linear program per token."""
+    def value(self, source: Source, member: Member, *key: str) -> Value:
+        """Return a value of a study."""
 
     @abstractmethod
     def by_byte(self, model: str) -> ScoresByByte:
@@ -101,7 +117,7 @@ class Run(Evidence):
     ----------
     files : mapping
         From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("quality", "human"), ("windows", ""),
-        ("cost", ""). Metrics, "history", "logits", "quality", "argmaxability" and "ranks" are by model.
+        ("tables", "oversmoothing"). Metrics, "history", "logits", "quality", "argmaxability" and "ranks" are by model.
     models : sequence of mappings
         As in `members.members`.
     decodings : sequence of str
@@ -132,7 +148,7 @@ class Run(Evidence):
         return Value(tuple(own.mean for own in sums), member.trainings, metric, sums)
 
     def loss(self, member: Member) -> Value:
-        means = tuple(lowest_loss(self._path("history", model)) for model in member.models)
+        means = tuple(lowest_loss(self.path("history", model)) for model in member.models)
         return Value(means, member.trainings, "losses")
 
     def loss_on_windows(self, member: Member) -> Value:
@@ -173,16 +189,13 @@ class Run(Evidence):
     def effective_rank(self, representation: str, member: Member) -> Value:
         means = []
         for model in member.models:
-            table = read_table(self._path("ranks", model), ["representation", "measure", "value"]).to_pandas()
+            table = read_table(self.path("ranks", model), ["representation", "measure", "value"]).to_pandas()
             own = table[(table.representation == representation) & (table.measure == "effective_rank")]
             means.append(float(own.value.iloc[0]))
         return Value(tuple(means), member.trainings, "effective_rank")
 
-    def cost(self, metric: str, member: Member) -> float:
-        table = read_csv(self._path("cost", ""))
-        name = "tbat_published_method" if metric == "tbat" else metric
-        own = table[table.model.isin(member.models) & (table.metric == name)]
-        return float(own["mean"].mean())
+    def value(self, source: Source, member: Member, *key: str) -> Value:
+        return source.of_run(self, member, *key)
 
     def by_byte(self, model: str) -> ScoresByByte:
         return self._by_byte(model)
@@ -191,27 +204,28 @@ class Run(Evidence):
         return self._predictions(model).counts
 
     def never_argmaxable(self, model: str) -> set[int]:
-        table = read_table(self._path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
+        table = read_table(self.path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
         free = table[table.condition == "free"]
         if free.argmaxable.isna().any():
             raise Missing(f"classes of {model} are undecided")
         return set(free.loc[~free.argmaxable.astype(bool), "class"])
 
-    def _path(self, what: str, whose: str) -> str | Path:
+    def path(self, what: str, whose: str) -> str | Path:
+        """Return the path of a file, or raise `Missing`."""
         if (what, whose) not in self._files:
             raise Missing(f"there is no {what} of {whose}")
         return self._files[what, whose]
 
     def _read_scores(self, metric: str, model: str) -> dict[str, WindowSums]:
-        sums = sum_scores(self._path(metric, model), self._decodings, POOLED)
+        sums = sum_scores(self.path(metric, model), self._decodings, POOLED)
         return {decoding: own for (_, decoding), own in sums.items()}
 
     def _read_quality(self, model: str) -> pd.DataFrame:
         columns = ["decoding", "metric", "window", "resample", "value", "note"]
-        return read_table(self._path("quality", model), columns).to_pandas()
+        return read_table(self.path("quality", model), columns).to_pandas()
 
     def _read_predictions(self, model: str) -> Predictions:
-        return predictions(self._path("logits", model))
+        return predictions(self.path("logits", model))
 
     def _read_by_byte(self, model: str) -> ScoresByByte:
-        return sum_by_byte(self._path("nsmd", model), self._path("windows", ""))
+        return sum_by_byte(self.path("nsmd", model), self.path("windows", ""))

@@ -1,6 +1,5 @@
-"""Claims about rank: losses (thesis 3.4), oversmoothing (4.2), bytes (4.3), entropy (F.1) and cost (I.1)."""
+"""Claims about rank: losses (thesis 3.4), oversmoothing (4.2), bytes (4.3) and entropy (F.1)."""
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
@@ -30,7 +29,6 @@ SLIGHT = 0.25  # of a value: a difference that the thesis calls slight (its own 
 STRONG = 0.7  # a correlation that we call strong
 NEARLY_ALL = 0.9  # of the bytes
 EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
-HUNDREDFOLD = 2.0  # in powers of ten
 ENOUGH_TO_CORRELATE = 4
 
 
@@ -226,20 +224,6 @@ def falls_in_entropy(evidence: Evidence) -> list[Comparison]:
         )
         for a, b in neighbours(up_to(evidence.family, MOST), f"up to {MOST}")
     ]
-
-
-def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
-    """Compare the seconds of TBAT by linear programs, where they ran, with each other metric's, in powers of ten."""
-    found = []
-    for member in evidence.family:
-        seconds = evidence.cost("tbat", member)
-        for metric in MAIN if not math.isnan(seconds) else ():
-            ratio = math.log10(seconds / evidence.cost(metric, member))
-            name = f"powers of ten from {METRICS[metric].name} to TBAT, {member}"
-            found.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
-    if not found:
-        raise Missing("the published algorithm ran at no rank")
-    return found
 
 
 def alike(evidence: Evidence, a: Value, b: Value, what: str, own: str, other: str) -> list[Comparison]:

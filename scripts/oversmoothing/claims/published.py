@@ -8,7 +8,7 @@ import pandas as pd
 
 from oversmoothing.claims.bytes import ScoresByByte
 from oversmoothing.claims.comparison import Missing, Value
-from oversmoothing.claims.evidence import HUMAN, Evidence
+from oversmoothing.claims.evidence import HUMAN, Evidence, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.layout import read_csv
 from oversmoothing.published import read_published, read_published_sets
@@ -22,7 +22,8 @@ class Published(Evidence):
     """The thesis's tables; `files` has the path of each by number, such as "3_1"."""
 
     def __init__(self, files: Mapping[str, str | Path]) -> None:
-        losses = read_csv(files["3_1"], dtype={"model": str})
+        self._files = files
+        losses = self.table("3_1")
         names = list(dict.fromkeys(losses.model))
         ranks = sorted(int(name) for name in names if name.isdigit())
         self.family = [Member(f"rank {rank}", (str(rank),), (), rank, rank) for rank in ranks]
@@ -41,38 +42,41 @@ class Published(Evidence):
             ["model", "metric", "decoding"]
         )["mean"]
         self._ranks = read_published(files["7_3"]).set_index(["model", "representation"])["mean"]
-        self._costs = read_csv(files["i_1"], dtype={"model": str}).set_index(["model", "metric"])["mean"]
         self._sets = read_published_sets(files["b"])
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if member in self.truncations:
-            return _cell(self._svd, member, metric)
-        return _cell(self._scores, member, metric, decoding)
+            return cell(self._svd, member, metric)
+        return cell(self._scores, member, metric, decoding)
 
     def loss(self, member: Member) -> Value:
-        return _cell(self._losses, member, "validation_loss")
+        return cell(self._losses, member, "validation_loss")
 
     def loss_on_windows(self, member: Member) -> Value:
         raise Missing("the thesis prints validation losses alone")
 
     def accuracy(self, member: Member) -> Value:
-        return _cell(self._losses, member, "accuracy")
+        return cell(self._losses, member, "accuracy")
 
     def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if member is HUMAN:
             printed = float(self._quality["Human", metric, ""])
         else:
-            printed = _cell(self._quality, member, metric, decoding).mean
+            printed = cell(self._quality, member, metric, decoding).mean
         return Value((printed / MEASURES[metric].published_factor,))
 
     def unargmaxable(self, member: Member) -> Value:
         return Value((float(self._sets.loc[member.models[0], "count"]),))
 
     def effective_rank(self, representation: str, member: Member) -> Value:
-        return _cell(self._ranks, member, representation)
+        return cell(self._ranks, member, representation)
 
-    def cost(self, metric: str, member: Member) -> float:
-        return _cell(self._costs, member, metric).mean
+    def value(self, source: Source, member: Member, *key: str) -> Value:
+        return source.printed(self, member, *key)
+
+    def table(self, number: str) -> pd.DataFrame:
+        """Return one of the thesis's tables."""
+        return read_csv(self._files[number], dtype={"model": str})
 
     def by_byte(self, model: str) -> ScoresByByte:
         raise Missing(NO_FIGURES)
@@ -84,7 +88,8 @@ class Published(Evidence):
         return set(self._sets.loc[model, "bytes"])
 
 
-def _cell(cells: pd.Series, member: Member, *key: str) -> Value:
+def cell(cells: pd.Series, member: Member, *key: str) -> Value:
+    """Return the printed mean of a member, from means by model and key; or raise `Missing`."""
     name = (member.models[0], *key)
     if name not in cells.index or pd.isna(cells[name]):
         raise Missing(f"the thesis prints no {' '.join(key)} of {member}")

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.claims.claims import Claim
+from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
@@ -24,7 +24,7 @@ CHAPTERS = {
     "B": "Appendix B: unargmaxable bytes",
     "F": "Appendix F: entropy",
     "I": "Appendix I: cost",
-    "G": "Godey et al. (2024): saturation",
+    "G": "Godey et al. (2024)",
     "docs/forced.md": "Beyond the thesis: what heads force",
     "docs/bat.md": "Beyond the thesis: what BAT rejects",
 }
@@ -61,7 +61,7 @@ def claims_table(
     Parameters
     ----------
     claims : sequence of Claim
-    run : Evidence, saturation.Analyses or heads.Heads
+    run : Evidence, Analyses or heads.Heads
         The argument of the claims' tests.
     published : Evidence or None
         None if no printed means can undergo the tests.

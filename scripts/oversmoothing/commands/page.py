@@ -1,12 +1,15 @@
 """Print the main table, and write the story page, index.html, from what a results folder has."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from oversmoothing.jobs import UserError
+from oversmoothing.fingerprint import WORKFLOW
+from oversmoothing.jobs import UserError, import_by_name
 from oversmoothing.layout import read_csv
 from oversmoothing.score_tables import for_terminal
+from oversmoothing.story.chapters import Chapter
 from oversmoothing.story.page import write_story
 
 
@@ -18,12 +21,20 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
     if (results / "tokens/vocabulary.parquet").is_file():
         raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
-    write_story(paths, results / "index.html")
+    write_story(paths, results / "index.html", _chapters())
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():
         print(for_terminal(read_csv(main_table)), end="\n\n")
     print(f"On a page, with what it means: {results / 'index.html'}")
     return 0
+
+
+def _chapters() -> list[Chapter]:
+    """Return the chapters of all studies of the project; the page leaves out those without results."""
+    if str(WORKFLOW) not in sys.path:
+        sys.path.append(str(WORKFLOW))
+    names = sorted(path.parent.name for path in WORKFLOW.glob("studies/*/chapter.py"))
+    return [import_by_name(f"studies.{name}.chapter").CHAPTER for name in names]
 
 
 def parser() -> argparse.ArgumentParser:

@@ -29,8 +29,7 @@ def singular_entropy(matrix: np.ndarray) -> float:
 
     References
     ----------
-    N. Godey, E. de la Clergerie and B. Sagot, "Why do small language models underperform? Studying language model
-    saturation via the softmax bottleneck", 2024, section 4.2.
+    N. Godey, E. de la Clergerie and B. Sagot, "Why do small language models underperform?", 2024, section 4.2.
     """
     sigma = singular_values(matrix)
     if not sigma[0]:

@@ -46,7 +46,7 @@ class Chapter:
     text: tuple[str, ...]
     answer: tuple[str, Callable[[pd.DataFrame], Iterable[str]]] | None = None
     picture: str = ""
-    claims: tuple[str, ...] = ()  # chapters of the claims
+    claims: tuple[str, ...] = ()  # chapters of the claims, or their ids
     terms: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     tables: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ CHAPTERS = (
     Chapter(
         "Oversmoothing",
         ("Does a model of low rank give probability to bytes to which the truth gives next to none?",),
-        claims=("4", "F", "B", "I"),
+        claims=("4", "F", "B"),
         terms={
             "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
             "TTO": "Tail token overassignment: the probability that the model adds outside the truth's nucleus.",
@@ -98,14 +98,12 @@ CHAPTERS = (
             "next_byte",
             "entropy_difference",
             "argmaxability",
-            "metric_cost",
         ),
         figures=(
             "oversmoothing_illustrated",
             "byte_oversmoothing",
             "argmax_frequency",
             "oversmoothing_against_loss",
-            "metric_cost",
             "utf8_bytes",
         ),
     ),
@@ -190,23 +188,24 @@ CHAPTERS = (
         figures=("paired_ranks", "gradient"),
     ),
     Chapter(
-        "Saturation, along training, and the language",
-        (
-            "Godey et al. (2024) ask whether a narrow head makes small models end above the law of losses that larger "
-            "ones follow, and how many dimensions a language has.",
+        "Along training",
+        ("Godey et al. (2024) ask what a narrow head does to a small model as it trains.",),
+        claims=(
+            "layers-are-anisotropic",
+            "few-dimensions-end-anisotropic",
+            "singular-entropy-falls",
+            "constrained-heads-lose",
+            "only-low-ranks-cost",
         ),
-        claims=("G",),
         terms={
             "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
             "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",
         },
-        tables=("saturation", "along_training", "language_dimensionality", "other_models"),
+        tables=("along_training", "other_models"),
         figures=(
-            "saturation",
             "along_training",
             "layers_along_training",
             "head_spectra",
-            "language_spectrum",
             "other_models",
         ),
     ),

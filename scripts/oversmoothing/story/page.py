@@ -46,7 +46,7 @@ class Results:
         return read_csv(self.tables[name]) if name in self.tables else None
 
 
-def write_story(paths: Iterable[str | Path], output: str | Path) -> None:
+def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
     """Write the story page: one HTML file that needs no network.
 
     Parameters
@@ -55,21 +55,23 @@ def write_story(paths: Iterable[str | Path], output: str | Path) -> None:
         Tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside them. The
         page leaves out what is not among them.
     output : path
+    studies : sequence of Chapter
+        Chapters of the studies, after those that are always there.
     """
-    results = Results.of(paths)
+    results, chapters = Results.of(paths), [*CHAPTERS, *studies]
     charts: list[dict] = []
-    body = ["<main>", *_head(results), *_verdicts(results)]
-    for i, chapter in enumerate(CHAPTERS):
+    body = ["<main>", *_head(results, chapters), *_verdicts(results)]
+    for i, chapter in enumerate(chapters):
         body += _chapter(results, i, chapter, charts)
     specifications = json.dumps(charts).replace("</", "<\\/")
-    body += [*_others(results), "</main>"]
+    body += [*_others(results, chapters), "</main>"]
     body += [f'<script type="application/json" id="specifications">{specifications}</script>']
     body += [f"<script>{SCRIPT}</script>"]
     library = vl_convert.javascript_bundle() if charts else ""  # type: ignore[call-arg]  # its stub lacks the default
     write_web_page(output, QUESTION, body, STYLE, f'<link rel="icon" href="data:,"><script>{library}</script>')
 
 
-def _head(results: Results) -> Iterator[str]:
+def _head(results: Results, chapters: Sequence[Chapter]) -> Iterator[str]:
     """Yield the question, the answer in one sentence with its limits, the headline figure and the contents."""
     yield f"<header><h1>{escape(QUESTION)}</h1>"
     table = results.table("oversmoothing")
@@ -84,7 +86,7 @@ def _head(results: Results) -> Iterator[str]:
         "</header>"
     )
     yield _picture(results, "oversmoothing")
-    links = [f'<a href="#chapter-{i}">{escape(chapter.heading)}</a>' for i, chapter in enumerate(CHAPTERS)]
+    links = [f'<a href="#chapter-{i}">{escape(chapter.heading)}</a>' for i, chapter in enumerate(chapters)]
     yield f"<nav aria-label='Chapters'>{' '.join(links)}</nav>"
 
 
@@ -154,9 +156,10 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
         charts.append(by_rank(table, chart.menus, NAMES, chart.title))
 
 
-def _tiles(results: Results, chapters: Sequence[str]) -> Iterator[str]:
+def _tiles(results: Results, shown: Sequence[str]) -> Iterator[str]:
+    """Yield a tile for each claim of which the id, or the chapter of the thesis, is to be shown."""
     claims = results.table("claims")
-    if claims is None or not (own := claims[claims.chapter.astype(str).isin(chapters)]).size:
+    if claims is None or not (own := claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)]).size:
         return
     yield "<div class='tiles'>"
     for claim in own.to_dict("records"):
@@ -218,10 +221,10 @@ def _words(name: str) -> str:
     return escape(name.replace("_", " "))
 
 
-def _others(results: Results) -> Iterator[str]:
+def _others(results: Results, chapters: Sequence[Chapter]) -> Iterator[str]:
     """Yield tables and figures that no chapter names: of the showcase's prompts, or a contributor's."""
-    named = {name for chapter in CHAPTERS for name in chapter.tables} | {"claims"}
-    drawn = {name for chapter in CHAPTERS for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
+    named = {name for chapter in chapters for name in chapter.tables} | {"claims"}
+    drawn = {name for chapter in chapters for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
     inside = [
         *_tables(results, [name for name in results.tables if name not in named]),
         *_figures(results, [name for name in results.figures if name not in drawn]),

@@ -1,7 +1,0 @@
-"""The operations that are timed, their names, and the number of repeats."""
-
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-
-TIMED = {name: METRICS[name].name for name in (*AGAINST_TRUTHS, "tbat")}
-TIMED["tbat_published_method"] = f"{TIMED['tbat']}, one LP per token"
-REPEATS = 25  # calls per position, of which the median is taken; the linear programs run once

@@ -1,0 +1,94 @@
+"""From a text to the table and the figure that people read."""
+
+import numpy as np
+import pytest
+
+from oversmoothing.corpus.files import Files
+from oversmoothing.page_formats import latex, markdown
+from studies.language_dimensionality.figure import draw
+from studies.language_dimensionality.measure import SIZES, measure, read_beginning
+from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
+
+
+@pytest.fixture
+def tables():
+    tokens = np.random.default_rng(0).choice(40, 2000).astype(np.uint8)
+    spectra, sizes = measure({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 2, 0)
+    assert sizes.schema == SIZES
+    return spectra.to_pandas().assign(text="prose"), sizes.to_pandas().assign(text="prose")
+
+
+def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [288, 4])
+    assert list(table.dimensions[:3]) == [4, 288, 1000]
+    own = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
+    line = spectra[(spectra.token == "byte") & (spectra.context == 2)]
+    assert own.w_error[4] == line.w_error[line.d == 4].item()
+    assert own.w_error[288] == own.w_error[1000] == 0
+    for column in ("shuffled", "without_noise", "without_noise_low", "without_noise_high"):
+        assert own[column][4] == line[column][line.d == 4].item()
+        assert own[column][288] == own[column][1000] == 0
+
+
+def test_what_was_not_computed_is_no_number(tables):
+    """Of a large vocabulary only the largest singular values are known, so there is no effective rank."""
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4]).query("token == 'byte pair'")
+    assert table.effective_rank.isna().all()
+    assert table.set_index("dimensions").w_error.loc[1000].isna().all()
+    assert table.set_index("dimensions").w_error.loc[4].between(0, 1).all()
+
+
+def test_pages_say_what_bytes_cannot_test(tables):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4])
+    page = dimensionality_page(table, "Title.", 2)
+    text = markdown(page)
+    assert "Bytes cannot test this" in text
+    assert "Of byte pairs, of which there are 5,000" in text
+    assert "nan" not in text + latex(page)
+
+
+def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise(tables):
+    spectra, sizes = tables
+    table = dimensionality_table(sizes, spectra, [4])
+    text = markdown(dimensionality_page(table, "Title.", 3))
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
+    own = table[(table.token == "byte") & (table.context == 1) & (table.dimensions == 4)].iloc[0]
+    assert [line[2] for line in lines[:3]] == ["as counted", "shuffled", "without noise"]
+    assert [line[6] for line in lines[:3]] == [
+        f"{own.w_error:.3f}",
+        f"{own.shuffled:.3f}",
+        f"{own.without_noise:.3f} [{own.without_noise_low:.3f}, {own.without_noise_high:.3f}]",
+    ]
+    assert [line[4] for line in lines[:3]] == [f"{n:,}" for n in (own.contexts, own.contexts, own.contexts_seen)]
+    assert "at least 3 times in each of two random halves" in text
+
+
+def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
+    spectra, _ = tables
+    figure = draw({"a": spectra, "b": spectra}, [4, 288])
+    assert len(figure.axes) == 4  # bytes and byte pairs, as counted and without noise
+    counted, cleaned = (
+        [line for line in axes.lines if len(line.get_xdata()) > 2] for axes in (figure.axes[0], figure.axes[2])
+    )
+    assert (len(counted), len(cleaned)) == (8, 4)
+    assert len({line.get_linestyle() for line in cleaned}) == 2
+    own = spectra[(spectra.token == "byte") & (spectra.context == 1)]
+    own = own[own.d.isin(counted[0].get_xdata())]  # as many as there is room for, the powers of two among them
+    assert {1, 2, 4, 8, 16, 32, 64, 128, 256} <= set(own.d)
+    drawn = [np.asarray(line.get_ydata(), float) for line in (*counted[:2], cleaned[0])]
+    for y, column in zip(drawn, ("shuffled", "w_error", "without_noise"), strict=True):
+        known = own[column].to_numpy() > 0
+        np.testing.assert_array_equal(y[known], own[column][known])
+    band = figure.axes[2].collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (own.without_noise_low.min(), own.without_noise_high.max())
+
+
+def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):
+    for i, text in enumerate(["Zürich", "two", "three"]):
+        (tmp_path / f"{i}.txt").write_text(text, encoding="utf-8")
+    files = Files([str(tmp_path / "*.txt")])
+    assert read_beginning(files, "\n", 1000).tobytes() == "Zürich\ntwo\nthree".encode()
+    assert read_beginning(files, "\n", 9).tobytes() == "Zürich\ntwo".encode()[:9]

@@ -1,0 +1,56 @@
+"""n-gram counts and matrices against a dictionary of tuples."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oversmoothing.jobs import UserError
+from studies.language_dimensionality.ngrams import conditional_rows, count_contexts, count_ngrams
+
+
+def counted(tokens, n):
+    return Counter(tuple(tokens[i : i + n].tolist()) for i in range(len(tokens) - n + 1))
+
+
+@given(
+    st.sampled_from([(256, np.uint8), (50_257, np.uint32), (3, np.uint16)]),
+    st.integers(1, 9),
+    st.integers(1, 40),
+    st.integers(0, 2**32 - 1),
+    st.integers(9, 200),
+)
+def test_counts_are_those_of_a_dictionary_whatever_the_block(vocabulary, n, block, seed, size):
+    """From v^n beyond 64 bits on (50,257 tokens, n of 5) contexts are numbered first: the same counts."""
+    v, kind = vocabulary
+    draw = np.random.default_rng(seed)
+    tokens = draw.choice(draw.integers(0, v, 3), size).astype(kind)
+    keys, counts = count_ngrams(tokens, n, v, block)
+    expected = counted(tokens, n)
+    assert np.all(keys[1:] > keys[:-1])
+    assert sorted(counts.tolist()) == sorted(expected.values())
+    followers = Counter((gram[:-1]) for gram in expected)
+    assert sorted(np.unique(keys // np.uint64(v), return_counts=True)[1].tolist()) == sorted(followers.values())
+    assert count_contexts(keys, v) == len(followers)
+
+
+@pytest.mark.parametrize(("v", "n"), [(256, 3), (256, 8), (256, 9), (5000, 6)])
+@pytest.mark.parametrize("entries", [1, 7, 10_000])
+def test_rows_are_the_conditional_distributions_in_the_order_of_the_contexts(v, n, entries):
+    tokens = np.random.default_rng(0).choice([1, 2, 200], 300).astype(np.uint16)
+    expected = counted(tokens, n)
+    contexts = sorted({gram[:-1] for gram in expected})
+    dense = np.zeros((len(contexts), v))
+    for gram, times in expected.items():
+        dense[contexts.index(gram[:-1]), gram[-1]] = times
+    dense /= dense.sum(axis=1, keepdims=True)
+    blocks = list(conditional_rows(*count_ngrams(tokens, n, v, block=64), v, entries))
+    np.testing.assert_allclose(np.concatenate([block.toarray() for block in blocks]), dense, rtol=1e-14)
+    assert all(block.nnz <= entries or block.shape[0] == 1 for block in blocks)
+
+
+def test_a_text_shorter_than_the_context_is_named():
+    with pytest.raises(UserError, match=r"language\.contexts.*4 tokens.*need 5.*has 4"):
+        count_ngrams(np.zeros(4, np.uint8), 5, 256)

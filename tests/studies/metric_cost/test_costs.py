@@ -1,0 +1,230 @@
+"""What the metrics cost: positions read, ways to TBAT compared, and the table; and the published times."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from default_config import default
+from safetensors.numpy import save_file
+
+from checks.config import check
+from oversmoothing.jobs import UserError
+from oversmoothing.logits import logits_schema
+from oversmoothing.page_formats import latex, markdown
+from oversmoothing.published import read_published
+from oversmoothing.store.parquet import open_writer, vector_array
+from plan import ConfigError
+from studies.metric_cost import measure as costs
+from studies.metric_cost import show
+from studies.metric_cost.measure import measure, median_seconds, read_positions
+from studies.metric_cost.table import cost_page, cost_table
+from studies.metric_cost.timed import TIMED
+
+V, SCORED = 24, 5
+PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_i_1.csv"
+MODELS = [{"model": "bn4-s1", "published_as": "4"}, {"model": "bn20-s1", "published_as": "512"}]
+
+
+def write_logits(path, seed, windows=6, first_window=0):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(windows * SCORED, V)).astype(np.float32)
+    schema = logits_schema(V)
+    with open_writer(path, schema, {}) as writer:
+        for w in range(windows):
+            own = slice(w * SCORED, (w + 1) * SCORED)
+            columns = [
+                pa.array(np.full(SCORED, first_window + w, np.int32)),
+                pa.array(np.arange(SCORED, dtype=np.int32)),
+                pa.array(np.full(SCORED, 7, np.int32)),
+                vector_array(logits[own]),
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+    return logits
+
+
+@pytest.fixture
+def files(tmp_path):
+    for i, name in enumerate(["bn4-s1", "bn20-s1", "truth"]):
+        write_logits(tmp_path / f"{name}.parquet", i)
+    rng = np.random.default_rng(9)
+    save_file({"head.weight": rng.normal(size=(V, 4)).astype(np.float32)}, tmp_path / "bn4-s1.safetensors")
+    save_file({"head.weight": rng.normal(size=(V, 30)).astype(np.float32)}, tmp_path / "bn20-s1.safetensors")
+    return tmp_path
+
+
+@pytest.fixture
+def table():
+    rows = [
+        {"model": model, "rank": rank, **dict.fromkeys(TIMED, 3e-5), "tbat": fast, "tbat_published_method": slow}
+        for model, rank, fast, slow in [
+            ("bn20-s1", 30, 1e-5, 30.0),
+            ("bn4-s1", 4, 1e-4, 0.5),
+            ("bn4-s1", 4, 2e-4, 0.6),
+            ("bn4-s1", 4, 3e-4, 0.6),
+        ]
+    ]
+    return cost_table(pd.DataFrame(rows), MODELS, read_published([PUBLISHED]))
+
+
+def test_at_least_one_position_is_timed():
+    with pytest.raises(ConfigError, match=r"costs\.positions: 0 is less than the minimum of 1"):
+        check(default(costs={"positions": 0}))
+
+
+def test_published_times_are_complete():
+    published = read_published([PUBLISHED])
+    assert published.groupby("metric").size().to_dict() == {"kl": 7, "nsmd": 7, "tbat": 7, "tto": 7, "tv": 7}
+    tbat = published[published.metric == "tbat"].set_index("model")["mean"].to_dict()
+    assert tbat == {"4": 0.569, "8": 0.790, "12": 1.05, "16": 1.39, "32": 3.09, "128": 16.3, "512": 58.8}
+
+
+def test_times_every_metric(files):
+    rows = np.array([0, 12])
+    own, truth = read_positions(files / "bn4-s1.parquet", rows), read_positions(files / "truth.parquet", rows)
+    head = np.random.default_rng(0).normal(size=(V, 4))
+    first, second = measure("bn4-s1", head, own, truth, 0.9, 0.22)
+    assert first.keys() == second.keys() == {"model", "rank", *TIMED}
+    assert first["rank"] == 4
+    assert all(0 < first[metric] < 5 for metric in TIMED)
+    assert first["tbat"] < first["tbat_published_method"]
+
+
+def test_above_the_highest_rank_the_published_method_does_not_run(files, monkeypatch):
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn20-s1", "truth"))
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", None)
+    head = np.random.default_rng(0).normal(size=(V, 30))
+    (row,) = measure("bn20-s1", head, own, truth, 0.9, 0.22, highest_rank=29)
+    assert row["tbat_published_method"] is None
+    assert row["tbat"] > 0
+    other = {"model": "bn4-s1", "rank": 4, **dict.fromkeys(TIMED, 1e-4)}
+    table = cost_table(pd.DataFrame([other, row]), MODELS, read_published([PUBLISHED]))
+    cells = table[table.model == "bn20-s1"].set_index("metric")
+    assert pd.isna(cells.loc["tbat_published_method", "mean"])
+    assert pd.isna(cells.loc["tbat", "ratio"])
+    assert "nan" not in markdown(cost_page(table, "Costs"))
+
+
+def test_unlike_sets_are_an_error_that_names_model_and_position(files, monkeypatch):
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "truth"))
+    right = costs.reject_set_by_linear_programs
+
+    def wrong(*arguments):
+        rejected = right(*arguments)
+        rejected[3] = ~rejected[3]
+        return rejected
+
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", wrong)
+    head = np.random.default_rng(0).normal(size=(V, 4))
+    with pytest.raises(UserError, match=r"bn4-s1, window 2, position 2: .* differ at token 3 \(1 in all\)"):
+        list(measure("bn4-s1", head, own, truth, 0.9, 0.22))
+
+
+def test_tokens_left_undecided_are_not_compared(monkeypatch):
+    p = np.full(4, 0.25)
+    sets = SimpleNamespace(rejected=np.zeros((1, 4), bool), undecided=np.array([[False, True, False, False]]))
+    monkeypatch.setattr(costs, "reject_set", lambda *arguments: sets)
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", lambda *arguments: np.arange(4) == 1)
+    assert costs.time_reject_sets("here", np.zeros((4, 1)), None, p, 0.22)["tbat"] > 0
+
+
+def test_other_windows_are_an_error(files):
+    write_logits(files / "other.parquet", 5, first_window=1)
+    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "other"))
+    with pytest.raises(UserError, match="bn4-s1: its logits and the truth's come from other windows"):
+        list(measure("bn4-s1", np.zeros((V, 1)), own, truth, 0.9, 0.22))
+
+
+def test_median_leaves_the_first_call_out():
+    calls = []
+    assert median_seconds(lambda: calls.append(1), repeats=4) < 0.1
+    assert len(calls) == 5
+
+
+def test_table_is_tidy(table):
+    assert table.model.tolist() == ["bn4-s1"] * 6 + ["bn20-s1"] * 6
+    cells = table.set_index(["model", "metric"])
+    ours, published = cells.loc[("bn4-s1", "tbat")], cells.loc[("bn4-s1", "tbat_published_method")]
+    assert (ours["mean"], ours["median"], ours["n"]) == pytest.approx((2e-4, 2e-4, 3))
+    assert ours["sd"] == pytest.approx(1e-4)
+    assert ours["ratio"] == pytest.approx(3000)  # the median of 5000, 3000 and 2000
+    assert pd.isna(published["ratio"])
+    assert ours["published_mean"] == published["published_mean"] == 0.569
+    assert cells.loc[("bn20-s1", "kl"), "published_sd"] == 8.07e-6
+    assert pd.isna(cells.loc[("bn20-s1", "kl"), "sd"])
+
+
+def test_a_rank_that_the_thesis_has_not(table):
+    rows = pd.DataFrame([{"model": "mine", "rank": 6, **dict.fromkeys(TIMED, 0.01)}])
+    own = cost_table(rows, [{"model": "mine", "published_as": None}], read_published([PUBLISHED]))
+    assert own.published_mean.isna().all()
+    assert "published times" not in markdown(cost_page(own, "Title."))
+
+
+def test_markdown_sets_the_thesis_beside_ours(table):
+    text = markdown(cost_page(table, "Title."))
+    header = [cell.strip() for cell in text.splitlines()[2].split("|")]
+    cells = [cell.strip() for cell in next(line for line in text.splitlines() if line.startswith("| 4 ")).split("|")]
+    row = dict(zip(header, cells, strict=True))
+    assert row["TBAT (µs) ↓"] == "200.0 ± 100.0"
+    assert row["TBAT, one LP per token (s) ↓"] == "0.57 ± 0.06"
+    assert row["published TBAT (s)"] == "0.57 ± 0.11"
+    assert row["published TTO (µs)"] == "187.0 ± 276.0"
+    assert row["ratio"] == "3,000"
+    assert "other hardware" in text
+    assert "Rank 30 stands beside the thesis's 512." in text
+    assert "nan" not in text
+
+
+def test_latex_balances_and_escapes(table):
+    text = latex(cost_page(table, "Title."))
+    assert text.count("{") == text.count("}")
+    assert r"$0.57 \pm 0.11$" in text
+    assert "µs" in text
+    assert not re.search(r"[^\\]_", text)
+    assert "↓" not in text
+
+
+def test_models_of_one_rank_go_by_their_names(table):
+    twin = table.assign(model=table.model.str.replace("-s1", "-s2"))
+    assert "| 4 (bn4-s2) " in markdown(cost_page(pd.concat([table, twin]), "Title."))
+
+
+def test_scripts_time_positions_and_set_the_table(files):
+    names = [facts["model"] for facts in MODELS]
+    costs.main(
+        SimpleNamespace(
+            input=SimpleNamespace(
+                logits=[files / f"{name}.parquet" for name in names],
+                truth=files / "truth.parquet",
+                weights=[files / f"{name}.safetensors" for name in names],
+            ),
+            output=[files / "costs.parquet"],
+            params=SimpleNamespace(
+                settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "highest_rank": None, "models": names}
+            ),
+        )
+    )
+    show.main(
+        SimpleNamespace(
+            input=SimpleNamespace(costs=files / "costs.parquet", published=PUBLISHED),
+            output=SimpleNamespace(
+                **{name: files / f"t.{name}" for name in ("csv", "html", "png", "pdf", "svg")},
+                markdown=files / "t.md",
+                latex=files / "t.tex",
+            ),
+            params=SimpleNamespace(settings={"models": MODELS}),
+        )
+    )
+    timed = pd.read_parquet(files / "costs.parquet")
+    assert timed.model.tolist() == [name for name in names for _ in range(2)]
+    written = pd.read_csv(files / "t.csv")
+    assert len(written) == 12
+    assert (written.n == 2).all()
+    assert (written["rank"].unique() == [4, 30]).all()
+    assert (files / "t.md").read_text().startswith("# What a metric costs")
+    assert (files / "t.tex").exists()
+    assert all((files / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))

@@ -1,0 +1,180 @@
+"""From histories to the table and the figure that people read; and the mistakes of somebody who brings a history."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+
+from oversmoothing.commands import main
+from oversmoothing.jobs import UserError
+from oversmoothing.page_formats import latex, markdown, write_table
+from studies.saturation.figure import draw
+from studies.saturation.histories import History, read_history, study_history
+from studies.saturation.measure import LAW, POINTS, measure
+from studies.saturation.table import leaves, saturation_page, saturation_table
+
+
+def history(name, parameters, points=14, above=0.0, unit="bytes"):
+    seen = np.geomspace(1e6, 1e8, points)
+    noise = np.random.default_rng(parameters).normal(0, 0.003, points)
+    late = np.linspace(0, above, points) if above else 0
+    losses = (400 / parameters**0.34 + 100 / seen**0.3 + 1) * np.exp(noise + late)
+    return History(name, parameters, seen, losses, unit)
+
+
+MODELS = [{"model": name, "rank": rank, "seed": 1} for name, rank in (("large", None), ("full", 16), ("low", 4))]
+
+
+def measured(histories, fitted=("large", "full"), skip=0.02):
+    law, points = measure(histories, fitted, skip, 40, 0)
+    assert (law.schema, points.schema) == (LAW, POINTS)
+    return law.to_pandas(), points.to_pandas()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return measured([history("large", 10**8), history("full", 10**7), history("low", 10**7, above=0.2)])
+
+
+def test_a_model_leaves_the_law_where_its_losses_rise_above_it(fitted):
+    law, points = fitted
+    table = saturation_table(law, points, MODELS)
+    ends = table[table.model.notna()].pivot(index="model", columns="quantity", values="value")
+    assert 0.15 < np.log1p(ends.above_last["low"] / 100) < 0.25
+    assert abs(ends.above_last["full"]) < 3
+    assert 1e6 < ends.leaves_at["low"] < 1e8
+    assert ends.leaves_at[["full", "large"]].isna().all()
+    assert ends.above_best["low"] <= ends.above_last["low"]
+    assert table[(table.model == "full") & (table.quantity == "leaves_at")].note.item() == "never"
+    band = table[(table.model == "full") & (table.quantity == "extrapolated")].iloc[0]
+    assert band.low < band.value < band.high
+
+
+def test_what_two_sizes_cannot_tell_has_no_number(fitted):
+    law = fitted[0].set_index("parameter")
+    assert law.value[["A", "alpha", "E"]].isna().all()
+    assert law.note[["A", "alpha", "E"]].str.contains("two sizes").all()
+    assert law.low["beta"] < 0.3 < law.high["beta"]
+
+
+def test_one_size_gives_the_law_of_text_alone():
+    law = measured([history("full", 10**7), history("low", 10**7)], ["full"])[0].set_index("parameter")
+    assert law.value[["A", "alpha"]].isna().all()
+    assert "in one" in law.note["E"]
+    assert law.value[["B", "beta", "E"]].notna().all()
+
+
+def test_three_sizes_tell_all_of_it():
+    law = measured([history(str(n), n) for n in (10**6, 10**7, 10**8)], ["1000000", "10000000", "100000000"])[0]
+    assert law.value.notna().all()
+    assert (law.low <= law.high).all()
+
+
+@pytest.mark.parametrize(("names", "why"), [(["large"], "no fit: 2 losses are too few, it takes 5"), ([], "no fit:")])
+def test_without_enough_losses_the_table_says_so(names, why):
+    law, points = measured([history(model["model"], 10**7, 2) for model in MODELS], names, 0)
+    table = saturation_table(law, points, MODELS)
+    assert law.value.isna().all()
+    assert table[table.quantity == "above_last"].value.isna().all()
+    assert table[table.quantity == "above_last"].note.str.startswith(why).all()
+    assert table[table.quantity == "loss_last"].value.notna().all()
+    page = markdown(saturation_page(table, "Title."))
+    assert why in page
+    assert "nan" not in page + latex(saturation_page(table, "Title."))
+    figure = draw(law, points, MODELS, ["large"])
+    assert figure.axes[0].get_title(loc="left").startswith("No fit")
+
+
+def test_the_early_part_is_left_out():
+    points = measured([history("large", 10**8), history("full", 10**7)], skip=0.1)[1]
+    assert (points.compared == (points.seen >= 1e7)).all()
+    assert (points.extrapolated.notna() == points.compared).all()
+
+
+@pytest.mark.parametrize(
+    ("losses", "first"), [([1, 1, 1], None), ([3, 3, 3], 0), ([1, 3, 1, 3, 3], 3), ([3, 3, 1], None)]
+)
+def test_leaving_is_for_good(losses, first):
+    assert leaves(np.array(losses), np.full(len(losses), 2)) == first
+
+
+def test_pages_and_figure(fitted):
+    table = saturation_table(*fitted, MODELS)
+    page = markdown(saturation_page(table, "Title."))
+    assert "| rank 4 " in page
+    assert "never" in page
+    assert "alphas of 0.1 to 1" in page
+    assert "nan" not in page + latex(saturation_page(table, "Title."))
+    figure = draw(*fitted, MODELS, ["large"])
+    rings = [line for line in figure.axes[0].lines if line.get_markersize() == 13]
+    assert len(rings) == 1
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:3] == ["large (fitted)", "rank 4", "rank 16 (fitted)"]
+
+
+def test_our_history_begins_after_step_0(tmp_path):
+    save_file({"head.weight": np.zeros(3), "blocks.0.a": np.zeros(5)}, tmp_path / "w.safetensors")
+    table = pd.DataFrame({"step": [0, 8, 16], "bytes": [0, 80, 160], "validation_loss": [5.0, 3, 2]})
+    table.to_parquet(tmp_path / "h.parquet")
+    ours = study_history("m", tmp_path / "h.parquet", tmp_path / "w.safetensors")
+    assert (ours.parameters, list(ours.seen), list(ours.losses)) == (5, [80, 160], [3, 2])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_history_of_somebody_else_s(tmp_path, suffix):
+    table = pd.DataFrame({"step": [2, 1, 0], "tokens": [200, 100, 0], "loss": [2.5, 3, 9]})
+    path = tmp_path / f"history.{suffix}"
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    other = read_history("pythia", path, 7)
+    assert (other.unit, list(other.seen), list(other.losses)) == ("tokens", [100, 200], [3, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("step,loss\n1,2\n", "either 'bytes' or 'tokens' .it has: step, loss"),
+        ("bytes,tokens,loss\n1,1,2\n", "either 'bytes' or 'tokens'"),
+        ("bytes\n1\n2\n", "no column 'loss'"),
+        ("bytes,loss\n1,2\n2,\n", "row 2: loss nan is not a finite number"),
+        ("bytes,loss\n1,2\n2,0\n", "row 2: loss 0 is not above 0"),
+        ("bytes,loss\n-1,2\n2,3\n", "row 1: bytes -1 is negative"),
+        ("bytes,loss\n5,2\n5,3\n", "bytes 5 occurs twice"),
+        ("bytes,loss\n0,9\n5,2\n", "has 1 loss with bytes above 0; a history needs at least two"),
+        ("bytes,loss\n1,two\n2,3\n", "column 'loss' holds string, not numbers"),
+        ("", "not a CSV file"),
+    ],
+)
+def test_mistakes_in_a_history_are_named(tmp_path, text, message):
+    path = tmp_path / "history.csv"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message) as error:
+        read_history("other", path, 7)
+    assert str(path) in str(error.value)
+
+
+def test_files_that_are_no_histories(tmp_path):
+    with pytest.raises(UserError, match="no such file"):
+        read_history("other", tmp_path / "none.csv", 7)
+    with pytest.raises(UserError, match=r"must be \.csv or \.parquet"):
+        read_history("other", tmp_path / "none.txt", 7)
+
+
+def test_bytes_and_tokens_make_no_one_fit():
+    with pytest.raises(UserError, match=r"b counts tokens, a bytes.*saturation\.study: false"):
+        measure([history("a", 10**7), history("b", 10**7, unit="tokens")], ["a"], 0.1, 5, 0)
+
+
+def test_the_page_of_what_there_is_has_its_chapter(tmp_path, fitted):
+    """`oversmoothing page` reads no config, and finds the chapters of all studies."""
+    (tmp_path / "tables").mkdir()
+    table = saturation_table(*fitted, MODELS)
+    output = SimpleNamespace(csv=tmp_path / "tables/saturation.csv", markdown=tmp_path / "tables/saturation.md")
+    write_table(output, table, saturation_page(table, "How far above the law."))
+    assert main(["page", str(tmp_path)]) == 0
+    page = (tmp_path / "index.html").read_text()
+    chapter = page[page.index("<h2>Saturation</h2>") :].partition("</section>")[0]
+    assert "<dt>law of losses</dt>" in chapter
+    assert "How far above the law." in chapter
+    assert "Further tables and figures" not in page

@@ -1,0 +1,98 @@
+"""A study is its folder, its tests and its line in the config: without them nothing mentions it, and all else works."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from study import COMPILED, ROOT, copy_project, rules_of
+
+from plan import studies
+
+CODE = ("py", "smk", "yaml", "rst")
+QUICK = ("test_schema.py", "test_captions.py", "test_plan.py", "test_paths.py", "test_complete.py", "claims", "story")
+
+
+def taken_out(name, folder):
+    """Copy the project, without a study's folder, its tests, and its name and its sections in the configs."""
+    study = copy_project(folder)
+    shutil.rmtree(folder / "tests")
+    for part in ("tests", "docs", "benchmarks"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (path for path in ROOT.iterdir() if path.is_file()):
+        shutil.copy(path, folder)
+    for part in ("workflow", "tests"):
+        shutil.rmtree(folder / part / "studies" / name)
+    sections = yaml.safe_load((studies.FOLDER / name / "schema.yaml").read_text())
+    for path in (*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")):
+        text = "".join(line for line in path.read_text().splitlines(keepends=True) if name not in line)
+        for section in sections:
+            text = re.sub(rf"^{section}:.*\n(?:[ #].*\n)*", "", text, flags=re.MULTILINE)
+        path.write_text(re.sub(r"^studies: +#.*\n(?! +- )", "studies: []\n", text, flags=re.MULTILINE))  # of the last
+    call(study, "-m", "schemas.describe")  # make keys
+    return study
+
+
+def call(study, *arguments):
+    """Run Python in a project, which must succeed."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    environment |= {"PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(study.folder / COMPILED)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module", params=studies.there())
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def without(name, tmp_path_factory):
+    return taken_out(name, tmp_path_factory.mktemp("without") / "project")
+
+
+def test_no_other_file_mentions_it(name, without):
+    files = [path for part in ("scripts", "workflow", "tests") for path in without.folder.glob(f"{part}/**/*")]
+    text = {path: path.read_text() for path in files if path.suffix[1:] in CODE}
+    assert len(text) > 400
+    assert [str(path) for path in text if name in text[path].lower()] == []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The plan of the whole project: jobs by rule."""
+    return copy_project(tmp_path_factory.mktemp("whole") / "project").planned("all")
+
+
+def test_the_rest_is_planned_as_before(name, without, whole):
+    rest = {rule: count for rule, count in whole.items() if rule not in rules_of(name)}
+    assert without.planned("all") == rest != whole
+
+
+def test_the_rest_is_linted(without):
+    call(without, "-m", "ruff", "check", "--no-cache", ".")
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_rest_can_be_run_and_the_quick_ones_pass(without):
+    collected = call(without, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-n", "0")
+    assert "error" not in collected.splitlines()[-1]
+    quick = [f"tests/{part}" for part in QUICK]
+    call(without, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0", *quick)
+
+
+@pytest.mark.slow
+def test_the_types_and_a_toy_run_of_the_rest(name, without):
+    call(without, "-m", "mypy")
+    without.snakemake("", options=["--lint"])
+    without.snakemake("all")
+    made = [path for folder in ("tables", "figures") for path in without.folder.glob(f"results/{folder}/*")]
+    assert len(made) > 100
+    assert not any(name in path.name for path in made)
+    page = re.sub(r"<script>.*?</script>", "", (without.folder / "results/index.html").read_text(), flags=re.DOTALL)
+    assert name not in page.lower()

@@ -1,0 +1,119 @@
+"""The studies: folders of `workflow/studies`, each with all that one question needs (see docs/architecture.md).
+
+A config lists those that take part (`studies`). What belongs to a config, its sections, is there for every folder, so
+that a config may say something of a study that it leaves out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).resolve().parent.parent / "studies"
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the plan asks of a study: the `STUDY` of its module ``plan``.
+
+    Attributes
+    ----------
+    mistakes : callable
+        From a config to messages about its sections, beyond what their schema says.
+    files : callable
+        From a config to the user's files that its sections name, by key.
+    texts : callable
+        From a config to globs of the user's texts that its sections name, by key.
+    needs : tuple of str
+        Studies whose rules or code it uses; a config lists them before it.
+    """
+
+    mistakes: Callable[[Config], Iterable[str]] = lambda config: ()
+    files: Callable[[Config], Mapping[str, str]] = lambda config: {}
+    texts: Callable[[Config], Mapping[str, list[str]]] = lambda config: {}
+    needs: tuple[str, ...] = ()
+
+
+def there() -> list[str]:
+    """Names of all studies, which are those of their folders."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/rules.smk"))
+
+
+def with_part(config: Config, file: str) -> list[str]:
+    """Names of the studies of a config that have a file of this name, in its order."""
+    return [name for name in config["studies"] if (FOLDER / name / file).is_file()]
+
+
+def code(config: Config, file: str) -> list[str]:
+    """Paths of the files of this name of the studies of a config, as `tracking.planned.fingerprints` takes them."""
+    return [f"studies/{name}/{file}" for name in with_part(config, file)]
+
+
+def sections(file: str) -> dict[str, Any]:
+    """Sections of the config that the studies hold in a file of this name: their defaults or their schemas."""
+    merged: dict[str, Any] = {}
+    for name in there():
+        merge(merged, deepcopy(_read(FOLDER / name / file)))
+    return merged
+
+
+def fill_in(config: dict[str, Any]) -> None:
+    """Add what a config does not say of the sections of the studies: their defaults, ``config.yaml``."""
+    _lay_under(config, sections("config.yaml"))
+
+
+def merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Add a part to a mapping at all depths; lists are joined, so that a study can add keys to a section of others."""
+    for key, value in part.items():
+        if isinstance(value, Mapping) and key in into:
+            merge(into[key], value)
+        else:
+            into[key] = [*into[key], *value] if isinstance(value, list) and key in into else value
+
+
+def mistakes(config: Config) -> Iterator[str]:
+    """Messages of the studies of a config about it, and about those that they need."""
+    for i, name in enumerate(config["studies"]):
+        for needed in needs(name):
+            if needed not in config["studies"][:i]:
+                yield f"studies: {name} needs {needed}; list {needed} before it, or leave {name} out"
+    for name in with_part(config, "plan.py"):
+        yield from _study(name).mistakes(config)
+
+
+def files(config: Config) -> dict[str, str]:
+    """Return the user's files that the studies of a config read, by key."""
+    return {key: path for name in with_part(config, "plan.py") for key, path in _study(name).files(config).items()}
+
+
+def texts(config: Config) -> dict[str, list[str]]:
+    """Return globs of the user's texts that the studies of a config read, by key."""
+    return {key: globs for name in with_part(config, "plan.py") for key, globs in _study(name).texts(config).items()}
+
+
+def needs(name: str) -> tuple[str, ...]:
+    """Names of the studies that a study needs."""
+    return _study(name).needs if (FOLDER / name / "plan.py").is_file() else ()
+
+
+def _study(name: str) -> Study:
+    return import_module(f"studies.{name}.plan").STUDY
+
+
+def _lay_under(config: dict[str, Any], defaults: Mapping[str, Any]) -> None:
+    for key, value in defaults.items():
+        if isinstance(value, Mapping) and isinstance(config.get(key), dict):
+            _lay_under(config[key], value)
+        else:
+            config.setdefault(key, value)
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,0 +1,13 @@
+"""The chapter of the story page."""
+
+from oversmoothing.story.chapters import Chapter
+from studies.language_dimensionality.claims import CLAIMS
+
+CHAPTER = Chapter(
+    "How many dimensions a language has",
+    ("Godey et al. (2024) ask how much of the n-grams of a text a head of few dimensions must lose.",),
+    claims=tuple(claim.id for claim in CLAIMS),
+    terms={"W-error": "The share of the matrix of contexts and next tokens that no matrix of d dimensions represents."},
+    tables=("language_dimensionality",),
+    figures=("language_spectrum",),
+)

@@ -1,0 +1,91 @@
+"""Beyond the thesis: W-error of n-gram matrices against dimensions, for each text and length of context."""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style
+
+RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
+POINTS = 200  # of a line
+PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
+
+
+def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
+    """Draw one line per text and length of context, one column per kind of token.
+
+    The upper panels show the W-error as counted and, pale and without markers, that of the shuffled text. The lower
+    panels show the W-error without the noise of sampling, as a band between its bounds.
+
+    Parameters
+    ----------
+    spectra : mapping
+        ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise``, ``without_noise_low`` and
+        ``without_noise_high`` by text.
+    ranks : sequence of int
+        Ranks of the family, drawn as grey lines.
+    """
+    every = pd.concat(spectra.values())
+    tokens = [token for token in PANELS if token in set(every.token)]
+    contexts = sorted(every.context.unique())
+    looks = ordered_looks(contexts)
+    dashes = dict(zip(spectra, cycle(DASHES), strict=False))
+    with style():
+        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
+        panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
+        for (counted, cleaned), token in zip(panels.T, tokens, strict=True):
+            for text, own in spectra.items():
+                for context in contexts:
+                    line = own[(own.token == token) & (own.context == context)]
+                    line = line[line.d.isin(_shown(len(line)))]
+                    look: dict[str, Any] = {
+                        **looks[context],
+                        "linestyle": dashes[text],
+                        "markevery": np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist(),
+                        "markersize": 4.5,
+                        "linewidth": 1.6,
+                    }
+                    counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
+                    counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
+                    cleaned.fill_between(
+                        line.d, line.without_noise_low, line.without_noise_high, color=look["color"], alpha=0.18, lw=0
+                    )
+                    cleaned.plot(line.d, line.without_noise, **look)
+            _frame(counted, ranks, int(every.d[every.token == token].max()))
+            _frame(cleaned, ranks, int(every.d[every.token == token].max()))
+            counted.set_title(f"{PANELS[token]}, as counted; pale: shuffled")
+            cleaned.set_title(f"{PANELS[token]}, without the noise of sampling")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
+        entries = handles({_words(context): look for context, look in looks.items()}, markersize=4.5)
+        entries += handles({text: {"color": "0.3", "linestyle": dash} for text, dash in dashes.items()})
+        legend(figure, entries)
+    return figure
+
+
+def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
+    inside = [rank for rank in ranks if rank <= 1.15 * largest]
+    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d")
+    axes.set_xlim(1, 1.15 * largest)
+    axes.set_ylim(0, 1)
+    for rank in inside:
+        axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
+        axes.annotate(f"rank {rank}", (rank, 1), xycoords=axes.get_xaxis_transform(), **RANK)
+
+
+def _shown(largest: int) -> set[int]:
+    """Dimensions at which a line is drawn: as many as its width has room for."""
+    return {*np.geomspace(1, largest, POINTS).round().astype(int).tolist(), *_powers(largest)}
+
+
+def _powers(largest: int) -> list[int]:
+    return [2**i for i in range(largest.bit_length()) if 2**i <= largest]
+
+
+def _words(context: int) -> str:
+    return f"context of {context} token{'' if context == 1 else 's'}"

@@ -1,0 +1,132 @@
+"""Dimensions of the language of a text, for each kind of token and each length of context."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.corpus.files import Files
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.jobs import run
+from oversmoothing.ranks.spectrum import effective_rank
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.tokens.learn import load_tokenizer, tokenise
+from studies.language_dimensionality.ngrams import conditional_rows, count_contexts, count_ngrams
+from studies.language_dimensionality.noise import without_noise
+from studies.language_dimensionality.spectrum import spectrum, w_error
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+SPECTRA = pa.schema(
+    [
+        ("token", pa.string()),  # byte or byte pair
+        ("context", pa.int32()),  # tokens
+        ("d", pa.int32()),  # dimensions, from 1
+        ("singular_value", pa.float64()),  # the d-th largest
+        ("w_error", pa.float64()),  # remainder without the d largest
+        ("shuffled", pa.float64()),  # the same after shuffling the tokens that follow the contexts
+        ("without_noise", pa.float64()),  # of contexts seen often enough; null where they are too few
+        ("without_noise_low", pa.float64()),
+        ("without_noise_high", pa.float64()),
+    ]
+)
+SIZES = pa.schema(
+    [
+        ("token", pa.string()),
+        ("context", pa.int32()),
+        ("v", pa.int32()),  # size of the vocabulary
+        ("tokens", pa.int64()),  # of the text
+        ("contexts", pa.int64()),  # distinct ones: rows of the matrix
+        ("contexts_seen", pa.int64()),  # those seen often enough
+        ("effective_rank", pa.float64()),  # null unless all singular values are known
+        ("effective_rank_shuffled", pa.float64()),
+    ]
+)
+
+
+def main(job: "Snakemake") -> None:
+    """Read the beginning of a split or of the user's files; write singular values and matrix sizes."""
+    settings, name = job.params.settings, job.wildcards.text
+    if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
+        data = read_split(job.input.text, job.input.manifest, name)[: settings["bytes"]]
+    else:
+        files = Files(settings["paths"], settings["column"])
+        data = read_beginning(files, settings["separator"], settings["bytes"])
+    texts = {"byte": (data, 256)}
+    if job.input.tokenizer:
+        tokenizer = load_tokenizer(job.input.tokenizer[0])
+        tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
+        texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
+    spectra, sizes = measure(
+        texts, settings["contexts"], settings["singular_values"], settings["seen"], settings["seed"]
+    )
+    made_by = provenance(settings, text=name)
+    write_table(job.output.spectra, spectra, made_by)
+    write_table(job.output.sizes, sizes, made_by)
+
+
+def measure(
+    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seen: int, seed: int
+) -> tuple[pa.Table, pa.Table]:
+    """Measure the n-gram matrices of a text, of the same text shuffled, and of the language without sampling noise.
+
+    Parameters
+    ----------
+    texts : mapping
+        From the kind of token to the text in these tokens, int (t,), and the size of their vocabulary.
+    contexts : sequence of int
+        Lengths of the context in tokens.
+    largest : int
+        Singular values to compute if the vocabulary is too large for all of them.
+    seen : int
+        Occurrences that a context must have in each half of the text, see `noise.without_noise`.
+    seed : int
+        Of the shuffling and of the halves.
+
+    Returns
+    -------
+    spectra, sizes : pyarrow.Table
+        With schemas `SPECTRA` and `SIZES`.
+    """
+    spectra, sizes = [], []
+    for token, (tokens, v) in texts.items():
+        for context in contexts:
+            draw = np.random.default_rng((seed, v, context))
+            keys, counts = count_ngrams(tokens, context + 1, v)
+            found = spectrum(conditional_rows(keys, counts, v), v, largest)
+            shuffled = spectrum(conditional_rows(*count_ngrams(tokens, context + 1, v, shuffle=draw), v), v, largest)
+            bounds = without_noise(keys, counts, v, largest, seen, draw)
+            k = len(found.values)
+            columns = [[token] * k, [context] * k, np.arange(1, k + 1), found.values, w_error(found)[1:]]
+            columns += [w_error(shuffled)[1:], bounds.held_out, bounds.low, bounds.high]
+            spectra.append(pa.table([pa.array(own, from_pandas=True) for own in columns], names=SPECTRA.names))
+            sizes.append(
+                {
+                    "token": token,
+                    "context": context,
+                    "v": v,
+                    "tokens": len(tokens),
+                    "contexts": count_contexts(keys, v),
+                    "contexts_seen": bounds.contexts,
+                    "effective_rank": effective_rank(found.values) if found.complete else None,
+                    "effective_rank_shuffled": effective_rank(shuffled.values) if shuffled.complete else None,
+                }
+            )
+    return pa.concat_tables(spectra).cast(SPECTRA), pa.Table.from_pylist(sizes, schema=SIZES)
+
+
+def read_beginning(files: Files, separator: str, most: int) -> np.ndarray:
+    """Return the beginning of the joined documents of files, at most `most` bytes, as a uint8 array."""
+    joined, between = bytearray(), separator.encode()
+    for document in files:
+        joined += (between if joined else b"") + document.text.encode()
+        if len(joined) >= most:
+            break
+    return np.frombuffer(bytes(joined[:most]), np.uint8)
+
+
+if __name__ == "__main__":
+    run(main)

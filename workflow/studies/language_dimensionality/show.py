@@ -1,0 +1,36 @@
+"""Beyond the thesis: the W-error of heads of the family's ranks on the language, and its effective rank."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import run
+from oversmoothing.page_formats import write_table
+from oversmoothing.store.parquet import read_table
+from studies.language_dimensionality.figure import draw
+from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+TITLE = "How many dimensions the language has: W-error of n-gram matrices, by dimensions of the head."
+
+
+def main(job: "Snakemake") -> None:
+    """Read sizes and spectra of every text; write the table and the figure in all formats."""
+    settings = job.params.settings
+    sizes = pd.concat(_by_text(settings["texts"], job.input.sizes).values())
+    spectra = _by_text(settings["texts"], job.input.spectra)
+    table = dimensionality_table(sizes, pd.concat(spectra.values()), settings["ranks"])
+    write_table(job.output, table, dimensionality_page(table, TITLE, settings["seen"]))
+    write_figure(draw(spectra, settings["ranks"]), [job.output.png, job.output.pdf, job.output.svg])
+
+
+def _by_text(texts: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFrame]:
+    return {text: read_table(path).to_pandas().assign(text=text) for text, path in zip(texts, paths, strict=True)}
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,104 @@
+"""The costs of Table I.1 as a figure."""
+
+from collections.abc import Sequence
+from itertools import cycle, pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.figures.style import PALETTE, rank_axis, style
+
+TBAT = {  # label, colour and marker
+    "tbat": ("TBAT here", PALETTE[0], "o"),
+    "tbat_published_method": ("TBAT as published:\none LP per token", PALETTE[3], "o"),
+}
+OTHERS = list(zip((PALETTE[i] for i in (1, 2, 4, 9, 5, 7)), "sD^v<>", strict=True))
+PUBLISHED: dict[str, Any] = {"linestyle": (0, (3, 2)), "marker": "o", "markersize": 5, "linewidth": 1}
+SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw the seconds that each metric takes per position against the rank (thesis Table I.1).
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `table.cost_table` returns it. Models of one rank are averaged.
+    """
+    with style():
+        figure = Figure(figsize=(8, 5.2))
+        axes = figure.add_subplot()
+        ends = []
+        others = cycle(OTHERS)
+        for metric, own in table.groupby("metric", sort=False):
+            label, colour, marker = TBAT.get(metric) or (METRICS[metric].name, *next(others))
+            line = own.groupby("rank", as_index=False)["mean"].mean().dropna()
+            axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
+            ends.append((label, colour, line["mean"].iloc[-1]))
+            if metric != "tbat":
+                _published(axes, own, colour, marker)
+        _ratios(axes, table)
+        axes.set_yscale("log")
+        axes.margins(x=0.06)
+        rank_axis(axes, sorted({*table["rank"], *_published_ranks(table)}))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.grid(axis="y")
+        axes.set_ylabel("seconds of processor time")
+        axes.set_title(f"What a metric costs at one position (mean of {int(table.n.max()):,})")
+        _label_ends(axes, ends)
+        axes.plot([], [], color="0.35", marker="o", label="measured here")
+        if table.published_mean.notna().any():
+            axes.plot([], [], color="0.35", markerfacecolor="white", label="the thesis, on other hardware", **PUBLISHED)
+        axes.plot([], [], label="times that TBAT here is faster", **SPAN)
+        axes.legend(loc="upper left")
+    return figure
+
+
+def _published(axes: Axes, own: pd.DataFrame, colour: str, marker: str) -> None:
+    known = own.dropna(subset="published_mean").drop_duplicates("published_model")
+    if known.empty:
+        return
+    line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
+    look = {**PUBLISHED, "marker": marker, "color": colour, "markerfacecolor": "white"}
+    axes.plot(line["rank"], line["published_mean"], zorder=1.5, **look)
+
+
+def _published_ranks(table: pd.DataFrame) -> list[int]:
+    return table.published_model.dropna().astype(int).unique().tolist()
+
+
+def _ratios(axes: Axes, table: pd.DataFrame) -> None:
+    """Connect the two TBAT lines at each rank that has both, and label the ratio between them."""
+    for rank, own in table.groupby("rank"):
+        if own.ratio.isna().all():
+            continue
+        means = own.groupby("metric")["mean"].mean()
+        low, high = means["tbat"], means["tbat_published_method"]
+        axes.plot([rank, rank], [low, high], zorder=1, **SPAN)
+        axes.text(
+            rank,
+            np.sqrt(low * high),
+            f"{float(f'{own.ratio.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}",
+            ha="center",
+            va="center",
+            fontsize="small",
+            color="0.3",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )
+
+
+def _label_ends(axes: Axes, ends: Sequence[tuple[str, str, float]], gap: float = 0.045) -> None:
+    """Label each line at the right of the axes, at its end or as close to it as the other labels allow."""
+    low, high = np.log(axes.get_ylim())
+    wanted = [(np.log(value) - low) / (high - low) for *_, value in ends]
+    heights = np.array(wanted)
+    order = np.argsort(wanted, kind="stable")
+    for lower, upper in pairwise(order):
+        heights[upper] = max(heights[upper], heights[lower] + gap)
+    for (label, colour, _), height in zip(ends, heights, strict=True):
+        axes.text(1.02, height, label, color=colour, transform=axes.transAxes, va="center")

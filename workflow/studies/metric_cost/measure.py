@@ -1,0 +1,141 @@
+"""Cost of the metrics: seconds per position, with TBAT by `reject_set` and by one linear program per token.
+
+As in the thesis (Table I.1), a call handles one position. Times are processor times, which waiting for other processes
+does not lengthen. Work done once per model for all positions is not counted: for TBAT, the basis of the head.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
+
+from oversmoothing.bat.basis import Basis, prepare
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.compiled import use_threads
+from oversmoothing.decodings.pure import pure
+from oversmoothing.jobs import UserError, run
+from oversmoothing.metrics import score
+from oversmoothing.positions import KEYS, draw_rows, read_rows
+from oversmoothing.probabilities import softmax
+from oversmoothing.spectra import read_head
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from studies.metric_cost.timed import REPEATS, TIMED
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.float64()) for metric in TIMED)])
+
+
+def main(job: "Snakemake") -> None:
+    """Read heads and a few logits; write one row per model and position."""
+    settings = job.params.settings
+    use_threads(1)
+    rows = draw_rows(job.input.truth, settings["positions"], settings["seed"])
+    truth = read_positions(job.input.truth, rows)
+    timing = {key: settings[key] for key in ("tau", "delta", "highest_rank")}
+    costs: list[dict] = []
+    with tqdm(total=len(rows) * len(settings["models"]), unit="position", disable=None) as bar:
+        for model, logits, weights in zip(settings["models"], job.input.logits, job.input.weights, strict=True):
+            bar.set_description(model)
+            own = read_positions(logits, rows)
+            for cost in measure(model, read_head(weights), own, truth, **timing):
+                costs.append(cost)
+                bar.update()
+    write_table(job.output[0], pa.Table.from_pylist(costs, schema=COSTS), provenance(settings))
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions of one model: keys ``window``, ``position`` and ``target`` (n,), and float32 logits (n, v)."""
+
+    keys: dict[str, np.ndarray]
+    logits: np.ndarray
+
+
+def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
+    """Read some rows of a file of logits (errors as in `read_rows`)."""
+    read = read_rows(path, ["logits"], rows)
+    return Positions({key: read[key] for key in KEYS}, read["logits"])
+
+
+def measure(
+    model: str,
+    head: np.ndarray,
+    own: Positions,
+    truth: Positions,
+    tau: float,
+    delta: float,
+    highest_rank: int | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Time each metric on each position of a model, and check that both methods for TBAT agree.
+
+    The published method is skipped, and its time null, if the head's rank is above `highest_rank`.
+
+    `own` and `truth` are the same n positions of the model and of a truth. The rows of `COSTS`, one per position, have
+    ``model``, ``rank`` and the seconds of each of `TIMED`. A `UserError` names the model, and the position if there is
+    one, if model and truth were run over other windows or the two sets of rejected tokens differ. Tokens that
+    `reject_set` leaves undecided are not compared.
+    """
+    if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in KEYS):
+        raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
+    basis = prepare(head)
+    p_bn, p_gt, exact = softmax(own.logits), softmax(truth.logits), softmax(own.logits.astype(np.float64))
+    for i in range(len(exact)):
+        where = f"window {own.keys['window'][i]}, position {own.keys['position'][i]}"
+        seconds = time_metrics(p_bn[i : i + 1], p_gt[i : i + 1], tau)
+        both = highest_rank is None or head.shape[1] <= highest_rank
+        seconds |= time_reject_sets(f"{model}, {where}", head, basis, exact[i], delta, both)
+        yield {"model": model, "rank": head.shape[1], **seconds}
+
+
+def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, float | None]:
+    """Return the seconds of one call of each metric against the truth, on distributions of shape (1, v)."""
+    return {name: median_seconds(partial(score, p_bn, p_gt, [pure], [name], tau)) for name in AGAINST_TRUTHS}
+
+
+def time_reject_sets(
+    where: str, head: np.ndarray, basis: Basis, p: np.ndarray, delta: float, both: bool = True
+) -> dict[str, float | None]:
+    """Return the seconds of both methods for the BAT-reject set of one distribution (v,), checking that they agree.
+
+    If they do not, a `UserError` begins with `where`. The published method is left out (None) unless `both`.
+    """
+    sets = reject_set(basis, p, delta)  # numba compiles here
+    fast = median_seconds(lambda: reject_set(basis, p, delta))
+    if not both:
+        return {"tbat": fast, "tbat_published_method": None}
+    start = time.process_time()
+    published = reject_set_by_linear_programs(head, p, delta)
+    slow = time.process_time() - start
+    unlike = np.flatnonzero((sets.rejected[0] != published) & ~sets.undecided[0])
+    if len(unlike):
+        raise UserError(
+            f"{where}: reject_set and one linear program per token differ at token {unlike[0]} "
+            f"({len(unlike)} in all), so their costs cannot be compared; please report this with logits and weights"
+        )
+    return {"tbat": fast, "tbat_published_method": slow}
+
+
+def median_seconds(call: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Return the median processor time of a call, excluding the first."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
+
+
+if __name__ == "__main__":
+    run(main)

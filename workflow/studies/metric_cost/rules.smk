@@ -1,0 +1,52 @@
+"""Cost of the metrics in seconds per position, with TBAT as published and as computed here; over bytes alone.
+
+Needs: the logits of the family and of the first truth, the family's heads, and the thesis's Table I.1.
+Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex}; figures/metric_cost.{png,svg,pdf}.
+"""
+
+if OVER_BYTES:
+    TESTED.append(f"{RESULTS}/tables/metric_cost.csv")
+    PRINTED.append("i_1")
+
+    # All cores, though one is used, so that nothing runs beside the timing; on a cluster the job has a core of its own.
+    rule costs:
+        input:
+            logits=expand(LOGITS, model=FAMILY),
+            truth=f"{RESULTS}/logits/{TRUTHS[0]}.parquet",
+            weights=expand(WEIGHTS, model=FAMILY),
+        output:
+            f"{RESULTS}/metric_cost.parquet",
+        threads: workflow.resource_settings.cores or 1
+        resources:
+            **per_attempt(mem_mb=2000, runtime=600),
+        params:
+            settings=settings(
+                **config["costs"],
+                tau=config["metrics"]["tau"],
+                delta=TBAT["delta"],
+                models=FAMILY,
+            ),
+        script:
+            "measure.py"
+
+    rule metric_cost_table:
+        input:
+            costs=f"{RESULTS}/metric_cost.parquet",
+            published=published("i_1")[0],
+        output:
+            **table(
+                "metric_cost",
+                category="4 Oversmoothing",
+                label="Table I.1: cost of the metrics",
+                caption="table.rst",
+            ),
+            **figure(
+                "metric_cost",
+                category="4 Oversmoothing",
+                label="Table I.1: cost of the metrics, drawn",
+                caption="figure.rst",
+            ),
+        params:
+            settings=settings(models=plan.thesis.rows(config, "family")),
+        script:
+            "show.py"

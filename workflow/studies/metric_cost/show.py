@@ -1,0 +1,30 @@
+"""Table I.1, seconds per position of each metric, beside the thesis's; and the same as a figure."""
+
+from typing import TYPE_CHECKING
+
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import run
+from oversmoothing.layout import read_csv
+from oversmoothing.page_formats import write_table
+from oversmoothing.published import read_published
+from oversmoothing.store.parquet import read_table
+from studies.metric_cost.figure import draw
+from studies.metric_cost.table import cost_page, cost_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
+
+
+def main(job: "Snakemake") -> None:
+    """Read the seconds of single positions; write the table and the figure in all formats."""
+    costs = read_table(job.input.costs).to_pandas()
+    table = cost_table(costs, job.params.settings["models"], read_published(job.input.published))
+    write_table(job.output, table, cost_page(table, TITLE))
+    written = read_csv(job.output.csv, dtype={"published_model": str})
+    write_figure(draw(written), [job.output.png, job.output.pdf, job.output.svg])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,106 @@
+"""Figure of losses along training, the law fitted to them, and where each model leaves it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+
+from oversmoothing.figures.style import Looks, handles, legend, model_looks, style
+from oversmoothing.samples.page import label
+from studies.saturation.table import leaves
+
+LOSSES: dict[str, Any] = {"markersize": 5.5, "linewidth": 0.8}
+LAW: dict[str, Any] = {"color": "0.45", "linewidth": 1.6, "linestyle": "-"}
+BAND: dict[str, Any] = {"color": "0.75", "alpha": 0.7, "linewidth": 0}
+RING: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "black", "linestyle": "none"}
+
+
+def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
+    """Draw each model's losses, the law at its size with a 95 % band, and a ring where the model leaves the law.
+
+    Parameters
+    ----------
+    law, points : DataFrame
+        Tables with schemas `measure.LAW` and `measure.POINTS`.
+    models : sequence of mappings
+        ``model``, ``rank``, ``seed`` of each.
+    truths : sequence of str
+        As in `model_looks`.
+    """
+    models = [{**model, "kind": "truth" if model["model"] in truths else "family"} for model in models]
+    looks = model_looks(models, truths)
+    with style():
+        figure = Figure(figsize=(8.5, 5.6))
+        axes = figure.subplots()
+        for _, own in points[points.extrapolated.notna()].groupby("parameters"):
+            curve = own.drop_duplicates("seen").sort_values("seen")
+            axes.fill_between(curve.seen, curve.low, curve.high, zorder=1, **BAND)
+            axes.plot(curve.seen, curve.extrapolated, zorder=4, **LAW)
+        for model in models:
+            own = points[points.model == model["model"]]
+            look = {**looks[label(model)], **LOSSES, "zorder": 3}
+            axes.plot(own.seen, own.loss, **look, mfc="white")
+            late = own[own.compared]
+            axes.plot(late.seen, late.loss, **{**look, "linestyle": "none"})
+            first = leaves(late.loss.to_numpy(), late.high.to_numpy()) if late.high.notna().any() else None
+            if first is not None:
+                axes.plot(late.seen.iloc[first], late.loss.iloc[first], zorder=5, **RING)
+        _frame(axes, points, str(law.note.iloc[0]))
+        legend(figure, _entries(models, points, looks), columns=4)
+    return figure
+
+
+def _frame(axes: Axes, points: pd.DataFrame, note: str) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    unit = points.unit.iloc[0]
+    axes.set_xlabel(f"T: {unit} of text seen in training")
+    axes.set_ylabel("loss (nats per byte)" if unit == "bytes" else "loss")
+    axes.set_title(f"N{note[1:]}" if note.startswith("no fit") else "Losses along training, and the law", wrap=True)
+    axes.grid()
+    axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(_amount)
+    low, high = float(points.loss.min()), float(points.loss.max())
+    axes.set_ylim(low / 1.06, high * 1.06)
+    axes.set_yticks(_ticks(low, high))
+    axes.yaxis.set_major_formatter("{x:.4g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def _ticks(low: float, high: float) -> np.ndarray:
+    """Return about seven round values of the loss within a range."""
+    step = 10.0 ** np.floor(np.log10(high - low)) if high > low else 1.0
+    for part in (0.1, 0.2, 0.5, 1.0, 2.0):
+        ticks = part * step * np.arange(np.ceil(low / 1.06 / (part * step)), np.floor(high * 1.06 / (part * step)) + 1)
+        if len(ticks) <= 8:
+            break
+    return ticks
+
+
+def _amount(value: float, _: float) -> str:
+    for size, word in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g} {word}"
+    return f"{value:g}"
+
+
+def _entries(models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: Looks) -> list[Any]:
+    fitted = set(points.model[points.fitted & points.extrapolated.notna()])
+    marked = {label(model) for model in models if model["model"] in fitted}
+    named = {name + (" (fitted)" if name in marked else ""): look for name, look in looks.items()}
+    entries: list[Any] = handles(named, **LOSSES)
+    if not points.compared.all():
+        early = {"color": "0.3", "marker": "o", "linestyle": "none", "markersize": 5.5, "mfc": "white"}
+        entries += handles({"hollow: too early to count": early})
+    if points.extrapolated.notna().any():
+        entries += handles({"the law at a model's size": LAW})
+        entries.append(Patch(label="where 95 % of such losses lie", **BAND))
+        entries += handles({"above it from this point on": RING})
+    return entries

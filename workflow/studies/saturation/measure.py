@@ -1,0 +1,157 @@
+"""The fitted law of training histories, and every loss beside the law's prediction (Hoffmann et al. 2022)."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.jobs import run
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from studies.saturation.histories import History, one_unit, read_history, study_history
+from studies.saturation.intervals import band, interval_of_values, resample
+from studies.saturation.law import EXPONENTS, ORDER, Law, estimable, sizes
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake
+
+SPARE = 2  # points beyond the numbers to fit
+NOTHING = 1e-4  # of the lowest loss: a smaller term counts as 0
+LAW = pa.schema(
+    [
+        ("parameter", pa.string()),  # A, alpha, B, beta, E
+        ("value", pa.float64()),  # null where it is not determined
+        ("low", pa.float64()),  # 95 % interval
+        ("high", pa.float64()),
+        ("note", pa.string()),
+    ]
+)
+POINTS = pa.schema(
+    [
+        ("model", pa.string()),
+        ("parameters", pa.int64()),  # N
+        ("unit", pa.string()),  # of seen: bytes, tokens
+        ("seen", pa.float64()),  # T
+        ("loss", pa.float64()),
+        ("fitted", pa.bool_()),  # whether the law is fitted to this model
+        ("compared", pa.bool_()),  # whether the point is late enough for the law
+        ("extrapolated", pa.float64()),  # null where nothing is fitted, or the point is too early
+        ("low", pa.float64()),  # 95 % band of such losses
+        ("high", pa.float64()),
+    ]
+)
+ONE = "A / N^alpha + E in one: the fitted models are of one size N"
+TWO = "not told by two sizes N: any alpha fits them"
+
+
+def main(job: "Snakemake") -> None:
+    """Read the histories of the models trained here and of the user; write the law and the points."""
+    settings, given = job.params.settings, job.input
+    histories = [
+        study_history(name, history, weights, f"{settings.get('unit', 'byte')}s")
+        for name, history, weights in zip(settings["study"], given.histories, given.weights, strict=True)
+    ]
+    histories += [
+        read_history(entry["name"], path, entry["parameters"])
+        for entry, path in zip(settings["histories"], given.others, strict=True)
+    ]
+    law, points = measure(histories, settings["fitted"], settings["skip"], settings["resamples"], settings["seed"])
+    made_by = provenance(settings)
+    write_table(job.output.law, law, made_by)
+    write_table(job.output.points, points, made_by)
+
+
+def measure(
+    histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
+) -> tuple[pa.Table, pa.Table]:
+    """Fit the law to the histories named in `fitted` and compare all of them with it.
+
+    The initial share `skip` of each training is left out, because a warm-up follows no power law. Two tables are
+    returned, with schemas `LAW` and `POINTS`; if there are too few points, the first has no values and its note says
+    so. A `UserError` is raised if the histories count different units of text.
+    """
+    unit = one_unit(list(histories))
+    late = [history.seen >= skip * history.seen.max(initial=0) for history in histories]
+    used = [(history, mask) for history, mask in zip(histories, late, strict=True) if history.name in fitted]
+    parameters = np.concatenate([np.full(mask.sum(), float(h.parameters)) for h, mask in used] or [np.zeros(0)])
+    seen = np.concatenate([history.seen[mask] for history, mask in used] or [np.zeros(0)])
+    losses = np.concatenate([history.losses[mask] for history, mask in used] or [np.zeros(0)])
+    why = _too_few(parameters)
+    if why:
+        law = pa.Table.from_pylist([{"parameter": name, "note": why} for name in ORDER], schema=LAW)
+        return law, _points(histories, late, fitted, unit, {})
+    lengths = [int(mask.sum()) for _, mask in used if mask.any()]
+    best, draws, residuals = resample(parameters, seen, np.log(losses), lengths, resamples, seed)
+    said = {}
+    for history, mask in zip(histories, late, strict=True):
+        size = np.full(mask.sum(), float(history.parameters))
+        low, high = band(draws, residuals, history.parameters, history.seen[mask], seed)
+        said[history.name] = (np.exp(best.log_loss(size, history.seen[mask])), low, high)
+    rows = []
+    for name, value in best.values.items():
+        told, note = _told(name, parameters)
+        row: dict[str, Any] = {"parameter": name, "note": note}
+        if told:
+            row["value"] = value
+            row["low"], row["high"] = interval_of_values(draws, name)
+            row["note"] = "; ".join(filter(None, [note, _edge(best, name, float(losses.min()))]))
+        rows.append(row)
+    return pa.Table.from_pylist(rows, schema=LAW), _points(histories, late, fitted, unit, said)
+
+
+def _too_few(parameters: np.ndarray) -> str | None:
+    """Return why there is no fit; None if there is one."""
+    if not len(parameters):
+        return "no fit: none of the models is to be fitted; name some in saturation.fitted"
+    wanted = len(estimable(parameters)) + SPARE
+    if len(parameters) < wanted:
+        return f"no fit: {len(parameters)} losses are too few, it takes {wanted}; evaluate more often"
+    return None
+
+
+def _told(name: str, parameters: np.ndarray) -> tuple[bool, str]:
+    """Return whether models of these sizes determine a coefficient of the law, and a note on it."""
+    count = sizes(parameters)
+    if count == 1 and name in ("A", "alpha"):
+        return False, "not told by one size N: it is in E"
+    if count == 1 and name == "E":
+        return True, ONE
+    if count == 2 and name in ("A", "alpha", "E"):
+        return False, TWO
+    return True, ""
+
+
+def _edge(law: Law, name: str, lowest: float) -> str:
+    """Return a note if a coefficient lies at the edge of its range."""
+    value = law.values[name]
+    if name in ("alpha", "beta"):
+        outside = not EXPONENTS[0] * 1.01 < value < EXPONENTS[1] * 0.99
+        return f"at the edge of what is looked at, {EXPONENTS[0]} to {EXPONENTS[1]:g}" if outside else ""
+    term = {"A": law.size, "B": law.text, "E": law.floor}[name]
+    return "not to be told from 0" if np.exp(term) < NOTHING * lowest else ""
+
+
+def _points(
+    histories: Sequence[History],
+    late: Sequence[np.ndarray],
+    fitted: Collection[str],
+    unit: str,
+    said: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]],
+) -> pa.Table:
+    tables = []
+    for history, mask in zip(histories, late, strict=True):
+        n = len(mask)
+        law = []
+        for i in range(3):
+            column = np.full(n, np.nan)
+            if history.name in said:
+                column[mask] = said[history.name][i]
+            law.append(pa.array(column, from_pandas=True))
+        known = [[history.name] * n, [history.parameters] * n, [unit] * n, history.seen, history.losses]
+        tables.append(pa.table([*known, [history.name in fitted] * n, mask, *law], schema=POINTS))
+    return pa.concat_tables(tables)
+
+
+if __name__ == "__main__":
+    run(main)

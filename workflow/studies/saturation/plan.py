@@ -1,0 +1,71 @@
+"""The models whose losses the law is fitted to, those compared with it, and mistakes in the section `saturation`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from plan.models import Model, by_name
+from plan.settings import settings
+from plan.studies import Study
+from plan.tokens import over_bytes
+
+
+def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
+    """Models trained here whose histories are included."""
+    trained = [model for model in models.values() if model.settings and model.kind in ("family", "truth")]
+    return trained if config["saturation"]["study"] else []
+
+
+def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[str]:
+    """Names of the models that the law of losses is fitted to: by default those without a bottleneck.
+
+    These are the trained truths, the members whose rank equals their width, and the user's histories (whose shape is
+    unknown).
+    """
+    if config["saturation"]["fitted"] is not None:
+        return list(config["saturation"]["fitted"])
+    shapes = {model.name: (model.settings or {})["model"] for model in trained_models(config, models)}
+    free = [name for name, shape in shapes.items() if shape["rank"] in (None, shape["width"])]
+    return free + [entry["name"] for entry in config["saturation"]["histories"]]
+
+
+def rows(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
+    """Rows of the saturation table: ``model``, ``rank`` (None for a truth, which is listed by name), ``seed``."""
+    own = [
+        {"model": model.name, "rank": model.rank if model.kind == "family" else None, "seed": model.seed}
+        for model in trained_models(config, models)
+    ]
+    others = [entry["name"] for entry in config["saturation"]["histories"]]
+    return own + [{"model": name, "rank": None, "seed": None} for name in others]
+
+
+def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
+    """Settings on which the fit of the law of losses depends."""
+    own = {
+        "study": [model.name for model in trained_models(config, models)],
+        "fitted": fitted_names(config, models),
+    }
+    return settings(**config["saturation"] | own, **({} if over_bytes(config) else {"unit": "token"}))
+
+
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that the names of histories are unique, and that those to be fitted exist."""
+    own, known = config["saturation"], by_name(config)
+    given = [entry["name"] for entry in own["histories"]]
+    for name in given:
+        if name in known or given.count(name) > 1:
+            yield f"saturation.histories: {name} is listed twice, or is a model of the study; give it another name"
+    if not own["study"] and not given:
+        yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
+    there = [*(model.name for model in trained_models(config, known)), *given]
+    for name in own["fitted"] or []:
+        if name not in there:
+            yield f"saturation.fitted: there is no history of {name!r}; there are {', '.join(there) or 'none'}"
+
+
+def files(config: Mapping[str, Any]) -> dict[str, str]:
+    """Paths of the user's histories, by key."""
+    given = config["saturation"]["histories"]
+    return {f"saturation.histories.{i}.path": entry["path"] for i, entry in enumerate(given)}
+
+
+STUDY = Study(mistakes, files)

@@ -1,0 +1,56 @@
+"""A law of losses fitted to training histories, and where each model leaves it (Godey et al. 2024).
+
+Needs: the histories and weights of the models trained here, and the files that `saturation.histories` names.
+Makes: saturation/{law,points}.parquet; tables/saturation.{csv,md,html,tex}; figures/saturation.{png,svg,pdf}.
+"""
+
+from studies.saturation import plan as saturation
+
+
+rule saturation:
+    input:
+        histories=[
+            HISTORY.format(model=model.name)
+            for model in saturation.trained_models(config, MODELS)
+        ],
+        weights=[
+            WEIGHTS.format(model=model.name)
+            for model in saturation.trained_models(config, MODELS)
+        ],
+        others=saturation.files(config).values(),
+    output:
+        law=f"{RESULTS}/saturation/law.parquet",
+        points=f"{RESULTS}/saturation/points.parquet",
+    resources:
+        **per_attempt(mem_mb=2000, runtime=30),
+    params:
+        settings=saturation.fit_settings(config, MODELS),
+        files=lambda wildcards: contents(saturation.files(config).values()),
+    script:
+        "measure.py"
+
+
+if saturation.rows(config, MODELS):
+    TESTED.append(f"{RESULTS}/tables/saturation.csv")
+
+    rule saturation_table:
+        input:
+            law=f"{RESULTS}/saturation/law.parquet",
+            points=f"{RESULTS}/saturation/points.parquet",
+        output:
+            **table(
+                "saturation",
+                category="8 Small models",
+                label="Saturation: how far above the law models end",
+                caption="table.rst",
+            ),
+            **figure(
+                "saturation",
+                category="8 Small models",
+                label="Saturation: losses and the law",
+                caption="figure.rst",
+            ),
+        params:
+            settings=settings(models=saturation.rows(config, MODELS), truths=TRUTHS),
+        script:
+            "show.py"

@@ -1,0 +1,178 @@
+"""Table of the fitted law of losses and how far above it each model ends."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.page import Cell, Page, Section, Value, model_cells
+from studies.saturation.law import ALPHAS
+
+COLUMNS = ["model", "rank", "seed", "fitted", "parameters", "seen", "quantity", "unit", "value", "low", "high", "note"]
+NEVER, ALWAYS = "never", "above it from the first loss that counts"
+ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
+
+
+def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Parameters of the law, and the distance of each model's final and lowest loss from it.
+
+    Parameters
+    ----------
+    law, points : DataFrame
+        Schemas `measure.LAW` and `measure.POINTS`.
+    models : sequence of mappings
+        ``model``, ``rank``, ``seed`` of each, in row order.
+
+    Returns
+    -------
+    DataFrame
+        One row per parameter of the law, without a model. Then, for each model with its ``parameters`` (N) and the
+        amount of text ``seen`` (T): ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, with a
+        95 % interval for such losses), ``above_last`` and ``above_best`` (how far the two losses are above it, in %),
+        and ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
+    """
+    unit = str(points.unit.iloc[0])
+    rows = [
+        {"quantity": row["parameter"], "unit": "", **{key: row[key] for key in ("value", "low", "high", "note")}}
+        for row in law.to_dict("records")
+    ]
+    for model in models:
+        own = points[points.model == model["model"]]
+        facts = {**model, "fitted": own.fitted.iloc[0], "parameters": own.parameters.iloc[0], "seen": own.seen.iloc[-1]}
+        rows += [{**facts, **row} for row in _ends(own, unit, str(law.note.iloc[0]))]
+    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
+    table["note"] = table.note.fillna("")
+    return table.astype(dict.fromkeys(["rank", "seed", "parameters", "seen"], "Int64") | {"fitted": "boolean"})
+
+
+def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
+    """Index at which a training leaves the law: all losses from there on lie above the band.
+
+    Parameters
+    ----------
+    losses, high : float arrays, shape (n,)
+        Losses along training, and the upper end of the band at each.
+
+    Returns
+    -------
+    int or None
+        None if the last loss is not above the band.
+    """
+    within = np.flatnonzero(losses <= high)
+    first = int(within[-1]) + 1 if within.size else 0
+    return first if first < len(losses) else None
+
+
+def saturation_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with the parameters of the law and a row per model."""
+    law = [
+        {
+            "number": row["quantity"],
+            "value": Value(row["value"], None, row["low"], row["high"]),
+            "note": row["note"] or None,
+        }
+        for row in table[table.model.isna()].to_dict("records")
+    ]
+    return Page(title, [Section("The law", law), Section("The models", _model_rows(table))], _legend(table))
+
+
+def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
+    """Rows of one model; `why` explains a missing fit."""
+    per = f"nats per {unit.removesuffix('s')}"
+    end = own.iloc[-1]
+    best = own.loss.min()
+    known = pd.notna(end.extrapolated)
+    said = {key: end[key] if known else None for key in ("low", "high")}
+    rows: list[dict[str, Any]] = [
+        {"quantity": "loss_last", "unit": per, "value": end.loss},
+        {"quantity": "loss_best", "unit": per, "value": best},
+        {"quantity": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
+    ]
+    for (_, name), loss in zip(ENDS.items(), (end.loss, best), strict=True):
+        value, high, low = ((100 * (loss / end[key] - 1)) if known else None for key in ("extrapolated", "low", "high"))
+        rows.append({"quantity": name, "unit": "%", "value": value, "low": low, "high": high})
+    compared = own[own.compared]
+    first = leaves(compared.loss.to_numpy(), compared.high.to_numpy()) if known else None
+    left = None if first is None else float(compared.seen.iloc[first])
+    note = NEVER if first is None else ALWAYS if first == 0 else ""
+    rows.append({"quantity": "leaves_at", "unit": unit, "value": left, "note": note})
+    if not known:
+        for row in rows[2:]:
+            row["note"] = why
+    return rows
+
+
+def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    named = table[table.model.notna()]
+    several_seeds = named.seed.dropna().nunique() > 1
+    rows = []
+    for _, own in named.groupby("model", sort=False):
+        first = own.iloc[0].to_dict()
+        cells = model_cells(first, several_seeds)
+        name = cells.pop("rank")
+        by = own.set_index("quantity")
+        unit = by.unit["leaves_at"]
+        rows.append(
+            {
+                "model": f"rank {name}" if pd.notna(first["rank"]) else name,
+                **cells,
+                "fitted": "yes" if first["fitted"] else "no",
+                "N": Value(first["parameters"], decimals=0),
+                f"T ({unit})": Value(first["seen"], decimals=0),
+                "loss at the end ↓": Value(by.value["loss_last"]),
+                "the law there": _with_interval(by.loc["extrapolated"]),
+                "above it (%) ↓": _with_interval(by.loc["above_last"], 1),
+                "lowest loss ↓": Value(by.value["loss_best"]),
+                "above the law (%) ↓": _with_interval(by.loc["above_best"], 1),
+                f"leaves the law at ({unit})": _left(by.loc["leaves_at"]),
+            }
+        )
+    return rows
+
+
+def _left(row: pd.Series) -> Cell:
+    if pd.isna(row.value) and row.note == NEVER:
+        return NEVER
+    return Value(row.value, decimals=0, note="(the first)" if row.note == ALWAYS else "")
+
+
+def _with_interval(row: pd.Series, decimals: int | None = None) -> Value:
+    return Value(row.value, None, row.low, row.high, decimals=decimals)
+
+
+def _legend(table: pd.DataFrame) -> list[str]:
+    law = table[table.model.isna()]
+    unit = table.unit[table.quantity == "leaves_at"].iloc[0]
+    text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
+    parts = [
+        "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
+        "training of the models marked fitted, their first part left out: these lie about on it because they made it. "
+        f"N: weights of a model. T: {unit} of text that it has seen. {text}. ↓ lower is better",
+        "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
+        "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
+        "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in "
+        "65 to 90 % of cases",
+        "Leaves the law at: from there on every loss is above that band; (the first): none that counts was on "
+        "the law. The lowest loss is held against what the law says at the end",
+    ]
+    if law.note.str.startswith("no fit").any():
+        parts.append(f"There is {law.note.iloc[0]}")
+    elif law.note.str.contains("two sizes").any():
+        parts.append(
+            "With two sizes N the intervals of what the law says of a third one are from alphas of "
+            f"{ALPHAS[0]} to {ALPHAS[1]:g}"
+        )
+    if table["rank"].notna().any():
+        parts.append(
+            "Of models trained here N counts the blocks, without embedding, bottleneck and head: the members of a "
+            "family differ in rank and not in N, and what a low rank costs is how far above the law the member ends"
+        )
+    parts += [
+        "A learning rate that falls until the end makes losses before the end higher than a training that ends "
+        "there would have; the exponents are of such curves, and no law of models trained to the end",
+        "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
+        "at their best about 4 %. Here only a model of smaller N than all that are fitted can show the like; members "
+        "of one width differ in the rank of the head alone",
+    ]
+    return parts
