@@ -15,7 +15,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -33,6 +33,7 @@ from oversmoothing.compiled import use_threads  # noqa: E402
 from oversmoothing.metrics import entropy, softmax  # noqa: E402
 from oversmoothing.positions import draw_rows, read_rows  # noqa: E402
 from oversmoothing.spectra import read_head  # noqa: E402
+from oversmoothing.timing import median_seconds  # noqa: E402
 
 V = 256
 RANKS = (4, 8, 12, 16, 32, 128, 512)
@@ -75,17 +76,6 @@ def trained_heads(results: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]
             yield "trained", read_head(weights), softmax(own.astype(np.float64))
 
 
-def median_seconds(call: Callable[[], object], repeats: int = 25) -> float:
-    """Return the median processor time of a call, excluding the first."""
-    call()
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return float(np.median(times))
-
-
 def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
     """Print one row; return whether the sets are equal and the target is met."""
     basis, rank = prepare(head), head.shape[1]
@@ -94,7 +84,7 @@ def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
     ours = [median_seconds(partial(reject_set, basis, row), repeats=5) for row in p]
     same, slow, ratios = 0, [], []
     for row in tqdm(p[:positions], desc=f"{name} {rank}", unit="position", leave=False, disable=None):
-        fast = median_seconds(partial(reject_set, basis, row))
+        fast = median_seconds(partial(reject_set, basis, row), repeats=25)
         start = time.process_time()
         published = reject_set_by_linear_programs(head, row)
         slow.append(time.process_time() - start)

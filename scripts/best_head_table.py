@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.forced.best_head_table import best_head_page, best_head_table, summarise_best_head
+from oversmoothing.forced.best_head_table import best_head_page, summarise_best_head
+from oversmoothing.forced.table import measures_table
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 
@@ -17,7 +18,7 @@ def main(job: "Snakemake") -> None:
     summaries = {
         Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
-    table = best_head_table(summaries, settings["models"])
+    table = measures_table(summaries, settings["models"])
     write_table(job.output, table, best_head_page(table))
 
 

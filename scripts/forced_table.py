@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oversmoothing.forced.table import forced_page, forced_table, summarise_forced
+from oversmoothing.forced.table import forced_page, measures_table, summarise_forced
 from oversmoothing.jobs import run
 from oversmoothing.page_formats import write_table
 
@@ -17,7 +17,7 @@ def main(job: "Snakemake") -> None:
     summaries = {
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
-    table = forced_table(summaries, settings["models"])
+    table = measures_table(summaries, settings["models"])
     write_table(job.output, table, forced_page(table, settings["title"]))
 
 

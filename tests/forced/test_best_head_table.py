@@ -7,8 +7,9 @@ import pytest
 
 from best_head import chosen
 from oversmoothing.forced.best_head_scores import BEST_HEAD_SCORES, beside_best
-from oversmoothing.forced.best_head_table import best_head_page, best_head_table, summarise_best_head
+from oversmoothing.forced.best_head_table import best_head_page, summarise_best_head
 from oversmoothing.forced.projection import project
+from oversmoothing.forced.table import measures_table
 from oversmoothing.store.parquet import open_writer
 
 
@@ -72,7 +73,7 @@ def test_the_parts_add_up_on_the_windows_that_were_not_fitted(tmp_path):
     assert found["big", "kl"].mean == pytest.approx(parts[:, held].sum(axis=0).mean())
     assert found["big", "rank_fitted"].mean == pytest.approx(parts[0][~held].mean())
     assert found["big", "gap"].mean == 1e-9
-    table = best_head_table({"bn4": found}, [{"model": "bn4", "kind": "family", "rank": 4, "seed": 1}])
+    table = measures_table({"bn4": found}, [{"model": "bn4", "kind": "family", "rank": 4, "seed": 1}])
     assert set(table.measure) == {"kl", "rank", "head", "norm", "rest", "rank_fitted", "gap"}
     page = best_head_page(table)
     assert page.sections[0].rows[0]["by the rank, at most"].mean == pytest.approx(parts[0][held].mean())

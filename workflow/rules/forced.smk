@@ -28,7 +28,8 @@ rule forced:
         settings=lambda wildcards: settings(
             **plan.forced.head(config, wildcards.model),
             tau=config["metrics"]["tau"],
-            **FORCED,
+            per_window=FORCED["per_window"],
+            norm_per_window=FORCED["norm_per_window"],
             truths=TRUTHS,
         ),
     script:

@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
 
 from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
-from oversmoothing.commands.one_model import add_options, check_json, compute_of
+from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.jobs import UserError
 from oversmoothing.one_head.forced import distributions_at
@@ -19,7 +18,6 @@ from oversmoothing.one_head.schema import SCHEMA
 from oversmoothing.one_head.source import Source, find_model
 from oversmoothing.one_head.text import passages, read_text
 from oversmoothing.spaced import positions_of
-from oversmoothing.store.atomic import write_json
 from oversmoothing.tokens.text import encode
 from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.truths.load import AUTO, load_token_lm
@@ -28,13 +26,9 @@ from oversmoothing.truths.load import AUTO, load_token_lm
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     _check(options)
     found = run(options)
-    print(report(found))
-    if options.json:
-        write_json(options.json, found)
-        print(f"\nWrote {options.json}")
+    tell(report(found), found, options.json)
     return 0
 
 

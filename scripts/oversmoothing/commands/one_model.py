@@ -1,12 +1,16 @@
-"""Options of the commands that run one model without a config, and what they choose."""
+"""What the commands that run one model without a config share: options, what they choose, and how they report."""
 
 import argparse
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from oversmoothing.device import Compute, setup
 from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import write_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,3 +35,12 @@ def check_json(path: str | None) -> None:
     """Raise a `UserError` if a file cannot be written at the end."""
     if path and (not Path(path).parent.is_dir() or Path(path).is_dir()):
         raise UserError(f"--json {path}: not a file in an existing folder")
+
+
+def tell(report: str, found: Mapping[str, Any], json: str | None) -> None:
+    """Print a report, and write the numbers behind it where `--json` says."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    print(report)
+    if json:
+        write_json(json, found)
+        print(f"\nWrote {json}")

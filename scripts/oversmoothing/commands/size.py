@@ -1,7 +1,6 @@
 """Find how many columns an LM head needs: what the best heads of each rank force of a truth's predictions of a text."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from math import isnan
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from oversmoothing.commands.one_model import add_options, check_json, compute_of
+from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.device import Compute
 from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
@@ -20,7 +19,6 @@ from oversmoothing.one_head.forced import distributions_at
 from oversmoothing.one_head.size import Size, Sizes, refusal
 from oversmoothing.one_head.source import find_model
 from oversmoothing.one_head.text import owners, passages, read_text
-from oversmoothing.store.atomic import write_json
 from oversmoothing.tokens.text import encode
 from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.truths.load import AUTO, load_token_lm
@@ -37,12 +35,8 @@ STUDIED = "weights.safetensors"  # a model that a study trained
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     found = run(options)
-    print(report(found))
-    if options.json:
-        write_json(options.json, found)
-        print(f"\nWrote {options.json}")
+    tell(report(found), found, options.json)
     return 0
 
 

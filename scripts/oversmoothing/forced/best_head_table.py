@@ -1,9 +1,7 @@
 """Table of the parts of each model's distance from a truth: the rank's, its head's, its norm's and the rest."""
 
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -47,22 +45,6 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
             found[str(truth), measure] = summarise(sums, resamples, seed)
         found[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
     return found
-
-
-def best_head_table(
-    summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
-) -> pd.DataFrame:
-    """Measures of `summarise_best_head`, by model, against every truth; columns as `table.forced_table`."""
-    rows = [
-        {
-            **{key: model[key] for key in ("model", "kind", "rank", "seed")},
-            **{"truth": truth, "measure": measure},
-            **{key: getattr(summary, key) for key in ("mean", "sd", "low", "high", "n")},
-        }
-        for model in models
-        for (truth, measure), summary in summaries[model["model"]].items()
-    ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
 
 
 def best_head_page(table: pd.DataFrame) -> Page:

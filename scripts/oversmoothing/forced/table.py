@@ -72,15 +72,15 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
     return found
 
 
-def forced_table(
+def measures_table(
     summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Measures of every model against every truth.
+    """Table of the measures of every model against every truth.
 
     Parameters
     ----------
     summaries : mapping
-        By model, of `summarise_forced`.
+        By model, and then by truth and measure: of `summarise_forced` or `best_head_table.summarise_best_head`.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the table.
 

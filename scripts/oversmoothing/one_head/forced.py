@@ -16,11 +16,9 @@ from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import distributions, project_on
 from oversmoothing.model import GPT
 from oversmoothing.one_head.run import entering
-from oversmoothing.one_head.text import Passage, owners
+from oversmoothing.one_head.text import RESAMPLES, SEED, Passage, owners
 from oversmoothing.statistics import draw_windows
 from oversmoothing.truths.token_model import TokenModel
-
-RESAMPLES, SEED = 2000, 1337  # of whole passages, as `statistics` of the default config
 
 
 @torch.inference_mode()

@@ -10,9 +10,9 @@ import numpy as np
 
 from oversmoothing.forced.best_head import best_head, bytes_needed
 from oversmoothing.forced.projection import project
+from oversmoothing.one_head.text import RESAMPLES, SEED
 from oversmoothing.statistics import WindowSums, summarise
 
-RESAMPLES, SEED = 2000, 1337  # of whole passages, as `statistics` of the default config
 FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
 
 

@@ -14,6 +14,7 @@ from oversmoothing.spaced import positions_of
 READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
+RESAMPLES, SEED = 2000, 1337  # of whole passages, for intervals; as `statistics` of the default config
 
 
 class Passage(NamedTuple):

@@ -17,10 +17,11 @@ from oversmoothing.logits import logits_schema
 from oversmoothing.page_formats import latex, markdown
 from oversmoothing.published import read_published
 from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.timing import median_seconds
 from plan import ConfigError
 from studies.metric_cost import measure as costs
 from studies.metric_cost import show
-from studies.metric_cost.measure import measure, median_seconds, read_positions
+from studies.metric_cost.measure import measure, read_positions
 from studies.metric_cost.table import cost_page, cost_table
 from studies.metric_cost.timed import TIMED
 

@@ -5,7 +5,7 @@ does not lengthen. Work done once per model for all positions is not counted: fo
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from oversmoothing.probabilities import softmax
 from oversmoothing.spectra import read_head
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.timing import median_seconds
 from studies.metric_cost.timed import REPEATS, TIMED
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def measure(
 
 def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, float | None]:
     """Return the seconds of one call of each metric against the truth, on distributions of shape (1, v)."""
-    return {name: median_seconds(partial(score, p_bn, p_gt, [pure], [name], tau)) for name in AGAINST_TRUTHS}
+    return {name: median_seconds(partial(score, p_bn, p_gt, [pure], [name], tau), REPEATS) for name in AGAINST_TRUTHS}
 
 
 def time_reject_sets(
@@ -111,7 +112,7 @@ def time_reject_sets(
     If they do not, a `UserError` begins with `where`. The published method is left out (None) unless `both`.
     """
     sets = reject_set(basis, p, delta)  # numba compiles here
-    fast = median_seconds(lambda: reject_set(basis, p, delta))
+    fast = median_seconds(lambda: reject_set(basis, p, delta), REPEATS)
     if not both:
         return {"tbat": fast, "tbat_published_method": None}
     start = time.process_time()
@@ -124,17 +125,6 @@ def time_reject_sets(
             f"({len(unlike)} in all), so their costs cannot be compared; please report this with logits and weights"
         )
     return {"tbat": fast, "tbat_published_method": slow}
-
-
-def median_seconds(call: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Return the median processor time of a call, excluding the first."""
-    call()
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return float(np.median(times))
 
 
 if __name__ == "__main__":
