@@ -1,23 +1,19 @@
 """How often each truth would accept the tokens that one model drafts, under every decoding, window by window."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.acceptance import accepted
 from oversmoothing.decoding import decoder
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 from oversmoothing.window_logits import read_logits
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the logits of a model and of the truths; write the acceptance rate at every position."""
     settings = job.params.settings
     decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}

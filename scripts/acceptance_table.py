@@ -1,20 +1,16 @@
 """How often each truth would accept the tokens that each model drafts, by decoding."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.page_formats import write_table
 from oversmoothing.score_sums import summarise_scores
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the acceptance rates of some models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     rows = []

@@ -1,15 +1,10 @@
 """Adopt a checkpoint of the user, after checking that it is complete and fits the windows."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.weights import check_header, load_tensors, save_tensors
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Check the file; write it, with a checksum, where trained models are stored."""
     path = job.input[0]
     block = check_header(path).block

@@ -1,20 +1,15 @@
 """Loss, the head's spectrum and the geometry of hidden states against steps, one line per rank."""
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.figures.style import handles, legend, model_looks, rank_look, step_axis, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,19 +1,14 @@
 """Measurements of every snapshot of the family, as a table."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.dynamics.table import along_training_page, along_training_table
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "Along training: loss, head, hidden states and oversmoothing, by rank of what enters the LM head."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the measures of each model; write the table as CSV, Markdown, HTML and LaTeX."""
     models = job.params.settings["models"]
     measured = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, job.input, strict=True)}

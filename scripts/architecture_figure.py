@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,10 +10,7 @@ from matplotlib.patches import Polygon
 
 from oversmoothing.figures.style import PALETTE, style, write_figure
 from oversmoothing.gpt_shape import VOCABULARY, parameters, vocabulary
-from oversmoothing.jobs import run
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
+from oversmoothing.jobs import Job, run
 
 WIDE, NARROW = 3.4, 1.9  # widths of the drawing, in inches
 INNER = 2.9
@@ -31,7 +28,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 Shape = Mapping[str, Any]
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Write the figure."""
     write_figure(draw(job.params.settings["models"]), job.output)
 

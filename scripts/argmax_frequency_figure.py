@@ -1,7 +1,7 @@
 """Figure 4.3: how often each byte is a model's argmax, against how often it occurs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,18 +21,15 @@ from oversmoothing.figures.byte_shares import (
     scale_of_rare,
 )
 from oversmoothing.figures.style import legend, model_looks, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TEXT = "how often the byte occurs"
 NEVER, SOMETIMES = "0.25", "0.94"
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of bytes; write the figure."""
     models = job.params.settings["models"]
     shares = argmax_shares(read_csv(job.input[0]), models)

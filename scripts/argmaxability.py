@@ -1,19 +1,14 @@
 """Argmaxable classes of a model, the bytes that it can predict at all, each with a proof (Tables B.1 and B.2)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 
 from oversmoothing.argmaxability.classes import argmaxable, reachable
 from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.spectra import is_alone, read_gain, read_head
 from oversmoothing.store.parquet import read_groups, vectors, write_table
 from oversmoothing.store.provenance import provenance
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 CLASSES = pa.schema(
     [
@@ -25,7 +20,7 @@ CLASSES = pa.schema(
 )
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head, the LayerNorm before it and, if given, hidden states; write the argmaxable classes."""
     path = job.input.weights
     head, gain = read_head(path), read_gain(path)

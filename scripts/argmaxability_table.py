@@ -1,24 +1,20 @@
 """Tables B.1 and B.2: the bytes that each model can never predict, beside the thesis's."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_table
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published_sets
 from oversmoothing.samples.page import namer
 from oversmoothing.store.parquet import read_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Unargmaxable {} by rank of what enters the LM head (Tables B.1 and B.2)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     columns = ["condition", "class", "argmaxable"]
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]

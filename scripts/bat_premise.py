@@ -1,7 +1,5 @@
 """Whether what BAT assumes of the truth is true at some positions of one model, and its sets where half of it is."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
@@ -10,18 +8,15 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat_premise.measure import PREMISE, measure
 from oversmoothing.compiled import use_threads
 from oversmoothing.forced.head import prepare as prepare_family
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.spaced import positions_of
 from oversmoothing.spectra import read_bias, read_head
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 from oversmoothing.window_logits import read_logits
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head and logits and the truths' logits; write one row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
     weights = read_head(job.input.weights)

@@ -1,19 +1,15 @@
 """Whether what BAT assumes of the truth is true, by rank, and what its sets are where half of it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.bat_premise.table import premise_page, premise_table
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "What BAT assumes of the truth, and what it rejects, by rank of what enters the LM head."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the measurements of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     paths = dict(zip((facts["model"] for facts in settings["models"]), map(Path, job.input.scores), strict=True))

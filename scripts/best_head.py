@@ -1,6 +1,6 @@
 """What the best head of a model's rank forces of the truths, beside the model's own head."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.forced.best_head_scores import BEST_HEAD_SCORES, beside_best
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
@@ -16,13 +16,8 @@ from oversmoothing.spectra import read_bias, read_head
 from oversmoothing.store.parquet import open_writer, read_table
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from snakemake.iocontainers import Snakemake
-
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head, what it forces and the logits of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
     weights, bias = read_head(job.input.weights), read_bias(job.input.weights)

@@ -1,18 +1,14 @@
 """What of each model's distance from a truth its rank forces, what its head forces beyond, and what is left."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.forced.best_head_table import best_head_page, summarise_best_head
 from oversmoothing.forced.table import measures_table
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read what heads and the best ones force; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = {

@@ -2,20 +2,16 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.shards import build_from_shards, open_shards, read_fetched, shard_facts
 from oversmoothing.corpus.sources import open_source
 from oversmoothing.corpus.splits import SPLITS, build_splits
-from oversmoothing.jobs import run
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
+from oversmoothing.jobs import Job, run
 
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read `params.settings`; write the splits and their manifest."""
     settings = job.params.settings
     paths = {split: Path(getattr(job.output, split)) for split in SPLITS}

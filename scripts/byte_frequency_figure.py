@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,11 @@ from oversmoothing.figures.byte_shares import (
     scale_of_rare,
 )
 from oversmoothing.figures.style import legend, model_looks, style, write_figure
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import read_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the family's samples and the windows; write the figure."""
     models = job.params.settings["models"]
     frequencies = byte_frequencies(job.input.windows, job.input.samples, models)

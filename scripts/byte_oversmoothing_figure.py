@@ -1,7 +1,7 @@
 """Figure 4.2: NSMD at each byte for the models that oversmooth most and least, and how often the byte occurs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,18 +12,15 @@ from oversmoothing.bytes.table import NSMD
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.byte_shares import byte_axis
 from oversmoothing.figures.style import legend, model_looks, named, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.samples.page import label
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of bytes; write the figure."""
     settings = job.params.settings
     figure = draw(read_csv(job.input[0]), settings["models"], settings["truth"])

@@ -1,19 +1,14 @@
 """How often each byte is a model's argmax, and its NSMD where the byte is the correct one (thesis 4.3)."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.bytes.table import byte_page, byte_table, read_sums
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.samples.page import namer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the sums of the truths and the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     models, vocabulary = settings["models"], getattr(job.input, "vocabulary", None)

@@ -1,17 +1,12 @@
 """Choose the learning rate of an arm from the histories of its trials."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.learning_rates.choose import choose
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.training.history import lowest_loss
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the histories; write the losses by rate, and the rate with the lowest."""
     trials = job.params.settings["trials"]
     losses = {trial["learning_rate"]: lowest_loss(path) for trial, path in zip(trials, job.input, strict=True)}

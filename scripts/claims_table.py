@@ -1,7 +1,6 @@
 """Verdicts on the findings of the thesis and of Godey et al., and on ours, from this run and the thesis's means."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,17 +12,14 @@ from oversmoothing.claims.heads import Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
-from oversmoothing.jobs import import_by_name, run
+from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whether it holds."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Test every claim on the files of this run and on the thesis's tables; write CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     files = {(path.parent.name, path.stem): path for path in map(Path, job.input.by_model)}

@@ -1,22 +1,18 @@
 """Write the showcase prompts as windows."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from oversmoothing.byte_names import Decode
 from oversmoothing.corpus.showcase import showcase_windows
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.text import encode_bytes
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
 from oversmoothing.typical_prompt import typical_prompt
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Write one window for each prompt in `params.settings`; a prompt that is null is chosen by rule."""
     settings, tokens = job.params.settings, None
     decode: Decode = bytes

@@ -1,22 +1,18 @@
 """Draw the evaluation windows from the evaluation split."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_manifest, read_split
 from oversmoothing.corpus.windows import draw_windows
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.text import passages_of_job
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the evaluation split and `params.settings`; write the windows."""
     data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
     windows = draw_windows(data, **job.params.settings, cut=passages_of_job(job, data))

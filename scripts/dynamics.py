@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from oversmoothing.device import setup
 from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.forced.model_heads import read_model_head
 from oversmoothing.forced.scores import divide
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logits import WindowStates
 from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
@@ -24,13 +24,10 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read snapshots, windows and the truths' logits; write one row per step and measure, and the head's spectra."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)

@@ -1,24 +1,20 @@
 """Table 7.3: effective ranks of each model's representations, beside the thesis's."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Effective rank of what the models represent, by rank of what enters the LM head (Table 7.3)."
 COLUMNS = ["representation", "measure", "value", "n", "d"]
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the ranks of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]

@@ -2,20 +2,16 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.listing import Repository
 from oversmoothing.store.sealed_json import write_sealed
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
     source = job.params.settings
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)

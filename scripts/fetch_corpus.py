@@ -1,19 +1,15 @@
 """Fetch the shards of a corpus from the hub; write a manifest of their locations."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.fineweb import fetch_shards
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read `params.settings` and `params.folder`; write the manifest."""
     manifest = fetch_shards(job.params.settings, job.params.folder)
     for file, described in manifest["files"].items():

@@ -1,25 +1,20 @@
 """What the head of one model forces of its distance from each truth, streamed window by window."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.forced.model_heads import read_model_head
 from oversmoothing.forced.scores import FORCED_SCORES, ForcedScores, score_forced
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 from oversmoothing.window_logits import read_logits
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head and the logits of the model and of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
     own = read_model_head(job.input.weights, settings["kind"], settings["rank"])

@@ -1,6 +1,6 @@
 """What the head forces of the divergence from the truth, and the rest, against training steps, one panel per rank."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,11 +9,8 @@ from matplotlib.figure import Figure
 from oversmoothing.dynamics.table import steps
 from oversmoothing.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
 from oversmoothing.forced.finding import OVER, over_at, which_ends_first
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 LOOKS: dict[str, dict[str, Any]] = {
     "forced": {"color": PALETTE[3], "marker": "D", "linestyle": "-"},
@@ -22,7 +19,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 MARK: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "black", "linestyle": "none"}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,6 +1,6 @@
 """KL to the truth by rank, forced by the head and the rest; TTO of model and nearest distribution."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.artist import Artist
@@ -10,11 +10,8 @@ from matplotlib.patches import Patch
 
 from oversmoothing.figures.style import PALETTE, handles, headline, named, style, write_figure
 from oversmoothing.forced.finding import finding, members
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 FORCED: dict[str, Any] = {"facecolor": PALETTE[3], "hatch": "////", "edgecolor": "white", "linewidth": 0}
 REST: dict[str, Any] = {"facecolor": "0.78", "edgecolor": "0.78", "linewidth": 0}
@@ -24,7 +21,7 @@ NEAREST: dict[str, Any] = {"marker": "D", "color": PALETTE[3], "markerfacecolor"
 WIDTH = 0.7
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of what heads force; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,17 +1,13 @@
 """What the heads of models force of their distance from each truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.forced.table import forced_page, measures_table, summarise_forced
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read what the heads force; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = {

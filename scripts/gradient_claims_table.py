@@ -1,21 +1,16 @@
 """Verdicts on what is said of expressivity and optimisation, from differences paired by seed."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.claims.claims import DISPUTE
 from oversmoothing.claims.gradient import Arms
 from oversmoothing.claims.table import claims_table, dispute_page
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "Expressivity or optimisation: what is said, and whether it holds in this run:"
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Test every claim on the differences and shares; write CSV, Markdown, HTML and LaTeX."""
     table = claims_table(DISPUTE, Arms(read_csv(job.input.seeds), read_csv(job.input.gradient)), None)
     table = table.drop(columns=[name for name in table if name.startswith("published_")] + ["chapter"])

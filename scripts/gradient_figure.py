@@ -1,21 +1,16 @@
 """How much of the gradient of the logits reaches the trunk along training, and what it says about the final loss."""
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.figures.style import KINDS, handles, legend, rank_look, step_axis, style, write_figure
 from oversmoothing.gradient.table import SETTLED, along_training
 from oversmoothing.imposed_rank.table import WAYS
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of the gradient; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

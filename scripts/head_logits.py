@@ -1,23 +1,18 @@
 """Logits of a truncated or retrained head: one matrix product with the stored hidden states of its model."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 
 from oversmoothing.imposed_rank.applied import read_retrained
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.logit_files import head_file, save_head, state_array, states_schema
 from oversmoothing.logits import logits_schema
 from oversmoothing.spectra import ALONE, read_bias, read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read hidden states and a head (truncated to `params.rank`, or retrained); write the logits.
 
     With `params.states`, a precision, the file of logits holds what enters the head, and the head lies beside it.

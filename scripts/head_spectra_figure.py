@@ -2,24 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from oversmoothing.figures.style import handles, legend, ordered_looks, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 COLUMNS = 5
 STEPS = 6  # lines in a panel, from the first step to the last
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the spectra of each model; write the figure."""
     models = job.params.settings["models"]
     spectra = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, job.input, strict=True)}

@@ -1,6 +1,6 @@
 """Loss, accuracy and oversmoothing against rank, one line for each way of imposing it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,11 +10,8 @@ from matplotlib.patches import Patch
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.figures.style import KINDS, Look, handles, legend, named, rank_axis, style, write_figure
 from oversmoothing.imposed_rank.table import MEASURES, WAYS, against
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import ARROWS, read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 LABELS = {
     "family": "learned from scratch",
@@ -31,7 +28,7 @@ BAND: dict[str, Any] = {"color": "0.35", "alpha": 0.15, "linewidth": 0}
 FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the imposed-rank table; write the figure."""
     write_figure(draw(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
 

@@ -1,22 +1,18 @@
 """Ways of imposing a rank compared: loss, accuracy and oversmoothing over the same positions."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.losses import predictions
 from oversmoothing.page_formats import write_table
 from oversmoothing.score_sums import summarise_scores
 from oversmoothing.statistics import Summary, WindowSums, summarise
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Ways to impose a rank on the LM head: learned from scratch, on the gradient alone, truncated, retrained."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read logits and scores of all models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     resamples, seed = settings["resamples"], settings["seed"]

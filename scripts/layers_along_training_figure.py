@@ -1,23 +1,18 @@
 """Anisotropy and outlier dimensions of every block against steps, one column per rank."""
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.figures.style import handles, legend, ordered_looks, step_axis, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 PANELS = {"anisotropy": "anisotropy (mean cosine)", "outlier_dimensions": "outlier dimensions"}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,19 +1,14 @@
 """Learn the tokens of a study from its training split, by byte-pair encoding."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.corpus.reader import read_split
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.learn import save_tokenizer, train_tokenizer
 from oversmoothing.tokens.vocabulary import vocabulary_of
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the beginning of the training split; write a tokenizer in the Hugging Face format, and its tokens."""
     settings = job.params.settings
     data = read_split(job.input.training, job.input.manifest, "train")

@@ -1,19 +1,14 @@
 """Learning rates that were tried for each arm, their losses, and those chosen."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.learning_rates.table import rates_page, rates_table
 from oversmoothing.page_formats import write_table
 from oversmoothing.training.chosen_rate import read_choice
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Learning rates tried and chosen."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the choices; write the table as CSV, Markdown, HTML and LaTeX."""
     table = rates_table([read_choice(path) for path in job.input])
     write_table(job.output, table, rates_page(table, TITLE))

@@ -1,14 +1,13 @@
 """Logits and hidden states of one model over all windows."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.corpus.windows import read_windows, window_tokens
 from oversmoothing.device import setup
 from oversmoothing.inference import run_windows
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.logits import SpecialMass, hidden_schema, logits_schema
 from oversmoothing.predictor import has_special_ids, load_predictor
@@ -16,13 +15,10 @@ from oversmoothing.spectra import ALONE
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model and the windows; write logits and hidden states, one row group per window.
 
     With `settings["states"]`, a precision, the file of logits holds what enters the head, and the head lies beside it.

@@ -1,23 +1,20 @@
 """Figure 3.1: training and validation loss of every model along its training."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.figures.style import handles, legend, model_looks, step_axis, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.samples.page import label
 from oversmoothing.store.parquet import read_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the histories; write the figure."""
     models = job.params.settings["models"]
     columns = ["step", *KINDS]

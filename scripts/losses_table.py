@@ -1,21 +1,17 @@
 """Table 3.1: validation loss and argmax accuracy of every trained model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.training.history import lowest_loss
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 3.1)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     unit = "token" if hasattr(job.input, "windows") else "byte"

@@ -2,18 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.spectra import count_parameters
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.history import lowest_loss
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 MODELS = pa.schema(
     [
@@ -30,7 +27,7 @@ MODELS = pa.schema(
 )
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the weights and histories of the models that were trained; write one row per model."""
     settings = job.params.settings
     parameters = {Path(path).parent.name: count_parameters(path) for path in job.input.weights}

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,10 @@ from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.style import RIGHT, WRONG, legend, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import read_distributions
 from oversmoothing.samples.page import label, namer, visible
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first
@@ -37,7 +34,7 @@ EXPLAINED = (
 AGAINST = "a truth: what models are held against"
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a prompt, the models' logits and the table of their scores; write the figure."""
     settings, window = job.params.settings, job.params.window
     prompt, target = read_prompts(job.input.windows)[window]

@@ -1,21 +1,17 @@
 """Each model's prediction of the byte after each showcase prompt, as a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.next_byte import next_byte_page, next_byte_table, read_distributions, read_scores
 from oversmoothing.page_formats import write_table
 from oversmoothing.samples.page import namer
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "The {unit} after a prompt, by model (beside Figures 4.1 and 7.1)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the prompts, the models' logits and their scores; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     prompts = read_prompts(job.input.windows)

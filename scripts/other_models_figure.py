@@ -1,17 +1,14 @@
 """Other people's models: loss, singular entropy and anisotropy against steps, one line per model."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.figures.style import handles, legend, other_look, step_axis, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.others.table import wide
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 PANELS = {
     "loss_per_byte": ("Loss", "nats per byte"),
@@ -21,7 +18,7 @@ PANELS = {
 }
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of other people's models; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,14 +1,13 @@
 """Head spectrum, anisotropy and evaluation loss of one revision of an external model."""
 
 import logging
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.device import setup
 from oversmoothing.hub import asset_folder, read_asset
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.others.contexts import beginning
 from oversmoothing.others.measure import MEASURES, SPECTRUM, measure
 from oversmoothing.others.origin import ORIGIN, origin
@@ -16,13 +15,10 @@ from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the manifest of its files and the beginning of the split; write measures and singular values."""
     settings, name = job.params.settings, job.wildcards.revision
     device, precision = setup(job.params.device, settings)

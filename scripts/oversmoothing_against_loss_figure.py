@@ -1,6 +1,6 @@
 """TTO against loss at every snapshot of every model, to compare how much ranks leak at equal loss."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -8,16 +8,13 @@ from matplotlib.figure import Figure
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.dynamics.table import steps
 from oversmoothing.figures.style import handles, legend, model_looks, named, rank_look, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table along training; write the figure."""
     write_figure(draw(read_csv(job.input[0])), job.output)
 

@@ -1,7 +1,7 @@
 """Oversmoothing against rank, beside the thesis's (Tables 4.1 and 4.2)."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,11 +20,8 @@ from oversmoothing.figures.style import (
     style,
     write_figure,
 )
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
 PUBLISHED: dict[str, Any] = {
@@ -34,7 +31,7 @@ PUBLISHED: dict[str, Any] = {
 COLUMNS = 5
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the main table and the order of its ranks; write the figure."""
     table = read_csv(job.input.table, dtype={"published_model": str})
     write_figure(draw(table, read_csv(job.input.order) if job.input.order else None), job.output)

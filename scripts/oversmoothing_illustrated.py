@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.next_byte import completion, read_distributions
 from oversmoothing.samples.page import label, visible
 from oversmoothing.tokens.vocabulary import read_vocabulary
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 BYTES = [bytes([byte]) for byte in range(256)]
 SHOWN = 8  # completions with a bar of their own; the others share one
@@ -31,7 +28,7 @@ EXPLAINED = (
 )
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the first prompt, the family's logits and the table of oversmoothing; write the figure."""
     prompt, target = read_prompts(job.input.windows)[0]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]

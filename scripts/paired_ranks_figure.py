@@ -1,7 +1,5 @@
 """What a rank costs, by where it is imposed: loss, steps, and oversmoothing at the end and at equal loss."""
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,11 +7,8 @@ from matplotlib.figure import Figure
 from oversmoothing.figures.style import KINDS, handles, legend, named, rank_axis, style, write_figure
 from oversmoothing.gradient.paired import SLOWDOWN
 from oversmoothing.imposed_rank.table import WAYS
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 LABELS = {
     "family": "on both, with a LayerNorm (the thesis)",
@@ -31,7 +26,7 @@ PANELS = {
 APART = 0.05  # octaves between the points of two ways at a rank
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the table of paired differences; write the figure."""
     write_figure(draw(read_csv(job.input[0]), job.params.settings["truth"]), job.output)
 

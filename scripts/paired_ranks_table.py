@@ -1,24 +1,20 @@
 """What each way of imposing a rank costs, paired by seed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from oversmoothing.gradient.paired import TBAT, paired_page, paired_table, per_seed
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv, write_csv
 from oversmoothing.page_formats import write_table
 from oversmoothing.score_sums import summarise_scores
 from oversmoothing.store.parquet import read_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "What each way of imposing a rank costs over the full model, paired by seed."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the imposed-rank table, TBAT, histories and the full models' snapshots; write the table and its seeds."""
     settings = job.params.settings
     histories = {Path(path).parent.name: read_table(path).to_pandas() for path in job.input.histories}

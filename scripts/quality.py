@@ -2,13 +2,12 @@
 
 import logging
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.device import setup
 from oversmoothing.hub import asset_folder
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.pretrained.auto import load_language_model
 from oversmoothing.quality.perplexity import is_gpt2_large
 from oversmoothing.quality.quality import quality, quality_table, read_samples, read_with
@@ -16,13 +15,10 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.store.sums import check_folder
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the windows and the samples (for human texts, further windows); write the quality of each set."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)

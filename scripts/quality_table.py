@@ -1,9 +1,8 @@
 """Sample quality beside human text and the thesis's numbers (Tables 5.3, 6.2, 6.3 and H.1)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.quality.summaries import (
     HUMAN,
@@ -16,13 +15,10 @@ from oversmoothing.quality.summaries import (
 )
 from oversmoothing.quality.table import quality_page
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Sample quality by rank of what enters the LM head and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the quality of all samples and of the human texts; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = []

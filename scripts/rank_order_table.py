@@ -1,22 +1,18 @@
 """Which ranks of the family leak more than which others."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.rank_order import rank_order, rank_order_page
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.score_sums import sum_scores
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "Which ranks leak more."
 POOLED = "all truths"
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Compare the TTO of each rank with that of each higher one; write CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     chance = Chance(settings["resamples"], settings["seed"], settings["run_to_run"])

@@ -1,17 +1,12 @@
 """Effective ranks and singular values of a model's logits, probabilities, hidden states and head (thesis 7.2)."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.ranks.measure import heads, measure, representations
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's logits, hidden states and head; write the ranks and singular values of each."""
     settings = job.params.settings
     matrices = representations(job.input.logits, job.input.hidden, settings["positions"], settings["seed"])

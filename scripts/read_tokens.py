@@ -1,22 +1,18 @@
 """The tokens of a tokenizer from the hub or from a folder."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from oversmoothing.hub import asset_folder
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.learn import save_tokenizer
 from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read `tokenizer.json` of an asset; write a copy of it, and its tokens."""
     path = asset_folder(job.input.manifest) / "tokenizer.json"
     tokenizer = load_tokenizer(path)

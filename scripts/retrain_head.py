@@ -1,25 +1,21 @@
 """Train a head of lower rank on the hidden states of the full model, which is frozen."""
 
 import logging
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.device import setup
 from oversmoothing.imposed_rank.heads import HISTORY, retrain
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.weights import load_model, save_tensors
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the full model and the corpus; write the head and its loss history."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)

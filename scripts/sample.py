@@ -1,21 +1,16 @@
 """Continuations of every window's prompt by one model, under each decoding."""
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from oversmoothing.device import setup
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.predictor import load_predictor
 from oversmoothing.samples.files import write_samples
 from oversmoothing.spectra import truncate
 from oversmoothing.tokens.vocabulary import read_vocabulary
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model (its head truncated to `params.rank`) and the windows; write one file of samples per decoding."""
     settings = job.params.settings
     compute = setup(job.params.device, settings)

@@ -1,15 +1,10 @@
 """Samples of every model under every decoding beside the human text (Tables 5.1, 5.2 and G.1 to G.9)."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.samples.page import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the samples of the windows in `params.settings`; write them as CSV, Markdown and a web page."""
     settings = job.params.settings
     table = sample_table(job.input.windows, job.input.samples, settings["models"], settings["show"])

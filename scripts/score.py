@@ -3,25 +3,21 @@
 import logging
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.decoding import decoder
-from oversmoothing.jobs import import_by_name, run
+from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.scores import score_window
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 from oversmoothing.window_logits import read_logits
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the logits of a model and of the truths; write one file per metric.
 
     Over tokens, with `params.device`, distributions are compared on a GPU where there is one. The code for that is

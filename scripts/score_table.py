@@ -1,21 +1,17 @@
 """Mean scores of each model, beside the thesis's numbers (Tables 4.1, 4.2, 6.1, 7.1, 7.2, E.1 to E.8 and F.1)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.score_sums import mean_brackets, summarise_scores
 from oversmoothing.score_tables import score_page, score_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the scores of some models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     summaries = []

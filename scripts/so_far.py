@@ -5,20 +5,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from oversmoothing.corpus.reader import read_manifest
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.page import Page, Section
 from oversmoothing.page_formats import markdown
 from oversmoothing.progress import outdated, overview, read_summary, training_state
 from oversmoothing.store.atomic import atomic_path
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Ask Snakemake which files are finished; write so_far/progress.md and print it."""
     settings = job.params.settings
     results, models = settings["results"], settings["models"]

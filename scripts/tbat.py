@@ -1,26 +1,22 @@
 """TBAT of every scored byte of one model under every decoding, streamed window by window."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.score_files import ScoreRows
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head, logits and, behind a LayerNorm, hidden states; write its TBAT scores."""
     settings, model = job.params.settings, job.wildcards.model
     basis = choose_basis(job.input.weights, settings["condition"])

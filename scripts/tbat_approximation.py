@@ -1,22 +1,17 @@
 """The published shortcut: TBAT of every scored byte with an SVD approximation of the head in BAT."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.bat.tbat import APPROXIMATED, approximate_bases, read_states, tbat
 from oversmoothing.compiled import use_threads
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read a model's head and logits; write TBAT for each rank of approximation."""
     settings, model = job.params.settings, job.wildcards.model
     bases = approximate_bases(job.input.weights, settings["approximations"])

@@ -1,21 +1,17 @@
 """Error of the published shortcut: TBAT with SVD approximations of the head beside the exact TBAT."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from oversmoothing.bat.table import approximation_page, summarise_approximations
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 TITLE = "BAT with an SVD approximation of the head: mass of the reject set by rank of the approximation."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the scores of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     rows = []

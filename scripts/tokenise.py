@@ -1,21 +1,17 @@
 """Write the training and validation splits in tokens."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_split
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tokens.text import DTYPE, write_tokens
 from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the bytes of both splits; write their tokens, and a manifest of them."""
     tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
     splits = {}

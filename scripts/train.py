@@ -1,17 +1,12 @@
 """Train one member of the family or one truth, from its last checkpoint if there is one."""
 
-from typing import TYPE_CHECKING
-
-from oversmoothing.jobs import asked, run
+from oversmoothing.jobs import Job, asked, run
 from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.launch import launch
 from oversmoothing.training.task import Task
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Train in the configured number of processes, with the learning rate that was chosen, if one was."""
     task = Task(
         model=job.wildcards.model,

@@ -1,20 +1,16 @@
 """Train the small language model that measures sample quality unless the config names another."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.device import setup
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.quality.language_model import save_language_model, train_language_model
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 logger = logging.getLogger(__name__)
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the training split; write a model folder in the Hugging Face format."""
     settings = job.params.settings
     device, precision = setup(job.params.device, settings)

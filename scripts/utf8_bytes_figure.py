@@ -1,6 +1,6 @@
 """Figure A.1: the role of each byte value in UTF-8, and its frequency in the training text."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,10 +10,7 @@ from matplotlib.patches import Patch, Rectangle
 from oversmoothing.byte_names import byte_kind, byte_name
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.figures.style import legend, style, write_figure
-from oversmoothing.jobs import run
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
+from oversmoothing.jobs import Job, run
 
 BYTES, SIDE = 256, 16
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys
@@ -32,7 +29,7 @@ DOT = "#1f3b73"
 SMALLEST, LARGEST = 4.0, 150.0  # area of the dots, in points squared
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Count the bytes of the training text; write the chart."""
     write_figure(draw(count_bytes(read_split(job.input.training, job.input.manifest, "train"))), job.output)
 

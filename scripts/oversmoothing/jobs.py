@@ -7,9 +7,14 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oversmoothing.fingerprint import closure, fingerprint, relative
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import Snakemake as Job
+else:
+    Job = Any  # what Snakemake puts into a script: its input, output, params, ...
 
 logger = logging.getLogger(__name__)
 

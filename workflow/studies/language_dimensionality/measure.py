@@ -1,14 +1,13 @@
 """Dimensions of the language of a text, for each kind of token and each length of context."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from oversmoothing.corpus.files import Files
 from oversmoothing.corpus.reader import read_split
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.ranks.spectrum import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -16,9 +15,6 @@ from oversmoothing.tokens.learn import load_tokenizer, tokenise
 from studies.language_dimensionality.ngrams import conditional_rows, count_contexts, count_ngrams
 from studies.language_dimensionality.noise import without_noise
 from studies.language_dimensionality.spectrum import spectrum, w_error
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 SPECTRA = pa.schema(
     [
@@ -47,7 +43,7 @@ SIZES = pa.schema(
 )
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the beginning of a split or of the user's files; write singular values and matrix sizes."""
     settings, name = job.params.settings, job.wildcards.text
     if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)

@@ -1,24 +1,20 @@
 """Beyond the thesis: the W-error of heads of the family's ranks on the language, and its effective rank."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from oversmoothing.figures.style import write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "How many dimensions the language has: W-error of n-gram matrices, by dimensions of the head."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read sizes and spectra of every text; write the table and the figure in all formats."""
     settings = job.params.settings
     sizes = pd.concat(_by_text(settings["texts"], job.input.sizes).values())

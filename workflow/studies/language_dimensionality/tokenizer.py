@@ -1,16 +1,11 @@
 """Learn byte-pair tokens from the training split, for n-grams over a larger vocabulary."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.corpus.reader import read_split
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.tokens.learn import save_tokenizer, train_tokenizer
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
-
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the beginning of the training split; write a tokenizer in the Hugging Face format."""
     settings = job.params.settings
     data = read_split(job.input.training, job.input.manifest, "train")

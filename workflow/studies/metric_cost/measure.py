@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.compiled import use_threads
 from oversmoothing.decodings.pure import pure
-from oversmoothing.jobs import UserError, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.metrics import score
 from oversmoothing.positions import KEYS, draw_rows, read_rows
 from oversmoothing.probabilities import softmax
@@ -31,13 +31,10 @@ from oversmoothing.store.provenance import provenance
 from oversmoothing.timing import median_seconds
 from studies.metric_cost.timed import REPEATS, TIMED
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.float64()) for metric in TIMED)])
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read heads and a few logits; write one row per model and position."""
     settings = job.params.settings
     use_threads(1)

@@ -1,9 +1,7 @@
 """Table I.1, seconds per position of each metric, beside the thesis's; and the same as a figure."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.figures.style import write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
@@ -11,13 +9,10 @@ from oversmoothing.store.parquet import read_table
 from studies.metric_cost.figure import draw
 from studies.metric_cost.table import cost_page, cost_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the seconds of single positions; write the table and the figure in all formats."""
     costs = read_table(job.input.costs).to_pandas()
     table = cost_table(costs, job.params.settings["models"], read_published(job.input.published))

@@ -1,20 +1,17 @@
 """The fitted law of training histories, and every loss beside the law's prediction (Hoffmann et al. 2022)."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.saturation.histories import History, one_unit, read_history, study_history
 from studies.saturation.intervals import band, interval_of_values, resample
 from studies.saturation.law import EXPONENTS, ORDER, Law, estimable, sizes
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
 
 SPARE = 2  # points beyond the numbers to fit
 NOTHING = 1e-4  # of the lowest loss: a smaller term counts as 0
@@ -45,7 +42,7 @@ ONE = "A / N^alpha + E in one: the fitted models are of one size N"
 TWO = "not told by two sizes N: any alpha fits them"
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the histories of the models trained here and of the user; write the law and the points."""
     settings, given = job.params.settings, job.input
     histories = [

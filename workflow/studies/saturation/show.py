@@ -1,21 +1,16 @@
 """The table and the figure of the law of losses, and of how far above it each model ends."""
 
-from typing import TYPE_CHECKING
-
 from oversmoothing.figures.style import write_figure
-from oversmoothing.jobs import run
+from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
 from studies.saturation.figure import draw
 from studies.saturation.table import saturation_page, saturation_table
 
-if TYPE_CHECKING:
-    from snakemake.iocontainers import Snakemake
-
 TITLE = "Saturation: how far above the law of losses each model ends."
 
 
-def main(job: "Snakemake") -> None:
+def main(job: Job) -> None:
     """Read the law and the points; write the table and the figure in all formats."""
     models, truths = job.params.settings["models"], job.params.settings["truths"]
     law, points = (read_table(path).to_pandas() for path in (job.input.law, job.input.points))
