@@ -21,7 +21,6 @@ import scipy.stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.heads import LOW, Heads
@@ -72,8 +71,6 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     scored = read_table(files["tto", facts[0]["model"]], ["decoding"])["decoding"]
     others = [name for name in scored.unique().to_pylist() if name != "pure"]
     run = Run(files, facts, ["pure", *others], NO_CHANCE)
-    tables = {path.stem: pd.read_csv(path) for path in results.glob("tables/along_training.csv")}
-    analyses = Analyses(tables, [], {}, NO_CHANCE)
     heads = Heads(run.family, files, NO_CHANCE)
 
     def decodings(read: Callable, metric: str) -> tuple[Reader, Reader]:
@@ -90,9 +87,20 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
         yield metric, *decodings(run.quality, metric)
     yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
     yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
-    yield "dynamics", lambda member: [analyses.at_the_end(measure, member) for measure in DYNAMICS], nothing
+    yield "dynamics", lambda member: [at_the_end(results, measure, member) for measure in DYNAMICS], nothing
     yield "forced_of_kl", lambda member: [heads.share("forced", member)], nothing
     yield "forced_of_cost", lambda member: [heads.share_of_cost(member)] if member.rank in LOW else [], nothing
+
+
+def at_the_end(results: Path, measure: str, member: Member) -> Value:
+    """Return a measure of the last snapshot of each training."""
+    path = results / "tables/along_training.csv"
+    if not path.exists():
+        raise Missing(f"there is no {path}")
+    table = pd.read_csv(path)
+    ends = table[(table.measure == measure) & (table.step == table.groupby("model").step.transform("max"))]
+    values = ends.set_index("model").value
+    return Value(tuple(float(values[model]) for model in member.models), member.trainings, "dynamics")
 
 
 def nothing(_: Member) -> list[Value]:

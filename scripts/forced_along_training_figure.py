@@ -6,7 +6,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.dynamics.table import steps
 from oversmoothing.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
 from oversmoothing.forced.finding import OVER, over_at, which_ends_first
 from oversmoothing.jobs import Job, run
@@ -27,8 +26,8 @@ def main(job: Job) -> None:
 def draw(table: pd.DataFrame) -> Figure:
     """Draw the forced part and the rest against steps: one column per rank, one row per truth, one line per seed.
 
-    The table is that of `dynamics.table.along_training_table`. The step at which a part has lost `OVER` of all that it
-    loses is ringed.
+    The table has ``model``, ``rank``, ``step``, ``measure``, ``truth`` and ``value``. The step at which a part has
+    lost `OVER` of all that it loses is ringed.
     """
     own = table[table.measure.isin(LOOKS)]
     truths, ranks = list(own.truth.unique()), sorted(own["rank"].unique())
@@ -39,7 +38,7 @@ def draw(table: pd.DataFrame) -> Figure:
             for axes, rank in zip(row, ranks, strict=True):
                 alike = own[(own["rank"] == rank) & (own.truth == truth)]
                 for model in alike.model.unique():
-                    _lines(axes, steps(alike, model, truth))
+                    _lines(axes, alike[alike.model == model].pivot(index="step", columns="measure", values="value"))
                 nothing = (alike.value[alike.measure == "forced"] == 0).all()
                 axes.set_title(f"rank {rank}{': nothing forced' if nothing else ''}")
                 axes.set_yscale("log")

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.figures.style import KINDS, handles, legend, rank_look, step_axis, style, write_figure
-from oversmoothing.gradient.table import SETTLED, along_training
+from oversmoothing.gradient.table import SETTLED, mean_shares
 from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
@@ -27,7 +27,7 @@ def draw(table: pd.DataFrame) -> Figure:
     """
     kinds = {way: kind for kind, way in WAYS.items()}
     share = table[table.measure == "gradient_share"]
-    models = along_training(table)
+    models = mean_shares(table)
     with style():
         figure = Figure(figsize=(10, 4.6))
         left, right = figure.subplots(1, 2)

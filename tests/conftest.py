@@ -1,8 +1,13 @@
-"""What holds in all tests."""
+"""What holds in all tests, and projects to run the real workflow in."""
+
+import shutil
 
 import hypothesis
 import pytest
 import torch
+from filelock import FileLock
+from recipes import MINE, follow
+from study import MODELS, TABLE, TINY, Study, copy_built, copy_project
 
 torch.set_num_threads(1)
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no error
@@ -19,3 +24,60 @@ def one_thread():
 def pytest_collection_modifyitems(items):
     """Begin with the longest, those of the workflow, so that all cores end together."""
     items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory, worker_id):
+    """Build a project in a folder of that name, once for all processes that run the tests; return the folder."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def build_once(name, build):
+        folder, built = shared / name, shared / f"{name}.built"
+        with FileLock(shared / f"{name}.lock"):
+            if not built.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                build(folder)
+                built.touch()
+        return folder
+
+    return build_once
+
+
+@pytest.fixture(scope="session")
+def built(once):
+    """Folder of a project whose main table has been built, and the list of its models."""
+    return once("built", lambda folder: copy_project(folder).snakemake(TABLE, MODELS))
+
+
+@pytest.fixture(scope="session")
+def study(built, tmp_path_factory):
+    """A project whose main table has been built; tests leave it as they found it."""
+    return copy_built(built, tmp_path_factory.mktemp("study") / "study")
+
+
+@pytest.fixture
+def copy(study, tmp_path):
+    """A built project that a test may spoil."""
+    return copy_built(study.folder, tmp_path / "copy")
+
+
+@pytest.fixture(scope="session")
+def everything(once, built):
+    """A project after the recipes of CONTRIBUTING.md, with all its tables and figures and its report; only to read."""
+    return Study(once("everything", lambda folder: follow(folder, built)))
+
+
+@pytest.fixture
+def planned(everything, tmp_path):
+    """Plan the project in which all is built, under the tiny config with some of its text replaced."""
+
+    def plan(target, *replaced):
+        text = (everything.folder / TINY).read_text()
+        for old, new in replaced:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "changed.yaml").write_text(text)
+        return everything.planned(target, config=(str(tmp_path / "changed.yaml"), MINE))
+
+    return plan

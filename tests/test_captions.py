@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+from default_config import DEFAULT
 from docutils.core import publish_parts
 from jinja2 import StrictUndefined, Template
 
@@ -18,7 +18,7 @@ OF_BYTES = {
 
 
 def rendered(path, **changes):
-    config = {**yaml.safe_load((ROOT / "config/config.yaml").read_text()), "unit": "byte", **changes}
+    config = {**DEFAULT, "unit": "byte", **changes}
     return Template(path.read_text(), undefined=StrictUndefined).render(snakemake={"config": config})
 
 

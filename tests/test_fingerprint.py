@@ -116,11 +116,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
             "score_files scores window_logits",
         ),
         (
-            ["dynamics.py"],
-            f"{BAT} {MODEL} candidates catalogue/metrics corpus dynamics forced inference logit_gradient metrics "
-            "nucleus predictor ranks spaced training",
-        ),
-        (
             ["forced.py"],
             f"{HELD} candidates forced nucleus probabilities score_files spaced spectra window_logits",
         ),
@@ -128,7 +123,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
         (["quality.py"], f"{JOB} device hub listing pretrained quality"),
         (
             ["others.py"],
-            f"{JOB} corpus device dynamics head_gradient hub listing logit_gradient others pretrained ranks",
+            f"{JOB} corpus device geometry head_gradient hub listing logit_gradient others pretrained ranks",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",
@@ -138,7 +133,7 @@ def test_what_long_computations_import(files, imports):
     assert units(*files) == set(imports.split())
 
 
-COMPUTED_FROM_METRICS = {"score.py", "dynamics.py"}
+COMPUTED_FROM_METRICS = {"score.py"}
 
 
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -12,82 +11,20 @@ from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.members import members
-from oversmoothing.claims.table import MARGINS, claims_page, claims_table
-from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge
+from oversmoothing.claims.table import MARGINS
+from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.page_formats import markdown
 from oversmoothing.store.parquet import open_writer, vector_array
 
 CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02})
-STEPS = (0, 10, 20, 40)
-FALLING = {
-    "loss": (5, 3, 2.5, 2.4),
-    "singular_entropy": (1.0, 0.8, 0.5, 0.5),
-    "anisotropy": (0.1, 0.1, 0.2, 0.2),
-    "head_input_anisotropy": (0.0, 0.1, 0.1, 0.1),
-}
 
 
-def along(series):
-    """Return a table along training: from rank to measures by step; two layers, the first always at 0.1."""
-    rows = []
-    for rank, measures in series.items():
-        facts = {"model": f"bn{rank}-s1", "rank": rank, "seed": 1, "truth": None}
-        for measure, values in measures.items():
-            for step, value in zip(STEPS, values, strict=True):
-                layers = ((1, 0.1), (2, value)) if measure == "anisotropy" else ((None, value),)
-                rows += [
-                    {**facts, "step": step, "measure": measure, "layer": layer, "value": own} for layer, own in layers
-                ]
-    table = pd.DataFrame(rows)
-    return table.astype({"layer": "Int64"})
-
-
-def analyses(series=None, retrained=(), logits=None, **tables):
-    if series:
-        tables["along_training"] = along(series)
+def analyses(retrained=(), logits=None):
     facts = [
         {"model": f"ab{rank}-s1", "kind": "retrained", "rank": rank, "role": rank, "training": "bn288-s1"}
         for rank in retrained
     ]
-    return Analyses(tables, members(facts, "retrained"), logits or {}, CHANCE)
-
-
-@pytest.mark.parametrize(
-    ("test", "series", "verdict"),
-    [
-        (godey.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 1.0, 0.7, 0.9)}, HOLDS),
-        (godey.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 1.0, 0.95, 0.99)}, FAILS),
-        (godey.singular_entropy_falls, {**FALLING, "singular_entropy": (0.0, 0.6, 0.7, 0.9)}, OPEN),
-    ],
-)
-def test_what_small_models_do_along_training(test, series, verdict):
-    judged = judge(test(analyses({4: series, 288: FALLING})))
-    assert judged.verdict == verdict
-    assert "bn4-s1" in judged.weakest.name
-
-
-def test_nothing_is_said_where_there_is_one_rank_or_no_table():
-    with pytest.raises(Missing, match="two ranks"):
-        godey.singular_entropy_falls(analyses({4: FALLING}))
-    with pytest.raises(Missing, match="no table along_training"):
-        godey.singular_entropy_falls(analyses())
-
-
-def test_layers_are_counted_against_the_untrained_model():
-    rises = {"anisotropy": (0.3, 0.4, 0.5, 0.6)}
-    found = godey.layers_are_anisotropic(analyses({4: {**FALLING, **rises}, 288: {**FALLING, **rises}}))
-    assert [(c.effect, c.low, c.high) for c in found] == [(0.5, 0.5, 1.0)]  # the first block of each stays as it was
-    assert found[0].name == "share of 4 blocks that end more anisotropic than untrained"
-    assert judge(found).verdict == OPEN
-
-
-@pytest.mark.parametrize(("low", "verdict"), [(0.5, HOLDS), (0.21, OPEN), (0.1, FAILS)])
-def test_anisotropy_of_what_enters_the_head_is_compared_between_trainings(low, verdict):
-    series = {
-        rank: {**FALLING, "head_input_anisotropy": (0, 0, 0, value)} for rank, value in ((4, low), (8, 9), (288, 0.2))
-    }
-    assert judge(godey.few_dimensions_end_anisotropic(analyses(series))).verdict == verdict
+    return Analyses({}, members(facts, "retrained"), logits or {}, CHANCE)
 
 
 def write_logits(folder, model, right):
@@ -132,11 +69,5 @@ def test_without_retrained_heads_it_says_so():
         godey.only_low_ranks_cost(analyses())
 
 
-def test_the_page_says_what_is_missing():
-    table = claims_table(GODEY, analyses(), None)
-    own = table.set_index("id").loc["layers-are-anisotropic"]
-    assert (own.verdict, own.published_verdict) == (OPEN, NOT_PRINTED)
-    page = markdown(claims_page(table, "t.", CHANCE.run_to_run, []))
-    assert "## Godey et al. (2024)\n" in page
-    assert "this run has no table along_training" in page
+def test_every_claim_has_an_id_of_its_own():
     assert len({claim.id for claim in [*CLAIMS, *GODEY]}) == len(CLAIMS) + len(GODEY)

@@ -11,7 +11,7 @@ import gradient_figure
 import gradient_table as script
 import paired_ranks_figure
 from oversmoothing.gradient.paired import SLOWDOWN
-from oversmoothing.gradient.table import SETTLED, along_training, gradient_table
+from oversmoothing.gradient.table import SETTLED, gradient_table, mean_shares
 from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.layout import write_csv
 from oversmoothing.store.parquet import write_table
@@ -47,7 +47,7 @@ def test_the_table_has_the_shares_and_losses_of_all_snapshots(table):
 
 
 def test_the_mean_share_is_over_steps_and_not_over_snapshots(table):
-    own = along_training(table).set_index("model").loc["w32-s1"]
+    own = mean_shares(table).set_index("model").loc["w32-s1"]
     steps = np.arange(SETTLED, STEPS[-1] + 1)
     shares = np.interp(steps, STEPS, [0.9 - 0.1 * i + 0.001 for i in range(len(STEPS))])
     assert own["share"] == pytest.approx(np.trapezoid(shares, steps) / (STEPS[-1] - SETTLED), rel=1e-6)
@@ -56,7 +56,7 @@ def test_the_mean_share_is_over_steps_and_not_over_snapshots(table):
 
 def test_a_short_training_has_the_share_of_its_end(table):
     short = table[table.step <= 32]
-    assert along_training(short).set_index("model")["share"]["w32-s1"] == pytest.approx(0.7 + 0.001)
+    assert mean_shares(short).set_index("model")["share"]["w32-s1"] == pytest.approx(0.7 + 0.001)
 
 
 def test_the_script_and_its_page(tmp_path):

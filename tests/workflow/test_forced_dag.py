@@ -77,16 +77,6 @@ def test_the_familys_table_needs_no_other_heads(study):
     assert figure in (ROOT / "Makefile").read_text()
 
 
-def test_what_the_head_forces_is_in_the_table_along_training(everything):
-    table = pd.read_csv(everything.folder / "results/tables/along_training.csv")
-    for model, own in table.groupby("model"):
-        steps = {measure: set(own.step[own.measure == measure]) for measure in ("loss", "forced", "rest")}
-        assert steps["forced"] == steps["rest"] == steps["loss"], model
-        last = own[own.step == own.step.max()].set_index("measure").value
-        assert last["forced"] > 0
-        assert last["forced"] + last["rest"] == pytest.approx(last["kl"], rel=0.1)  # of most of its positions
-
-
 def test_the_best_heads_are_beside_the_trained_ones(everything):
     table = pd.read_csv(everything.folder / "results/tables/best_head.csv")
     assert set(table.model) == set(FAMILY)

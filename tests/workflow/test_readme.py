@@ -117,10 +117,9 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
 
 
 def test_where_an_index_begins(study):
-    for folder, first in (("spectra", 0), ("dynamics/spectra", 1)):
-        for file in study.folder.glob(f"results/{folder}/*.parquet"):
-            assert min(pq.read_table(file)["index"].to_pylist()) == first, file
-    assert "**from 0** in `spectra/` and **from 1** in `dynamics/spectra/`" in RESULTS
+    for file in study.folder.glob("results/spectra/*.parquet"):
+        assert min(pq.read_table(file)["index"].to_pylist()) == 0, file
+    assert "**from 0** in `spectra/`" in RESULTS
 
 
 def test_modules_import_only_from_their_layer_and_those_below():

@@ -44,21 +44,6 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
-@pytest.fixture
-def planned(everything, tmp_path):
-    """Plan the project in which all is built, under the tiny config with some of its text replaced."""
-
-    def plan(target, *replaced):
-        text = (everything.folder / TINY).read_text()
-        for old, new in replaced:
-            assert old in text
-            text = text.replace(old, new)
-        (tmp_path / "changed.yaml").write_text(text)
-        return everything.planned(target, config=(str(tmp_path / "changed.yaml"), MINE))
-
-    return plan
-
-
 def test_bytes_follow_the_scores_and_their_table_the_statistics(planned):
     """What a truth says of bytes needs no score, so another tau leaves it as it is."""
     figure = "results/figures/argmax_frequency.png"
@@ -151,7 +136,7 @@ def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
         module.unlink()
 
 
-SCORED_IN_ALL = {"score", "showcase_score", "bytes", "dynamics"}
+SCORED_IN_ALL = {"score", "showcase_score", "bytes"}
 SHOWN_IN_ALL = {"oversmoothing_illustrated", "story", "all"}  # and tables and figures
 
 

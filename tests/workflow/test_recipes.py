@@ -18,9 +18,15 @@ NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(everything):
     folder = everything.folder
     names = ["test_metrics", "test_schema", "test_decoding", "imposed_rank/test_imposed_rank_table"]
-    files = [f"tests/{name}.py" for name in (*names, "dynamics/test_along_training")]
-    for file in ("pyproject.toml", "tests/conftest.py", "tests/default_config.py", *files):
-        (folder / file).parent.mkdir(exist_ok=True)
+    files = [f"tests/{name}.py" for name in names]
+    of_studies = [path for path in ROOT.glob("tests/studies/*/test_*.py") if "AGAINST_TRUTHS" in path.read_text()]
+    files += [str(path.relative_to(ROOT)) for path in of_studies]
+    helpers = [
+        f"tests/{name}.py"
+        for name in ("conftest", "default_config", "hub_models", "workflow/recipes", "workflow/study")
+    ]
+    for file in ("pyproject.toml", "CONTRIBUTING.md", *helpers, *files):
+        (folder / file).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / file, folder / file)
     environment = {**os.environ, "PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)}
     for module in (["schemas.describe"], ["pytest", "-p", "no:cacheprovider", *files]):
@@ -64,8 +70,7 @@ def test_a_metric_stands_in_every_table_of_scores(everything, name):
     assert "Brier" in page(everything, name)
 
 
-def test_a_metric_is_followed_along_training_and_shown_for_prompts(everything):
-    assert "brier" in set(table(everything, "along_training").measure)
+def test_a_metric_is_shown_for_prompts(everything):
     assert "brier" in table(everything, "next_byte").columns
 
 

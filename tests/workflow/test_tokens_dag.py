@@ -35,8 +35,7 @@ OF_BYTES = {
 }
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
 OF_TRAINED = {
-    *("along_training", "imposed_rank", "gradient"),
-    *("oversmoothing_against_loss", "layers_along_training", "head_spectra", "architecture", "forced_along_training"),
+    *("imposed_rank", "gradient", "architecture", "forced_along_training"),
     *listed("", "models trained here"),
 }
 SPEAK_OF_TOKENS = ("next_byte", "tokens", "argmaxability")

@@ -190,15 +190,6 @@ def family_by_rank(config: Mapping[str, Any]) -> dict[int, list[str]]:
     return {rank: [model.name for model in family if model.rank == rank] for rank in family_ranks(config)}
 
 
-def with_snapshots(models: Mapping[str, Model]) -> list[Model]:
-    """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
-    return [
-        model
-        for model in models.values()
-        if model.kind in SCORED and model.settings and model.settings["training"]["snapshots"]
-    ]
-
-
 def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
     """Truncated heads, the models whose heads were truncated, and the truths, by name."""
     sources = {model.source for model in models.values()}

@@ -27,10 +27,7 @@ rule claims_table:
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         human=f"{RESULTS}/human_quality.parquet",
         windows=WINDOWS,
-        tables=[
-            *([f"{RESULTS}/tables/along_training.csv"] if ALONG_TRAINING else []),
-            *TESTED,
-        ],
+        tables=TESTED,
         published=published(
             "3_1",
             "5_3",

@@ -90,8 +90,7 @@ TRAININGS = MODELS | TRIALS
 PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "truth")]
 OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
 TRAINED = [model for model in PREDICTORS if model.settings]
-SNAPSHOTS = plan.models.with_snapshots(MODELS)
-ALONG_TRAINING = [model for model in SNAPSHOTS if model.kind == "family"]
+SNAPSHOTS = []  # models that a study measures along their training
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]
 TRUNCATED = names(MODELS, "svd")
 TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_HUB]

@@ -8,7 +8,6 @@ import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.members import Member
-from oversmoothing.dynamics.table import last_layer, steps
 from oversmoothing.losses import predictions
 from oversmoothing.statistics import WindowSums
 
@@ -22,7 +21,7 @@ class Analyses:
     Attributes
     ----------
     tables : mapping of str to DataFrame
-        Those available of the studies that have claims, such as ``along_training``.
+        Those available of the studies that have claims, by name.
     retrained : list of Member
         Retrained heads by ascending rank; their training is that of the model in front of them.
     logits : mapping of str to path
@@ -48,41 +47,6 @@ class Analyses:
         if name not in self.tables:
             raise Missing(f"this run has no table {name}")
         return self.tables[name]
-
-    def family(self) -> list[Member]:
-        """Return the models with snapshots of training, by ascending rank."""
-        table = self.table("along_training").drop_duplicates("model")
-        ranks = sorted(table["rank"].dropna().unique())
-        models = [tuple(table.model[table["rank"] == rank]) for rank in ranks]
-        return [Member(f"rank {int(rank)}", own, own, int(rank)) for rank, own in zip(ranks, models, strict=True)]
-
-    def several_ranks(self) -> list[Member]:
-        """Return the family, or raise `Missing` if it has one rank only."""
-        family = self.family()
-        if len(family) < SEVERAL:
-            raise Missing("it takes two ranks")
-        return family
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks of the models with snapshots."""
-        return last_layer(self.table("along_training"))
-
-    def along(self, model: str) -> pd.DataFrame:
-        """Return a model's measures by step."""
-        return steps(self.table("along_training"), model)
-
-    def at_the_start(self, measure: str, member: Member) -> Value:
-        """Return a measure of the untrained model."""
-        values = [self.along(model)[measure] for model in member.models]
-        if any(value.index[0] != 0 for value in values):
-            raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
-        return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
-
-    def at_the_end(self, measure: str, member: Member) -> Value:
-        """Return a measure at the last kept step."""
-        means = tuple(float(self.along(model)[measure].iloc[-1]) for model in member.models)
-        return Value(means, member.trainings, "dynamics")
 
     def loss(self, member: Member) -> Value:
         """Return the mean loss over the scored bytes of all windows, in nats per byte."""

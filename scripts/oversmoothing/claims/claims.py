@@ -311,31 +311,6 @@ CLAIMS = [
 
 GODEY = [
     Claim(
-        "layers-are-anisotropic",
-        "Godey et al., 4.1",
-        "Training leaves almost all layers of all models anisotropic to some extent.",
-        "Share of blocks whose mean cosine of all pairs of hidden states is higher at the end than in the "
-        "untrained model, where it is already above 0; above nine in ten. The interval counts with a margin of a "
-        "tenth, either way.",
-        godey.layers_are_anisotropic,
-    ),
-    Claim(
-        "few-dimensions-end-anisotropic",
-        "Godey et al., 4.1",
-        "Training makes the head's input more anisotropic in models with few dimensions than in those with many.",
-        "Mean cosine of all pairs at the end less that of the untrained model: at the lowest rank less at the highest.",
-        godey.few_dimensions_end_anisotropic,
-    ),
-    Claim(
-        "singular-entropy-falls",
-        "Godey et al., 4.2",
-        "As a small model trains, the singular values of its head become more equal: its singular entropy falls.",
-        "Below the highest rank: the highest singular entropy less the lowest that follows, above a tenth of it. "
-        "An untrained head has almost none, so it rises first; if the highest value comes after half of the steps, "
-        "the size of the fall is undetermined.",
-        godey.singular_entropy_falls,
-    ),
-    Claim(
         "constrained-heads-lose",
         "Godey et al., 5.1",
         "A head of constrained rank, retrained on a frozen model, loses more, the lower its rank.",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
 from oversmoothing.gradient.paired import SLOWDOWN
-from oversmoothing.gradient.table import along_training
+from oversmoothing.gradient.table import mean_shares
 from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.statistics import student_interval
 
@@ -94,7 +94,7 @@ def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
 
 def share_does_not_predict(arms: Arms) -> list[Comparison]:
     """Correlate the share of the gradient that passes with the final loss, over arms and ranks, seeds averaged."""
-    models = along_training(arms.gradient).groupby(["way", "rank"])[["share", "loss"]].mean()
+    models = mean_shares(arms.gradient).groupby(["way", "rank"])[["share", "loss"]].mean()
     if len(models) < 4:
         raise Missing("it takes four arms or ranks with snapshots (`training.snapshots`)")
     name = "Pearson's r of the share of the gradient that passes and the final loss, over arms"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.dynamics.table import at_loss
+from oversmoothing.equal_loss import at_loss
 from oversmoothing.imposed_rank.table import MEASURES, WAYS
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.statistics import student_interval
@@ -57,7 +57,7 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
     histories : mapping
         By model, of those trained from the start: ``step``, ``validation_loss``.
     along : DataFrame
-        Of the full models: ``model``, ``step``, ``measure``, ``truth``, ``value``, ``n`` (see `dynamics.measure`).
+        Of the full models: ``model``, ``step``, ``measure``, ``truth``, ``value``, ``n`` (snapshots of their training).
 
     Returns
     -------

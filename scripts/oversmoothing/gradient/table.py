@@ -28,7 +28,7 @@ def gradient_table(
     Parameters
     ----------
     measured : mapping
-        By model (see `dynamics.measure.MEASURES`).
+        By model, at each snapshot of its training: ``step``, ``measure``, ``value``, ``n``.
     models : sequence of mappings
         ``model``, ``kind`` (a key of `WAYS`), ``rank``, ``seed`` of each, in row order.
     unit : {"byte", "token"}
@@ -50,7 +50,7 @@ def gradient_table(
     return table[[*FACTS, "step", "measure", "unit", "value", "n"]].astype({"rank": "Int64", "seed": "Int64"})
 
 
-def along_training(table: pd.DataFrame) -> pd.DataFrame:
+def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model: its facts, final ``loss`` and ``step``, and mean ``share`` from step `SETTLED` on.
 
     Snapshots are not evenly spaced; the mean is over steps, with straight lines between two of them.
@@ -70,7 +70,7 @@ def gradient_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a row per way and rank: means over seeds at the start, on the way and at the end."""
     last = table.groupby("model").step.transform("max")
     ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
-    means = along_training(table)
+    means = mean_shares(table)
     rows = []
     for (rank, way), own in table.groupby(["rank", "way"], sort=True):
         row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}

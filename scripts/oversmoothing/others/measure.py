@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from oversmoothing.device import autocast
-from oversmoothing.dynamics.geometry import Directions, singular_entropy
+from oversmoothing.geometry import Directions, singular_entropy
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_gradient import BATCH, LogitGradient
 from oversmoothing.others.contexts import contexts, first_token_bytes, prefix

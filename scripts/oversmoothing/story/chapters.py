@@ -103,7 +103,6 @@ CHAPTERS = (
             "oversmoothing_illustrated",
             "byte_oversmoothing",
             "argmax_frequency",
-            "oversmoothing_against_loss",
             "utf8_bytes",
         ),
     ),
@@ -188,25 +187,10 @@ CHAPTERS = (
         figures=("paired_ranks", "gradient"),
     ),
     Chapter(
-        "Along training",
-        ("Godey et al. (2024) ask what a narrow head does to a small model as it trains.",),
-        claims=(
-            "layers-are-anisotropic",
-            "few-dimensions-end-anisotropic",
-            "singular-entropy-falls",
-            "constrained-heads-lose",
-            "only-low-ranks-cost",
-        ),
-        terms={
-            "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
-            "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",
-        },
-        tables=("along_training", "other_models"),
-        figures=(
-            "along_training",
-            "layers_along_training",
-            "head_spectra",
-            "other_models",
-        ),
+        "Small models",
+        ("Godey et al. (2024) ask what a narrow head does to a small model.",),
+        claims=("constrained-heads-lose", "only-low-ranks-cost"),
+        tables=("other_models",),
+        figures=("other_models",),
     ),
 )

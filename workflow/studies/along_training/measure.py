@@ -13,16 +13,17 @@ from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.corpus.windows import read_windows
 from oversmoothing.device import setup
-from oversmoothing.dynamics.measure import MEASURES, SPECTRA, head_spectrum, measure, snapshots
 from oversmoothing.forced.model_heads import read_model_head
 from oversmoothing.forced.scores import divide
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logits import WindowStates
 from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
-from oversmoothing.store.parquet import write_table
+from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.weights import load_model
+from oversmoothing.training.loop import snapshot_steps
+from oversmoothing.weights import load_metadata, load_model
+from studies.along_training.snapshot import MEASURES, SPECTRA, head_spectrum, measure
 
 logger = logging.getLogger(__name__)
 
@@ -40,17 +41,38 @@ def main(job: Job) -> None:
     for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):
         model = load_model(path, device)
         try:
-            own = measure(
+            measures = measure(
                 model, windows, truths, settings["tau"], settings["batch"], precision,
                 settings["backward_rank"], rejecting(step, path, settings["tbat"]), dividing(path, settings["forced"]),
             )  # fmt: skip
-            rows += [{"step": step, **row} for row in own]
+            rows += [{"step": step, **row} for row in measures]
             spectra += [{"step": step, **row} for row in head_spectrum(model)]
         except ValueError as error:
             raise UserError(f"{path}: {error}; train the model again") from error
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
     write_table(job.output.measures, pa.Table.from_pylist(rows, schema=MEASURES), made_by)
     write_table(job.output.spectra, pa.Table.from_pylist(spectra, schema=SPECTRA), made_by)
+
+
+def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
+    """Return the weights that a training kept, by step: its snapshots and its final weights.
+
+    The history gives the number of steps, and so the snapshots to expect. A `UserError` is raised if one is missing or
+    a file's metadata has no step.
+    """
+    kept = sorted(Path(folder).glob("*.safetensors"))
+    if not kept:
+        raise UserError(f"{folder}: no snapshots; train the model again with `training.snapshots: true`")
+    by_step = {}
+    for path in [*kept, Path(weights)]:
+        step = load_metadata(path).get("step", "")
+        if not step.isdigit():
+            raise UserError(f"{path}: no step in its metadata; train the model again")
+        by_step[int(step)] = path
+    last = read_table(history, ["step"])["step"][-1].as_py()
+    if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(by_step)):
+        raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")
+    return dict(sorted(by_step.items()))
 
 
 def rejecting(

@@ -1,6 +1,5 @@
-"""Along training: geometry against direct computation, measures against stored logits, and what people read."""
+"""Each snapshot against direct computation and stored logits, and what people read of it."""
 
-import itertools
 import math
 from types import SimpleNamespace
 
@@ -12,20 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import along_training_figure
-import along_training_table as table_script
-import dynamics as script
-import head_spectra_figure
-import layers_along_training_figure
-import oversmoothing_against_loss_figure
 from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
-from oversmoothing.dynamics.table import along_training_table, at_loss, common_loss, steps
 from oversmoothing.forced.projection import project
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import write_csv
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.logits import logits_schema
 from oversmoothing.metrics import softmax, tto
@@ -33,6 +23,9 @@ from oversmoothing.model import GPT, GPTConfig
 from oversmoothing.spectra import behind_norm
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.weights import save_model
+from studies.along_training import figure, measure, show
+from studies.along_training.outliers import Dimensions
+from studies.along_training.table import along_training_table, common_loss, steps
 
 STEPS = (0, 1, 2, 4)
 SHAPE = GPTConfig(layers=2, heads=2, width=16, block=32, rank=4)
@@ -87,57 +80,6 @@ def job(tmp_path):
     )
 
 
-@given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 1000))
-def test_closed_form_anisotropy_is_the_mean_over_pairs(n, d, seed):
-    states = np.random.default_rng(seed).normal(0.5, 1, (n, d))
-    pairs = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in itertools.combinations(states, 2)]
-    directions = Directions()
-    for block in np.array_split(states, 3):
-        directions.add(block)
-    assert directions.anisotropy() == pytest.approx(np.mean(pairs), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("states", "expected"),
-    [
-        ([[1, 0], [5, 0], [0.1, 0]], 1),
-        ([[1, 0], [-2, 0]], -1),
-        ([[1, 0], [0, 3]], 0),
-        ([[1, 0], [0, 1], [-1, 0], [0, -1]], -1 / 3),
-        ([[1, 0], [0, 0], [1, 1]], 1 / math.sqrt(2)),  # a zero has no direction
-    ],
-)
-def test_anisotropy_by_hand(states, expected):
-    directions = Directions()
-    directions.add(np.array(states))
-    assert directions.anisotropy() == pytest.approx(expected, abs=1e-12)
-
-
-def test_anisotropy_of_nothing_is_unknown_and_of_nan_an_error():
-    directions = Directions()
-    directions.add(np.zeros((5, 3)))
-    assert math.isnan(directions.anisotropy())
-    with pytest.raises(ValueError, match="NaN or infinite"):
-        directions.add(np.array([[1.0, np.nan]]))
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 1000))
-def test_singular_entropy_is_the_divergence_from_uniform(n, m, seed):
-    matrix = np.random.default_rng(seed).normal(size=(n, m))
-    shares = np.linalg.svd(matrix, compute_uv=False)
-    shares /= shares.sum()
-    direct = sum(share * math.log(share * len(shares)) for share in shares)
-    assert singular_entropy(matrix) == pytest.approx(direct, abs=1e-9)
-
-
-def test_singular_entropy_by_hand():
-    assert singular_entropy(np.eye(7, 4)) == pytest.approx(0, abs=1e-12)
-    assert singular_entropy(np.ones((5, 8))) == pytest.approx(math.log(5))
-    assert singular_entropy(np.diag([3.0, 1.0])) == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
-    with pytest.raises(ValueError, match="zeros"):
-        singular_entropy(np.zeros((3, 3)))
-
-
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 1000))
 def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
     states = np.random.default_rng(seed).standard_t(1.5, (n, d))
@@ -163,7 +105,7 @@ def test_outlier_dimensions_by_hand():
 
 
 def test_each_snapshot_is_measured_as_if_all_were_kept(job):
-    script.main(job)
+    measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     assert list(found.step.unique()) == list(STEPS)
     first = WINDOWS.slice(0, 2)
@@ -198,7 +140,7 @@ def test_each_snapshot_is_measured_as_if_all_were_kept(job):
 @pytest.mark.parametrize("backward_rank", [None, 2])
 def test_the_gradient_passes_through_the_head_or_its_approximation(job, backward_rank):
     job.params.settings["backward_rank"] = backward_rank
-    script.main(job)
+    measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     for step in STEPS:
         gpt, own = model(step), found[found.step == step].set_index("measure").value
@@ -217,7 +159,7 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
         **{"delta": math.log(1.25), "condition": condition, "mass_tolerance": 1e-9},
         "first_step": 1,
     }
-    script.main(job)
+    measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     found = found[found.measure == "tbat"].set_index("step").value
     assert list(found.index) == list(STEPS[1:])
@@ -240,7 +182,7 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
 
 def test_what_the_head_forces_along_training_is_that_of_the_stored_logits(job):
     job.params.settings["forced"] = 3
-    script.main(job)
+    measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     whole = found[found.measure.isin(["forced", "rest"])]
     assert (whole.n == 6).all()  # of two windows
@@ -267,39 +209,32 @@ def test_what_is_missing_or_of_other_windows_is_named(job):
     job.params.settings["windows"] = 3
     write_table(job.input.windows, WINDOWS.set_column(0, "window", pa.array([3, 5, 9], pa.int32())), {})
     with pytest.raises(UserError, match=r"truth\.parquet: other windows"):
-        script.main(job)
+        measure.main(job)
     for path in job.input.snapshots.iterdir():
         path.unlink()
     with pytest.raises(UserError, match=r"snapshots: no snapshots; .*training\.snapshots"):
-        script.main(job)
+        measure.main(job)
 
 
 def test_a_snapshot_that_is_missing_is_named(job):
     (job.input.snapshots / "00000002.safetensors").unlink()
     with pytest.raises(UserError, match=r"snapshots: the snapshot of step 2 is missing; delete the folder"):
-        script.main(job)
+        measure.main(job)
 
 
 def test_at_rank_1_nothing_enters_the_head(job):
     """LayerNorm of a single number is zero; the head's input has no anisotropy, and that is no error."""
     save(job.input.weights, model(4, GPTConfig(layers=1, heads=2, width=16, block=32, rank=1)), 4)
-    script.main(job)
+    measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     last = found[found.step == 4].set_index("measure")
     assert last.n["head_input_anisotropy"] == 0
     assert math.isnan(last.value["head_input_anisotropy"])
 
 
-def test_a_value_at_a_loss_lies_between_two_steps():
-    assert at_loss([5, 3, 2, 2.5], [0.8, 0.4, 0.2, 0.3], 2.5) == pytest.approx(0.3)
-    assert at_loss([5, 3], [0.8, 0.4], 5) == 0.8
-    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 2))
-    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 6))
-
-
 @pytest.fixture
 def table(job):
-    script.main(job)
+    measure.main(job)
     measured = read_table(job.output.measures).to_pandas()
     models = [{"model": f"bn{rank}-s1", "rank": rank, "seed": 1} for rank in (4, 8)]
     worse = measured.assign(value=measured.value + (measured.measure == "loss"))
@@ -310,11 +245,16 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 3 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
-    files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
-    files |= {"markdown": tmp_path / "t.md"}
-    models = [{"model": "bn4-s1", "rank": 4, "seed": 1}]
-    params = SimpleNamespace(settings={"models": models})
-    table_script.main(SimpleNamespace(input=[job.output.measures], output=SimpleNamespace(**files), params=params))
+    files = {"csv": tmp_path / "t.csv", "markdown": tmp_path / "t.md", "html": tmp_path / "t.html"}
+    files |= {"latex": tmp_path / "t.tex"}
+    figures = {name: [tmp_path / f"{name}.svg"] for name in ("along", "against_loss", "layers", "spectra")}
+    show.main(
+        SimpleNamespace(
+            input=SimpleNamespace(measures=[job.output.measures], spectra=[job.output.spectra]),
+            output=SimpleNamespace(**files, **figures),
+            params=SimpleNamespace(settings={"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}]}),
+        )
+    )
     page = files["markdown"].read_text()
     assert "Oversmoothing against `truth`" in page
     cells = page.splitlines()[6].split("|")
@@ -322,25 +262,24 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     last = steps(table, "bn8-s1", "truth").iloc[-1]
     assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
     assert len(pd.read_csv(files["csv"])) == len(table) / 2
+    assert all(path.stat().st_size > 5_000 for (path,) in figures.values())
 
 
-def test_figures_draw_every_model_from_the_csv(table, tmp_path):
-    write_csv(table, tmp_path / "table.csv")
-    table = pd.read_csv(tmp_path / "table.csv")
-    figure = along_training_figure.draw(table)
-    drawn = [line for line in figure.axes[0].lines if len(line.get_xdata())]
+def test_figures_draw_every_model(table):
+    along = figure.along(table)
+    drawn = [line for line in along.axes[0].lines if len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2
     assert {line.get_marker() for line in drawn} == {"o", "s"}
-    layers = layers_along_training_figure.draw(table)
+    layers = figure.layers(table)
     assert [axes.get_title("left") for axes in layers.axes[:2]] == ["rank 4", "rank 8"]
     first = layers.axes[0].lines[1]
     assert list(first.get_ydata()) == list(steps(table, "bn4-s1")["anisotropy 2"])
     spectra = pd.DataFrame({"step": [0, 0, 4, 4], "index": [1, 2, 1, 2], "singular_value": [2.0, 1.0, 3.0, 0.5]})
     models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8, 16, 32)]
-    heads = head_spectra_figure.draw({model["model"]: spectra for model in models}, models)
+    heads = figure.spectra({model["model"]: spectra for model in models}, models)
     assert [axes.get_title("left") for axes in heads.axes] == ["rank 4", "rank 8", "rank 16", "rank 32"]
     assert [text.get_text() for text in heads.legends[0].texts] == ["step 0", "step 4"]
     assert [list(line.get_ydata()) for line in heads.axes[1].lines] == [[2.0, 1.0], [3.0, 0.5]]
-    against = oversmoothing_against_loss_figure.draw(table)
+    against = figure.against_loss(table)
     first = against.axes[0].lines[0]
     assert list(first.get_xdata()) == list(steps(table, "bn4-s1")["loss"])

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.equal_loss import at_loss
 from oversmoothing.layout import number
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, model_cells
 
@@ -28,7 +28,7 @@ def along_training_table(
     Parameters
     ----------
     measured : mapping
-        Measurements by model (see `dynamics.measure.MEASURES`).
+        Measurements by model (see `snapshot.MEASURES`).
     models : sequence of mappings
         ``model``, ``rank``, ``seed`` of each, in row order.
     unit : {"byte", "token"}
@@ -51,36 +51,14 @@ def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataF
 
     Measures of oversmoothing are against `truth`.
     """
-    own = table[(table.model == model) & (table.truth.isna() | (table.truth == truth))]
-    column = own.measure + own.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
-    return own.assign(column=column).pivot(index="step", columns="column", values="value").sort_index()
+    rows = table[(table.model == model) & (table.truth.isna() | (table.truth == truth))]
+    column = rows.measure + rows.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
+    return rows.assign(column=column).pivot(index="step", columns="column", values="value").sort_index()
 
 
 def last_layer(table: pd.DataFrame) -> int:
     """Number of blocks."""
     return int(table.layer.max())
-
-
-def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> float:
-    """Value of a measure where a training first reaches a loss, interpolated linearly between two steps.
-
-    Parameters
-    ----------
-    losses, values : sequences of float
-        By step.
-    loss : float
-
-    Returns
-    -------
-    float
-        NaN if the training never reaches the loss, or starts below it.
-    """
-    below = np.flatnonzero(np.asarray(losses) <= loss)
-    if not below.size or (below[0] == 0 and losses[0] < loss):
-        return float("nan")
-    after = int(below[0])
-    before = max(after - 1, 0)
-    return float(np.interp(loss, [losses[after], losses[before]], [values[after], values[before]]))
 
 
 def common_loss(table: pd.DataFrame) -> float:

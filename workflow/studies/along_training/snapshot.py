@@ -10,7 +10,7 @@ import torch
 
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.corpus.windows import window_tokens
-from oversmoothing.dynamics.geometry import Dimensions, Directions, singular_entropy
+from oversmoothing.geometry import Directions, singular_entropy
 from oversmoothing.head_gradient import best_approximation
 from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
@@ -21,9 +21,7 @@ from oversmoothing.metrics import score
 from oversmoothing.model import GPT
 from oversmoothing.probabilities import softmax
 from oversmoothing.ranks.spectrum import effective_rank, singular_values
-from oversmoothing.store.parquet import read_table
-from oversmoothing.training.loop import snapshot_steps
-from oversmoothing.weights import load_metadata
+from studies.along_training.outliers import Dimensions
 
 MEASURES = pa.schema(
     [
@@ -36,27 +34,6 @@ MEASURES = pa.schema(
     ]
 )
 SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_value", pa.float64())])  # index from 1
-
-
-def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
-    """Return the weights that a training kept, by step: its snapshots and its final weights.
-
-    The history gives the number of steps, and so the snapshots to expect. A `UserError` is raised if one is missing or
-    a file's metadata has no step.
-    """
-    kept = sorted(Path(folder).glob("*.safetensors"))
-    if not kept:
-        raise UserError(f"{folder}: no snapshots; train the model again with `training.snapshots: true`")
-    found = {}
-    for path in [*kept, Path(weights)]:
-        step = load_metadata(path).get("step", "")
-        if not step.isdigit():
-            raise UserError(f"{path}: no step in its metadata; train the model again")
-        found[int(step)] = path
-    last = read_table(history, ["step"])["step"][-1].as_py()
-    if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(found)):
-        raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")
-    return dict(sorted(found.items()))
 
 
 def measure(
@@ -110,7 +87,7 @@ def measure(
     groups = {name: logit_groups(path) for name, path in truths.items()}
     with _watch(model, len(window_tokens(windows.slice(0, 1))[0][0])) as layers:
         for state in run_windows(model, windows, batch, precision):
-            own = softmax(state.logits)
+            predicted = softmax(state.logits)
             loss -= float(np.log(softmax(state.logits.astype(np.float64))[_target(state)]).sum())
             count += len(state.target)
             entered.add(state.post)
@@ -118,7 +95,7 @@ def measure(
             rejected += float(reject(state).sum()) if reject else 0.0
             for name, path in truths.items():
                 truth = _beside(state, next(groups[name], None), path)
-                sums[name] += score(own, softmax(truth), [lambda p: p], AGAINST_TRUTHS, tau)[0].sum(
+                sums[name] += score(predicted, softmax(truth), [lambda p: p], AGAINST_TRUTHS, tau)[0].sum(
                     axis=1, dtype=np.float64
                 )
                 if divide:
@@ -136,8 +113,8 @@ def measure(
     yield _row("gradient_rank", gradient.rank(), min(gradient.count, BATCH))
     if reject:
         yield _row("tbat", rejected / count, count)
-    for name, own_sums in sums.items():
-        for metric, total in zip(AGAINST_TRUTHS, own_sums, strict=True):
+    for name, totals in sums.items():
+        for metric, total in zip(AGAINST_TRUTHS, totals, strict=True):
             yield _row(metric, total / count, count, truth=name)
         if divide:
             parts = np.concatenate(divided[name], axis=1)
@@ -159,8 +136,8 @@ def _watch(model: GPT, prompt: int) -> Iterator[list[tuple[Directions, Dimension
     def watcher(sums: tuple[Directions, Dimensions]):
         def add(block: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
             states = output[:, prompt - 1 :].float().flatten(0, 1).cpu().numpy()
-            for own in sums:
-                own.add(states)
+            for accumulated in sums:
+                accumulated.add(states)
 
         return add
 
@@ -183,7 +160,7 @@ def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:
 def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
     """Return a truth's logits of the same window."""
     keys = zip(KEYS, window_keys(state.window, state.target), strict=True)
-    if group is None or any(not group[0][name].equals(own) for (name, _), own in keys):
+    if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
         raise UserError(f"{path}: other windows than those of the config; delete it and run again")
     logits = group[1]
     if logits.shape != state.logits.shape:

@@ -1,1 +1,0 @@
-"""Dynamics of training: head, hidden states and distributions of each snapshot (Godey et al. 2024)."""

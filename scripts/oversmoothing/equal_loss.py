@@ -1,0 +1,18 @@
+"""Values of a measure at equal loss, to compare trainings other than at equal steps."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> float:
+    """Return the value of a measure where a training first reaches a loss, on a straight line between two steps.
+
+    `losses` and `values` are by step. The value is NaN if the training never reaches the loss, or starts below it.
+    """
+    below = np.flatnonzero(np.asarray(losses) <= loss)
+    if not below.size or (below[0] == 0 and losses[0] < loss):
+        return float("nan")
+    after = int(below[0])
+    before = max(after - 1, 0)
+    return float(np.interp(loss, [losses[after], losses[before]], [values[after], values[before]]))

@@ -1,0 +1,41 @@
+"""Whose snapshots are measured, and what the measurement imports."""
+
+from default_config import default
+
+import plan
+from oversmoothing.fingerprint import SCRIPTS, closure
+from studies.along_training.plan import followed, tbat
+
+FAMILY = [{"width": 288, "heads": 6}, {"rank": 16}]
+ARMS = [{"rank": 4, "head": "plain"}, {"backward_rank": 8}]
+
+
+def models(**changes):
+    return followed(plan.models.by_name(default(**changes)).values())
+
+
+def test_arms_are_followed_beside_the_family():
+    with_arms = models(family=[*FAMILY, *ARMS])
+    assert [model for model in with_arms if model.kind == "family"] == models(family=FAMILY)
+    assert [model.name for model in with_arms if model.kind != "family"] == ["pl4-s1337", "bw8-s1337"]
+
+
+def test_without_snapshots_nothing_is_followed():
+    assert models(training={**default()["training"], "snapshots": False}) == []
+
+
+def test_tbat_is_measured_of_full_models_of_several_seeds():
+    assert tbat(default(family=FAMILY), "w288-s1337") is None
+    several = default(family=FAMILY, seeds=[1, 2])
+    assert tbat(several, "bn16-s1") is None
+    assert tbat(several, "w288-s2").keys() == {"first_step", "delta", "condition", "mass_tolerance"}
+
+
+def test_what_it_computes_with():
+    """A longer list means that more edits measure all snapshots again."""
+    files = closure("studies/along_training/measure.py")
+    parts = {file.relative_to(SCRIPTS).with_suffix("").parts[1] for file in files if file.is_relative_to(SCRIPTS)}
+    of_logits = "logits logit_files inference predictor score_files probabilities candidates metrics nucleus spaced"
+    of_models = "device head_gradient logit_gradient model weights training ranks spectra geometry"
+    others = "bat catalogue compiled corpus fingerprint forced jobs store"
+    assert parts - {"__init__"} == {*of_logits.split(), *of_models.split(), *others.split()}

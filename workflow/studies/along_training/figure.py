@@ -1,0 +1,140 @@
+"""Figures along training: loss, head and hidden states, oversmoothing against loss, every block, and the head."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter
+
+from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.figures.style import handles, legend, model_looks, named, ordered_looks, rank_look, step_axis, style
+from studies.along_training.table import last_layer, steps
+
+LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
+OF_BLOCKS = {"anisotropy": "anisotropy (mean cosine)", "outlier_dimensions": "outlier dimensions"}
+COLUMNS = 5
+STEPS = 6  # lines in a panel of singular values, from the first step to the last
+
+
+def along(table: pd.DataFrame) -> Figure:
+    """Draw six measures against steps, one line per model, from `table.along_training_table`."""
+    panels = {
+        "loss": ("Loss", _unit(table)),
+        "singular_entropy": ("Singular entropy of the head", "nats"),
+        "effective_rank": ("Effective rank of the head", "singular values"),
+        "head_input_anisotropy": ("Anisotropy of what enters the head", "mean cosine"),
+        f"anisotropy {last_layer(table)}": ("Anisotropy of the last block", "mean cosine"),
+        f"largest_dimension {last_layer(table)}": ("Largest dimension of the last block", "share of squared length"),
+    }
+    models = _models(table)
+    with style():
+        figure = Figure(figsize=(9, 10))
+        for axes, (measure, (title, label)) in zip(
+            figure.subplots(3, 2, sharex=True).flat, panels.items(), strict=True
+        ):
+            for model in models:
+                values = steps(table, model["model"])[measure]
+                axes.plot(values.index, values, markersize=5, linewidth=1.5, **rank_look(model["rank"]))
+            axes.set_title(title)
+            axes.set_ylabel(label)
+            axes.grid(axis="y")
+            step_axis(axes, int(table.step.max()))
+        figure.axes[2].set_yscale("log")
+        figure.axes[2].yaxis.set_major_formatter("{x:g}")
+        legend(figure, handles(model_looks(models), markersize=5))
+    return figure
+
+
+def against_loss(table: pd.DataFrame) -> Figure:
+    """Draw TTO against loss, one line per model and one panel per truth; the last step is ringed."""
+    truths = list(table.truth.dropna().unique())
+    models = _models(table)
+    with style():
+        figure = Figure(figsize=(max(7.5, 5 * len(truths)), 5.4))
+        panels = figure.subplots(1, len(truths), squeeze=False, sharey=True)[0]
+        for axes, truth in zip(panels, truths, strict=True):
+            for model in models:
+                by_step = steps(table, model["model"], truth)
+                axes.plot(by_step["loss"], by_step["tto"], markersize=5, linewidth=1.5, **rank_look(model["rank"]))
+                axes.plot(by_step["loss"].iloc[-1:], by_step["tto"].iloc[-1:], **LAST)
+            axes.set_title(f"Against {named(truth)}")
+            axes.set_xlabel(f"loss ({_unit(table)}); training goes from right to left")
+            axes.grid()
+        panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")
+        legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))
+    return figure
+
+
+def layers(table: pd.DataFrame) -> Figure:
+    """Draw two measures of every block against steps: one column per rank, one line per block, first seed only."""
+    first = table.drop_duplicates("model").drop_duplicates("rank").sort_values("rank")
+    looks = ordered_looks(range(1, last_layer(table) + 1))
+    with style():
+        figure = Figure(figsize=(max(7.5, 2.6 * len(first)), 5.6))
+        panels = figure.subplots(len(OF_BLOCKS), len(first), squeeze=False, sharex=True, sharey="row")
+        for column, (model, rank) in enumerate(zip(first.model, first["rank"], strict=True)):
+            by_step = steps(table, model)
+            for axes, measure in zip(panels[:, column], OF_BLOCKS, strict=True):
+                for layer, look in looks.items():
+                    values = by_step[f"{measure} {layer}"]
+                    axes.plot(values.index, values, markersize=4, **look)
+                axes.grid(axis="y")
+                step_axis(axes, int(table.step.max()), narrow=True)
+            panels[0, column].set_title(f"rank {rank}")
+        for axes, name in zip(panels[:, 0], OF_BLOCKS.values(), strict=True):
+            axes.set_ylabel(name)
+        panels[1, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
+        blocks = {f"block {layer}": look for layer, look in looks.items()}
+        legend(figure, handles(blocks, markersize=4), columns=8)
+    return figure
+
+
+def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw singular values against their index: one panel per rank, a line for each of a few steps, first seed only.
+
+    Parameters
+    ----------
+    by_model : mapping
+        ``step``, ``index`` (from 1) and ``singular_value`` by model.
+    models : sequence of mappings
+        ``model`` and ``rank`` of each.
+    """
+    first = {model["rank"]: model["model"] for model in reversed(models)}
+    columns = min(len(first), COLUMNS)
+    rows = math.ceil(len(first) / columns)
+    kept = sorted({step for model in first.values() for step in by_model[model]["step"]})
+    shown = [kept[round(i * (len(kept) - 1) / (STEPS - 1))] for i in range(STEPS)] if len(kept) > STEPS else kept
+    looks = {
+        step: {"color": look["color"], "linewidth": 3 if step == shown[-1] else 1.8}
+        for step, look in ordered_looks(shown).items()
+    }
+    with style():
+        figure = Figure(figsize=(max(7.5, 2.7 * columns), 1.5 + 2.9 * rows))
+        panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for axes, rank in zip(panels, sorted(first), strict=False):
+            values = by_model[first[rank]]
+            for step, look in looks.items():
+                line = values[values.step == step]
+                axes.plot(line["index"], line.singular_value, **look)
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter(NullFormatter())
+            axes.set_title(f"rank {rank}")
+            axes.set_xlabel("index of the singular value")
+            axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+            axes.grid(axis="y")
+        for axes in panels[len(first) :]:
+            axes.remove()
+        figure.supylabel("singular value of the head W")
+        figure.suptitle("The head's singular values along training", x=0.01, ha="left")
+        legend(figure, handles({f"step {step:,}": look for step, look in looks.items()}))
+    return figure
+
+
+def _models(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    return table[["model", "rank"]].drop_duplicates().to_dict("records")
+
+
+def _unit(table: pd.DataFrame) -> str:
+    return str(table.unit[table.measure == "loss"].iloc[0])
