@@ -241,38 +241,46 @@ def _tally(verdicts: pd.Series) -> list[str]:
 
 
 def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[str]:
-    shares = "; ".join(
-        f"{100 * share:g} % for {', '.join(name for key, name in MARGINS.items() if run_to_run.get(key) == share)}"
+    by_share = {
+        share: [name for key, name in MARGINS.items() if run_to_run.get(key) == share]
         for share in sorted(set(run_to_run.values()))
-    )
-    parts = [
-        "Each claim is one or several comparisons: a difference, or another number, that it expects above 0 (or above "
-        "the bound named; or equal to 0). A claim holds if all of them come out so, each by its own 95 % interval. It "
-        "does not hold if one is clearly the other way round with all of them taken together, and the more there are, "
-        "the more that takes: of k equal numbers one is below by chance far more often than one alone. Else this run "
-        "cannot tell. In brackets: how many of the comparisons hold",
-        "With all together: the end above which none of a claim's numbers is, but for 2.5 % of runs. Of windows it is "
-        "found in the largest error of each bootstrap draw (max-t), as the comparisons depend on the same windows; "
-        "intervals of other kinds, and of seeds, share their 2.5 % equally (Bonferroni); exact numbers need none. So "
-        "at most one claim in twenty that is right is said not to hold, and at most one in twenty that is wrong to "
-        "hold",
-        "Effect: that of the weakest comparison, the one that decides, with its 95 % interval, and what that is from. "
-        "Windows: a bootstrap over whole windows, the same draws on both sides. Fisher: of a correlation over n "
-        "models, which takes them for independent. Resamples: Student's, with the sd of what a set of samples as a "
-        "whole has in draws of its windows. Residuals: of the fit within each training, which in simulations cover "
-        "the truth in 65 to 90 % of cases and not in 95. None: a number without interval, taken as it is. A tenth to "
-        "spare, and steps to come: not of chance, but how far a stricter count, or a longer training, could move it",
-        "Two trainings differ by chance even at one rank, which no bootstrap over windows sees. So where two trained "
-        "models are compared, or one with a fixed number, the interval first widens on both sides: with one seed by a "
-        f"share of the larger value ({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval "
-        "of their mean difference",
-        "Printed means: the same comparisons on the thesis's printed means alone, so without intervals; the "
-        "bracket after the printed effect names the weakest of them. Equal at the printed precision: cannot tell. "
-        "Byte TV, which the thesis prints at half its value, is doubled",
+    }
+    shares = "; ".join(f"{100 * share:g} % for {', '.join(names)}" for share, names in by_share.items())
+    stand_ins = [member for member in family if member.role != member.rank]
+    return [
+        *LEGEND,
+        f"{WIDENED} ({shares}; our choice, `claims.run_to_run`), with several seeds by the t interval of their mean "
+        "difference",
+        OF_PRINTED,
+        *(f"{member.name.capitalize()} stands for the thesis's {member.role}" for member in stand_ins),
     ]
-    parts += [
-        f"{member.name.capitalize()} stands for the thesis's {member.role}"
-        for member in family
-        if member.role != member.rank
-    ]
-    return parts
+
+
+LEGEND = (
+    "A claim is one or several comparisons. Each is a number, mostly a difference, that should be above 0 (or above "
+    "the bound that is named; or equal to 0). The claim holds if each comparison is, by its own 95 % interval. It "
+    "does not hold if one is clearly on the other side when all of the claim's comparisons are taken together; this "
+    "takes more the more there are, because of many equal numbers one is below 0 by chance more often than one alone. "
+    "Otherwise this run cannot tell. In brackets: how many of the comparisons hold",
+    "At most, with all together: a limit that none of the claim's numbers exceeds, but for 2.5 % of runs. Over "
+    "windows it is from the largest error of each bootstrap draw (max-t), because the comparisons share their "
+    "windows. Intervals of other kinds, and over seeds, share the 2.5 % equally (Bonferroni). Exact numbers need no "
+    "limit. So at most one claim in twenty that is right is said not to hold, and at most one in twenty that is wrong "
+    "to hold",
+    "Effect: that of the weakest comparison, which decides, with its 95 % interval and what that is from. Windows: a "
+    "bootstrap over whole windows, with the same draws on both sides. Fisher: of a correlation over n models, taken "
+    "as independent. Resamples: Student's t, with the standard deviation of a whole set of samples over draws of its "
+    "windows. Residuals: of the fit within each training; in simulations these intervals hold the truth in 65 to 90 % "
+    "of cases, not in 95. None: a number without an interval. A tenth to spare, and steps to come: not chance, but "
+    "how far a stricter count or a longer training could move the number",
+)
+WIDENED = (
+    "From run to run: two trainings differ by chance even at one rank, which no bootstrap over windows shows. So "
+    "where two trained models are compared, or one with a fixed number, the interval is first widened on both sides: "
+    "with one seed by a share of the larger value"
+)
+OF_PRINTED = (
+    "Printed means: the same comparisons on the thesis's printed means, which have no intervals; the bracket after "
+    "the printed effect names the weakest. Equal at the printed precision: cannot tell. Byte TV, which the thesis "
+    "prints at half its value, is doubled"
+)
