@@ -13,7 +13,7 @@ CAPTIONS = sorted((ROOT / "workflow").rglob("*.rst"))
 OF_BYTES = {
     *("bytes", "argmax_frequency", "byte_oversmoothing", "utf8_bytes"),  # of studies of bytes alone
     *("byte_frequency", "sample_quality"),  # of the bytes of texts
-    *("other_models", "tokens", "workflow"),
+    *("tokens", "workflow"),
 }
 
 

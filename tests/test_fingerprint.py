@@ -9,6 +9,7 @@ import pytest
 
 from oversmoothing import fingerprint as module
 from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
+from plan import studies
 
 TRAINING_IMPORTS = {
     "train.py",
@@ -108,7 +109,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
         (["tbat_approximation.py"], BAT),
         (["bat_premise.py"], f"{BAT} bat_premise candidates forced nucleus spaced window_logits"),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
-        (["ranks.py"], f"{HELD} positions probabilities ranks spectra"),
+        (["ranks.py"], f"{HELD} positions probabilities ranks singular_values spectra"),
         (["bytes.py"], f"{HELD} bytes score_files"),
         (
             ["score.py"],
@@ -121,10 +122,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (["train_language_model.py"], f"{JOB} corpus device head_gradient model quality tokens training"),
         (["quality.py"], f"{JOB} device hub listing pretrained quality"),
-        (
-            ["others.py"],
-            f"{JOB} corpus device geometry head_gradient hub listing logit_gradient others pretrained ranks",
-        ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",
 )
@@ -203,8 +200,7 @@ def test_scoring_and_tables_are_free_of_torch():
         "next_byte_table.py",
         "next_byte_figure.py",
         "oversmoothing_illustrated.py",
-        "other_models_table.py",
-        "other_models_figure.py",
+        *(f"studies/{name}/show.py" for name in studies.there() if (studies.FOLDER / name / "show.py").is_file()),
     ):
         for path in closure(script):
             for node in ast.walk(ast.parse(path.read_text())):
@@ -378,8 +374,8 @@ def lock(tmp_path, monkeypatch):
         ("numba", ["tbat.py", "build_corpus.py"], ["train.py", "logits.py"]),
         ("numpy", ["train.py", "score.py"], ["fetch.py"]),
         ("tokenizers", ["learn_tokens.py"], ["train.py", "score.py"]),
-        ("transformers", ["quality.py", "others.py"], ["train.py", "score.py"]),
-        ("faiss-cpu", ["quality.py"], ["train.py", "others.py"]),
+        ("transformers", ["quality.py"], ["train.py", "score.py"]),
+        ("faiss-cpu", ["quality.py"], ["train.py"]),
         ("seaborn", [], ["train.py", "score.py", "losses_figure.py"]),
         ("pandas", [], ["score_table.py"]),
     ],

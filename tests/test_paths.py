@@ -18,7 +18,6 @@ OTHER = {"name": "other", "layout": "causal_lm"}
         ({"family": [{"rank": 4}, {"name": "a", "path": "no"}]}, "family.1.path: no file no"),
         ({"quality": {"language_model": "./no"}}, "quality.language_model: no folder no"),
         ({"truths": [{**OTHER, "hub": "/no/such/model"}]}, "truths.0.hub: no folder /no/such/model"),
-        ({"others": {"models": [{"name": "o", "hub": "./no"}]}}, "others.models: revision main of o: no folder no"),
         ({"results": "results/{model}"}, "results: results/{model}: '{' in a path means a wildcard to Snakemake"),
         ({"assets": "<results>"}, "assets: <results>: '<' in a path means a wildcard"),
         ({"truths": [{"name": "t", "path": "my/{x}"}]}, "truths.0.path: my/{x}: '{' in a path means a wildcard"),

@@ -1,6 +1,5 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -67,53 +66,6 @@ def test_truths_from_the_hub_are_assets():
     assert plan.thesis.all_truths(config)["differs"] == ["data"]
 
 
-PYTHIA = {"name": "pythia", "hub": "EleutherAI/pythia-70m", "revisions": ["step0", "step512", "step143000"]}
-
-
-def test_other_models_are_assets_revision_by_revision():
-    config = default(others={"models": [{**PYTHIA, "main_is": "step143000", "batch": 2}, {"name": "o", "hub": "a/b"}]})
-    check(config)
-    others = plan.others.revisions(config)
-    assert [(place, one.step) for place, one in others.items()] == [
-        ("pythia/step0", 0),
-        ("pythia/step512", 512),
-        ("pythia/step143000", 143_000),
-        ("o/main", None),
-    ]
-    name = "EleutherAI/pythia-70m"
-    assert plan.assets.by_name(config) == {
-        "EleutherAI--pythia-70m@step0": {"repository": name, "revision": "step0"},
-        "EleutherAI--pythia-70m@step512": {"repository": name, "revision": "step512"},
-        "EleutherAI--pythia-70m@step143000-or-main": {
-            "repository": name,
-            "revision": "step143000",
-            "otherwise": "main",
-        },
-        "a--b@main": {"repository": "a/b", "revision": "main"},
-    }
-    assert [one.settings["batch"] for one in others.values()] == [2, 2, 2, DEFAULT["others"]["batch"]]
-    assert len(plan.needs.study(config)["fetched"]) == 4
-    main = default(others={"models": [{**PYTHIA, "revisions": ["step0", "main"], "main_is": "step143000"}]})
-    assert [one.step for one in plan.others.revisions(main).values()] == [0, 143_000]
-
-
-def test_a_folder_of_revisions(tmp_path):
-    for name in ("step0", "main"):
-        (tmp_path / name).mkdir()
-    entry = {"name": "own", "hub": str(tmp_path), "revisions": ["step0", "step8"], "main_is": "step8"}
-    config = default(others={"models": [entry]})
-    check_paths(config)
-    assert [one.source for one in plan.others.revisions(config).values()] == [
-        {"folder": f"{tmp_path}/step0"},
-        {"folder": f"{tmp_path}/main", "instead_of": "step8", "revision": "main"},
-    ]
-    del entry["revisions"]
-    assert plan.others.revisions(default(others={"models": [entry]}))["own/main"].source == {"folder": str(tmp_path)}
-    entry["revisions"] = ["step0", "step4"]
-    with pytest.raises(plan.ConfigError, match=r"others\.models: revision step4 of own: no folder .*step4"):
-        check_paths(default(others={"models": [entry]}))
-
-
 @pytest.mark.parametrize(
     ("name", "step"),
     [
@@ -127,24 +79,7 @@ def test_a_folder_of_revisions(tmp_path):
     ],
 )
 def test_steps_in_the_names_of_revisions(name, step):
-    assert plan.others.step(name) == step
-
-
-def test_the_memory_for_another_model_follows_its_files(tmp_path):
-    one = plan.others.revisions(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
-    manifest = tmp_path / "m.json"
-    assert plan.others.memory(one, str(manifest)) == 16_000
-    files = {"model.safetensors": {"size": 10**10}, "tokenizer.json": {"size": 10**6}}
-    manifest.write_text(json.dumps({"files": files}))
-    assert 33_000 < plan.others.memory(one, str(manifest)) < 36_000
-    assert plan.others.memory(one, str(manifest), attempt=2) == plan.others.memory(one, str(manifest)) * 3 // 2
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '{"files": {"model.safetensors": {}}}'])
-def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
-    one = plan.others.revisions(default(others={"models": [{"name": "o", "hub": "a/b"}]}))["o/main"]
-    (tmp_path / "m.json").write_text(text)
-    assert plan.others.memory(one, str(tmp_path / "m.json")) == 16_000
+    assert plan.hub.step(name) == step
 
 
 @pytest.mark.parametrize(("given", "bos"), [({}, True), ({"bos": True}, True), ({"bos": False}, False)])
@@ -422,16 +357,6 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
         ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
         ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a is listed twice"),
-        ({"others": {"context": 1}}, "others.context: 1 is less than the minimum of 2"),
-        ({"others": {"models": [{"name": "a"}]}}, "others.models.0: 'hub' is a required property"),
-        ({"others": {"models": [PYTHIA, PYTHIA]}}, "others.models: pythia/step0 is listed twice"),
-        ({"others": {"models": [{**PYTHIA, "revision": "main"}]}}, "unknown key 'revision'; did you mean 'revisions'?"),
-        ({"others": {"models": [{**PYTHIA, "main_is": "v1"}]}}, "others.models.0.main_is: v1 of pythia has no step"),
-        ({"others": {"models": [{**PYTHIA, "main_is": "step512"}]}}, "not the end of training: step143000 comes after"),
-        (
-            {"others": {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}},
-            "others.models.0.main_is: step9 of pythia is main, and both are listed in revisions; keep one of them",
-        ),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):

@@ -1,9 +1,9 @@
 """Revisions of a repository that hold each other's weights, found before any is downloaded."""
 
 import pytest
+from default_config import default
 from local_hub import Repo, local_hub
 from test_hub import point_to
-from test_plan import PYTHIA, default
 
 import plan
 from oversmoothing import listing
@@ -93,10 +93,7 @@ def test_equal_weights_without_different_steps_are_no_fault():
 
 
 def test_the_revisions_of_a_repository_are_gathered_from_the_whole_config():
-    truth = {"name": "t", "hub": PYTHIA["hub"], "revision": "step7", "layout": "causal_lm", "bos": None}
-    own = {**PYTHIA, "revisions": ["step512", "step143000"], "main_is": "step143000"}
-    config = default(truths=[truth], others={"models": [own, {"name": "o", "hub": "a/b"}]})
-    found = plan.assets.by_repository(config)
-    steps = {source["revision"]: (source["step"], source.get("otherwise")) for source in found[PYTHIA["hub"]].values()}
-    assert steps == {"step7": (7, None), "step512": (512, None), "step143000": (143000, "main")}
-    assert [source["step"] for source in found["a/b"].values()] == [None]
+    truth = {"hub": "owner/own", "layout": "causal_lm", "bos": None}
+    config = default(truths=[{"name": "t", "revision": "step7", **truth}, {"name": "u", **truth}])
+    sources = plan.assets.by_repository(config)
+    assert [(one["revision"], one["step"]) for one in sources["owner/own"].values()] == [("step7", 7), ("main", None)]

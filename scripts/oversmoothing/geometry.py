@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from oversmoothing.ranks.spectrum import effective_rank, singular_values
+from oversmoothing.singular_values import effective_rank, singular_values
 
 
 def singular_entropy(matrix: np.ndarray) -> float:

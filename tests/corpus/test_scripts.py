@@ -12,7 +12,6 @@ from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 import build_corpus
 import draw_second_windows
 import draw_windows
-import others
 import retrain_head
 import train_language_model
 import utf8_bytes_figure
@@ -72,7 +71,6 @@ def train(job: SimpleNamespace) -> None:
     [
         (draw_windows.main, "evaluation"),
         (draw_second_windows.main, "evaluation"),
-        (others.main, "evaluation"),
         (train_language_model.main, "train"),
         (utf8_bytes_figure.main, "train"),
         (retrain_head.main, "train"),

@@ -11,13 +11,13 @@ SECTIONS = dict(
     section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
 )
 CATALOGUE = "scripts/oversmoothing/catalogue"
-NEOX = {"name": "neox", "hub": "./neox", "revisions": ["step0", "step4"]}
 MINE = "mine.yaml"
 SETTINGS = {
     "corpus": {"source": "poems", "paths": ["poems/*.txt"]},
     "decodings": [*yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"], {"name": "top-a", "a": 0.2}],
-    "others": {"bytes": 1000, "context": 64, "models": [NEOX]},
 }
+for more in ROOT.glob("tests/studies/*/everything.yaml"):  # what a study needs for all that it makes
+    SETTINGS |= yaml.safe_load(more.read_text())
 CONFIG = (TINY, MINE)
 PLACES = "places.json"  # how many each recipe touched
 

@@ -32,7 +32,7 @@ def test_every_listed_table_is_there_with_its_rows(everything):
 
 def test_any_table_can_be_compared_with_itself(everything):
     compared = compare(everything.folder / "results", everything.folder / "results")
-    assert {"oversmoothing", "bytes", "other_models"} <= set(compared)
+    assert {"oversmoothing", "bytes"} <= set(compared)
     for name, table in compared.items():
         assert table.only_in.isna().all(), name
         assert (table.difference.dropna() == 0).all(), name

@@ -10,7 +10,7 @@ import tomllib
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from default_config import DEFAULT
+from default_config import DEFAULT, default
 from study import COMPILED, ROOT
 
 from oversmoothing.commands import COMMANDS
@@ -111,9 +111,7 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
             own["family"] += [{"rank": 288}]
         if "truths" in own:
             own["truths"] += DEFAULT["truths"]
-        corpus = {**DEFAULT["corpus"], **own.pop("corpus", {})}
-        others = {**DEFAULT["others"], **own.pop("others", {})}
-        check({**DEFAULT, **own, "corpus": corpus, "others": others})
+        check(default(**own))
 
 
 def test_where_an_index_begins(study):

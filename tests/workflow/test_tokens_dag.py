@@ -33,7 +33,9 @@ OF_BYTES = {
     *("bytes", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"),
     *listed("", "of bytes alone"),
 }
-ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", "other_models"}  # of other configs
+# Of other configs.
+ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", *listed("", "if the config lists any")}
+
 OF_TRAINED = {
     *("imposed_rank", "gradient", "architecture", "forced_along_training"),
     *listed("", "models trained here"),

@@ -15,7 +15,6 @@ from oversmoothing.gpt_shape import VOCABULARY, vocabulary
 from oversmoothing.jobs import UserError
 from plan import studies
 from plan.models import by_name
-from plan.others import revisions, step
 from plan.settings import ConfigError
 from plan.tokens import over_bytes
 from schemas.config import read_schema
@@ -65,7 +64,6 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _shapes(config)
     yield from _showcase(config)
     yield from _language_model(config)
-    yield from _others(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
@@ -170,22 +168,6 @@ def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
             f"language_model.block: {own['block']} tokens, but a sample may have {longest} "
             "(windows.prompt + windows.scored); raise it"
         )
-
-
-def _others(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that revisions are unique, and that `main` is used only for the end of a training."""
-    revisions(config)
-    for i, entry in enumerate(config["others"]["models"]):
-        named, end = entry.get("revisions", ["main"]), entry.get("main_is")
-        if end is None:
-            continue
-        where = f"others.models.{i}.main_is: {end} of {entry['name']}"
-        if (last := step(end)) is None:
-            yield f"{where} has no step in its name; write the last revision, such as step143000"
-        elif {"main", end} <= set(named):
-            yield f"{where} is main, and both are listed in revisions; keep one of them"
-        elif later := [revision for revision in named if (step(revision) or 0) > last]:
-            yield f"{where} is not the end of training: {later[0]} comes after it"
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,6 @@ from oversmoothing.corpus.globs import CONTROL, matching_files
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.hub import as_folder
-from plan.others import revisions
 from plan.settings import ConfigError
 
 
@@ -121,6 +120,4 @@ def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, name in named.items():
         if folder := as_folder(name) if name else None:
             yield key, str(folder)
-    for one in revisions(config).values():
-        if "folder" in one.source:
-            yield f"others.models: revision {one.revision} of {one.model}", one.source["folder"]
+    yield from studies.folders(config).items()

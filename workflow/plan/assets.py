@@ -1,10 +1,10 @@
-"""Assets that `snakemake assets` fetches: truths, other people's models and the language model that judges samples."""
+"""Assets that `snakemake assets` fetches: models of the hub, their tokenizers, and what studies read of it."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from plan.hub import as_folder, asset_name
-from plan.others import revisions, step
+from plan import studies
+from plan.hub import as_folder, asset_name, step
 from plan.settings import settings
 from plan.tokens import tokenizer
 
@@ -22,12 +22,12 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     found = {asset_name(*own): _source(*own) for own in wanted}
     if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
         found[name] = settings(**_source(*own), part="tokenizer")
-    return found | {one.asset: one.source for one in revisions(config).values()}
+    return found | {name: source for name, (source, _) in studies.assets(config).items()}
 
 
 def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
-    steps = {one.asset: one.step for one in revisions(config).values()}
+    steps = {name: at for name, (_, at) in studies.assets(config).items()}
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, source in by_name(config).items():
         if "repository" in source:

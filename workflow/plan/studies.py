@@ -30,6 +30,11 @@ class Study:
         From a config to the user's files that its sections name, by key.
     texts : callable
         From a config to globs of the user's texts that its sections name, by key.
+    folders : callable
+        From a config to folders in the place of models of the hub that its sections name, by key.
+    assets : callable
+        From a config to what it reads of the hub or of such folders, by name: the source (see `assets.by_name`), and
+        the training step or None.
     needs : tuple of str
         Studies whose rules or code it uses; a config lists them before it.
     """
@@ -37,6 +42,8 @@ class Study:
     mistakes: Callable[[Config], Iterable[str]] = lambda config: ()
     files: Callable[[Config], Mapping[str, str]] = lambda config: {}
     texts: Callable[[Config], Mapping[str, list[str]]] = lambda config: {}
+    folders: Callable[[Config], Mapping[str, str]] = lambda config: {}
+    assets: Callable[[Config], Mapping[str, tuple[dict[str, str], int | None]]] = lambda config: {}
     needs: tuple[str, ...] = ()
 
 
@@ -95,6 +102,16 @@ def files(config: Config) -> dict[str, str]:
 def texts(config: Config) -> dict[str, list[str]]:
     """Return globs of the user's texts that the studies of a config read, by key."""
     return {key: globs for name in with_part(config, "plan.py") for key, globs in _study(name).texts(config).items()}
+
+
+def folders(config: Config) -> dict[str, str]:
+    """Return the folders that the studies of a config read in the place of models of the hub, by key."""
+    return {key: path for name in with_part(config, "plan.py") for key, path in _study(name).folders(config).items()}
+
+
+def assets(config: Config) -> dict[str, tuple[dict[str, str], int | None]]:
+    """Return what the studies of a config read of the hub, by name: the source, and the training step or None."""
+    return {key: own for name in with_part(config, "plan.py") for key, own in _study(name).assets(config).items()}
 
 
 def needs(name: str) -> tuple[str, ...]:

@@ -19,12 +19,13 @@ from oversmoothing.argmaxability.result import UNARGMAXABLE
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.catalogue.decoders import DELTA
+from oversmoothing.head_spectrum import head_spectrum
+from oversmoothing.jobs import UserError
 from oversmoothing.logit_gradient import LogitGradient
 from oversmoothing.one_head.forced import forced
 from oversmoothing.one_head.run import entering
 from oversmoothing.one_head.text import Passage, owners
-from oversmoothing.others.measure import head_spectrum
-from oversmoothing.ranks.spectrum import count_above, effective_rank
+from oversmoothing.singular_values import count_above, effective_rank
 from oversmoothing.spaced import positions_of
 from oversmoothing.tokens.vocabulary import Vocabulary
 from oversmoothing.truths.token_model import TokenModel
@@ -89,10 +90,13 @@ def measure(
     Raises
     ------
     UserError
-        If the model's logits are not finite.
+        If the model's head or its logits are not finite.
     """
     begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
-    found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
+    try:
+        found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
+    except ValueError as error:
+        raise UserError(f"{model.name}: {error}; its weights are damaged") from error
     found |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
     weights, hidden = model.head.weight.cpu().numpy(), None
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()

@@ -10,7 +10,7 @@ import pyarrow as pa
 from oversmoothing.jobs import UserError
 from oversmoothing.positions import KEYS, draw_rows, read_rows
 from oversmoothing.probabilities import softmax
-from oversmoothing.ranks.spectrum import count_above, effective_rank, singular_values
+from oversmoothing.singular_values import count_above, effective_rank, singular_values
 from oversmoothing.spectra import behind_norm, read_gain, read_head
 
 RANKS = pa.schema(

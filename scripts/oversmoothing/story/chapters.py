@@ -190,7 +190,5 @@ CHAPTERS = (
         "Small models",
         ("Godey et al. (2024) ask what a narrow head does to a small model.",),
         claims=("constrained-heads-lose", "only-low-ranks-cost"),
-        tables=("other_models",),
-        figures=("other_models",),
     ),
 )

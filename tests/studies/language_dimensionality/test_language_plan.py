@@ -50,4 +50,4 @@ def test_what_it_computes_with():
     """A longer list means that more edits measure all texts again."""
     files = closure("studies/language_dimensionality/measure.py")
     parts = {file.relative_to(SCRIPTS).with_suffix("").parts[1] for file in files if file.is_relative_to(SCRIPTS)}
-    assert parts - {"__init__"} == {"corpus", "fingerprint", "jobs", "ranks", "store", "tokens"}
+    assert parts - {"__init__"} == {"corpus", "fingerprint", "jobs", "singular_values", "store", "tokens"}

@@ -20,7 +20,7 @@ from oversmoothing.logits import KEYS, WindowStates, window_keys
 from oversmoothing.metrics import score
 from oversmoothing.model import GPT
 from oversmoothing.probabilities import softmax
-from oversmoothing.ranks.spectrum import effective_rank, singular_values
+from oversmoothing.singular_values import effective_rank, singular_values
 from studies.along_training.outliers import Dimensions
 
 MEASURES = pa.schema(

@@ -8,7 +8,7 @@ import pyarrow as pa
 from oversmoothing.corpus.files import Files
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.jobs import Job, run
-from oversmoothing.ranks.spectrum import effective_rank
+from oversmoothing.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tokens.learn import load_tokenizer, tokenise

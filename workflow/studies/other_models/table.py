@@ -21,7 +21,7 @@ def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Map
     Parameters
     ----------
     measured : sequence of DataFrames
-        Measurements of each revision (see `others.measure.MEASURES` and `others.origin.ORIGIN`).
+        Measurements of each revision (see `measure.MEASURES` and `origin.ORIGIN`).
     revisions : sequence of mappings
         ``model``, ``revision``, ``step`` of each.
 
@@ -31,7 +31,7 @@ def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Map
         ``model``, ``revision`` (as in the config), ``step``, ``read`` (the revision that was actually read),
         ``commit``, ``weights``, ``measure``, ``unit``, ``layer``, ``value``, ``n``.
     """
-    parts = [own.assign(**revision) for own, revision in zip(measured, revisions, strict=True)]
+    parts = [values.assign(**revision) for values, revision in zip(measured, revisions, strict=True)]
     table = pd.concat(parts, ignore_index=True)
     table["read"] = table["read"].fillna(table.revision)
     table["unit"] = table.measure.map(UNITS)
@@ -56,17 +56,17 @@ def doubles(table: pd.DataFrame) -> list[str]:
     """Revisions of a model with the same weights under names of different steps."""
     order = table.drop_duplicates(["model", "revision"])
     return [
-        f"{model}: {', '.join(own.revision)}"
-        for (model, _), own in order.groupby(["model", "weights"], sort=False)
-        if own.step.nunique() > 1
+        f"{model}: {', '.join(alike.revision)}"
+        for (model, _), alike in order.groupby(["model", "weights"], sort=False)
+        if alike.step.nunique() > 1
     ]
 
 
 def other_models_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per model and a row per revision."""
     sections = [
-        Section(f"`{model}`: {_size(own.iloc[0])}", [_cells(row) for row in own.to_dict("records")])
-        for model, own in wide(table).groupby("model", sort=False)
+        Section(f"`{model}`: {_size(rows.iloc[0])}", [_cells(row) for row in rows.to_dict("records")])
+        for model, rows in wide(table).groupby("model", sort=False)
     ]
     return Page(title, sections, _legend(table))
 

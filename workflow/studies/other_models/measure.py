@@ -1,5 +1,6 @@
 """Measures of one revision of a causal language model: size, head, hidden states, and loss on a text."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby, islice
@@ -11,13 +12,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from oversmoothing.device import autocast
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.device import autocast, setup
 from oversmoothing.geometry import Directions, singular_entropy
-from oversmoothing.jobs import UserError
+from oversmoothing.head_spectrum import head_spectrum
+from oversmoothing.hub import asset_folder, read_asset
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logit_gradient import BATCH, LogitGradient
-from oversmoothing.others.contexts import contexts, first_token_bytes, prefix
-from oversmoothing.pretrained.auto import LanguageModel
-from oversmoothing.ranks.spectrum import effective_rank, singular_values
+from oversmoothing.pretrained.auto import LanguageModel, load_language_model
+from oversmoothing.singular_values import effective_rank
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
+from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
+from studies.other_models.origin import ORIGIN, origin
+
+logger = logging.getLogger(__name__)
 
 MEASURES = pa.schema(
     [
@@ -28,9 +37,29 @@ MEASURES = pa.schema(
     ]
 )
 SPECTRUM = pa.schema([("index", pa.int32()), ("singular_value", pa.float64())])
-TALL = 4  # ratio of rows to columns from which the Gram matrix is much faster than the matrix itself
-ROWS = 4096  # of the head in float64 at a time
 DAMAGED = "others.models: {}: its logits are not all finite; its weights are damaged"
+
+
+def main(job: Job) -> None:
+    """Read the manifest of its files and the beginning of the split; write measures and singular values."""
+    settings, name = job.params.settings, job.wildcards.revision
+    device, precision = setup(job.params.device, settings)
+    text = beginning(read_split(job.input.evaluation, job.input.manifest, "evaluation"), settings["bytes"])
+    folder = asset_folder(job.input.asset)
+    made_of = origin(read_asset(job.input.asset))
+    if made_of["instead_of"]:
+        logger.warning("%s: revision %s is read in place of %s", name, made_of["read"], made_of["instead_of"])
+    model = load_language_model(folder, device, "others.models")
+    logger.info("%s over %d bytes on %s in %s", name, len(text), device, precision)
+    try:
+        rows, sigma = measure(model, text, settings["context"], settings["batch"], precision, name)
+    except ValueError as error:
+        raise UserError(f"others.models: {folder}: {error}; its weights are damaged") from error
+    made_by = provenance(settings, model=name, precision=precision, device=device.type)
+    schema = pa.schema([*MEASURES, *ORIGIN])
+    write_table(job.output.measures, pa.Table.from_pylist([row | made_of for row in rows], schema=schema), made_by)
+    columns = [range(1, len(sigma) + 1), sigma]
+    write_table(job.output.spectrum, pa.table(columns, schema=SPECTRUM), made_by)
 
 
 @torch.inference_mode()
@@ -99,25 +128,6 @@ def measure(
     return [*rows, _row("head_input_anisotropy", entered.anisotropy(), entered.count)], sigma
 
 
-def head_spectrum(weight: Tensor) -> np.ndarray:
-    """Return the singular values of a head (v, d), float64 (min(v, d),), in decreasing order.
-
-    A head with far more tokens than dimensions is decomposed by its Gram matrix W^T W, (d, d), whose eigenvalues are
-    the squares of the singular values. Singular values below 1e-8 of the largest are lost to rounding, which is less
-    than the rounding of the weights. A `UserError` is raised if a weight is not finite.
-    """
-    weight = weight.detach()
-    if not weight.isfinite().all():
-        raise UserError("others.models: a weight of the head is NaN or infinite; the model is damaged")
-    v, d = weight.shape
-    if v < TALL * d:
-        return singular_values(weight.double().cpu().numpy())
-    gram = torch.zeros(d, d, dtype=torch.float64, device=weight.device)
-    for rows in weight.split(ROWS):
-        gram += rows.double().T @ rows.double()
-    return torch.linalg.eigvalsh(gram).clamp(min=0).sqrt().flip(0).cpu().numpy()
-
-
 def count_parameters(model: Any, embeddings: bool = True) -> int:
     """Return the number of weights, shared ones counted once; without `embeddings`, these and the head are excluded."""
     left_out: set[int] = set()
@@ -177,3 +187,7 @@ def _predicting(states: Tensor, before: int) -> np.ndarray:
 
 def _row(name: str, value: float, n: int, layer: int | None = None) -> dict[str, Any]:
     return {"measure": name, "layer": layer, "value": float(value), "n": n}
+
+
+if __name__ == "__main__":
+    run(main)

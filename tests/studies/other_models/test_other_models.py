@@ -8,20 +8,20 @@ import pandas as pd
 import pytest
 import torch
 from hub_models import write_gpt2, write_neox, write_tokenizer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
 
-import other_models_figure
 from oversmoothing.jobs import UserError
-from oversmoothing.others import contexts as contexts_module
-from oversmoothing.others.contexts import beginning, contexts, first_token_bytes, prefix
-from oversmoothing.others.measure import count_parameters, head_spectrum, measure
-from oversmoothing.others.origin import origin
-from oversmoothing.others.table import doubles, other_models_page, other_models_table, wide
 from oversmoothing.page_formats import latex, markdown
 from oversmoothing.pretrained.auto import load_language_model
+from studies.other_models import contexts as contexts_module
+from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
+from studies.other_models.figure import draw
+from studies.other_models.measure import count_parameters, measure
+from studies.other_models.origin import origin
+from studies.other_models.table import doubles, other_models_page, other_models_table, wide
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
 
@@ -97,24 +97,6 @@ def test_the_gradient_that_a_head_passes_is_its_projection(neox):
     assert found["gradient_share"] == pytest.approx(inside.sum() / total.sum().item(), rel=1e-4)
     assert found["gradient_cosine"] == pytest.approx(np.sqrt(inside / total.numpy()).mean(), rel=1e-4)
     assert 1 <= found["gradient_rank"] <= len(ids[0]) - 1
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
-def test_the_spectrum_is_that_of_numpy(v, d, seed):
-    weight = np.random.default_rng(seed).normal(size=(v, d)).astype(np.float32)
-    expected = np.linalg.svd(weight.astype(np.float64), compute_uv=False)
-    np.testing.assert_allclose(head_spectrum(torch.from_numpy(weight)), expected, atol=1e-7 * expected[0])
-
-
-def test_the_spectrum_of_a_head_of_many_rows_of_low_rank():
-    draw = np.random.default_rng(0)
-    weight = (draw.normal(size=(9000, 3)) @ draw.normal(size=(3, 8))).astype(np.float32)
-    expected = np.linalg.svd(weight.astype(np.float64), compute_uv=False)
-    found = head_spectrum(torch.from_numpy(weight))
-    np.testing.assert_allclose(found, expected, atol=1e-7 * expected[0])
-    with pytest.raises(UserError, match="a weight of the head is NaN or infinite"):
-        head_spectrum(torch.full((9, 2), torch.nan))
 
 
 def test_head_and_sizes_of_an_untied_model(neox):
@@ -313,7 +295,7 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
 
 
 def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
-    axes = other_models_figure.draw(table).axes
+    axes = draw(table).axes
     assert [panel.get_title("left") for panel in axes] == [
         "Loss",
         "Singular entropy of the head",
@@ -326,5 +308,5 @@ def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
     assert (list(alone.get_xdata()), list(alone.get_ydata())) == ([12 * 143_000], [1.2])
     labels = [tick.get_text() for tick in axes[2].get_xticklabels()]
     assert labels == ["0", "1", "10", "100", "1k", "10k", "100k", "no step"]
-    single = other_models_figure.draw(table[table.model == "gpt2_own"]).axes[2]
+    single = draw(table[table.model == "gpt2_own"]).axes[2]
     assert [tick.get_text() for tick in single.get_xticklabels()] == ["no step"]

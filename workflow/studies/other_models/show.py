@@ -1,11 +1,14 @@
-"""Measurements of every revision of other people's models, as a table."""
+"""The table of every revision of other people's models, and the figure of their training."""
 
 import logging
 
+from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.others.table import doubles, other_models_page, other_models_table
+from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
 from oversmoothing.store.parquet import read_table
+from studies.other_models.figure import draw
+from studies.other_models.table import doubles, other_models_page, other_models_table
 
 logger = logging.getLogger(__name__)
 
@@ -13,12 +16,13 @@ TITLE = "Other people's models: loss, head and hidden states, by revision."
 
 
 def main(job: Job) -> None:
-    """Read the measures of each revision; write the table as CSV, Markdown, HTML and LaTeX."""
+    """Read the measures of each revision; write the table and the figure in all formats."""
     measured = [read_table(path).to_pandas() for path in job.input]
     table = other_models_table(measured, job.params.settings["revisions"])
     for same in doubles(table):
         logger.warning("the same weights under several names: %s", same)
     write_table(job.output, table, other_models_page(table, TITLE))
+    write_figure(draw(read_csv(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import handles, legend, other_look, step_axis, style, write_figure
-from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.others.table import wide
+from oversmoothing.figures.style import handles, legend, other_look, step_axis, style
+from studies.other_models.table import wide
 
 PANELS = {
     "loss_per_byte": ("Loss", "nats per byte"),
@@ -18,15 +16,10 @@ PANELS = {
 }
 
 
-def main(job: Job) -> None:
-    """Read the table of other people's models; write the figure."""
-    write_figure(draw(read_csv(job.input[0])), job.output)
-
-
 def draw(table: pd.DataFrame) -> Figure:
     """Draw each measure against steps, one line per model; a revision without a step is a marker at the right.
 
-    The table is that of `others.table.other_models_table`.
+    The table is that of `other_models_table`.
     """
     rows = wide(table)
     last = 0 if rows.step.isna().all() else int(rows.step.max())
@@ -37,10 +30,10 @@ def draw(table: pd.DataFrame) -> Figure:
         panels = figure.subplots(2, 2, sharex=True).flat
         for axes, (measure, (title, label)) in zip(panels, PANELS.items(), strict=True):
             for model, look in looks.items():
-                own = rows[rows.model == model]
-                along = own.dropna(subset="step").sort_values("step")
+                of_model = rows[rows.model == model]
+                along = of_model.dropna(subset="step").sort_values("step")
                 axes.plot(along.step.astype(float), along[measure], **look)
-                alone = own[own.step.isna()]
+                alone = of_model[of_model.step.isna()]
                 axes.plot([beyond] * len(alone), alone[measure], **look | {"linestyle": "none"})
             axes.set_title(title)
             axes.set_ylabel(label)
@@ -53,7 +46,3 @@ def draw(table: pd.DataFrame) -> Figure:
 def _look(i: int) -> dict[str, Any]:
     """Look of the i-th model, chosen so that overlapping lines do not hide each other's markers."""
     return {**other_look(i), "markersize": 7.5 - 1.5 * (i % 3), "linewidth": 1.5}
-
-
-if __name__ == "__main__":
-    run(main)

@@ -115,12 +115,12 @@ def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(projec
     assert project.planned(TABLE, FIGURE, config=write(tmp_path, [NEOX, gpt2])) == {}
     more = [{**NEOX, "revisions": ["main", *STEPS], "main_is": "step9"}, {**gpt2, "batch": 1}]
     planned = project.planned(TABLE, FIGURE, config=write(tmp_path, more))
-    assert planned == {"fetch": 1, "others": 2, "other_models_table": 1, "other_models_figure": 1}
+    assert planned == {"fetch": 1, "others": 2, "other_models_table": 1}
 
 
 def test_everything_has_the_table_if_the_config_lists_models(project, tmp_path):
-    planned = project.planned("all", config=write(tmp_path, [NEOX]))
-    assert (planned["other_models_table"], planned["other_models_figure"]) == (1, 1)
+    assert project.planned("all", config=write(tmp_path, [NEOX]))["other_models_table"] == 1
+    assert "other_models_table" not in project.planned("all", config=write(tmp_path, []))
 
 
 def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_path):
