@@ -45,7 +45,7 @@ def page(table: pd.DataFrame) -> Page:
         f"{int(table.n.max()):,} positions of people's text",
         f"{directions(['higher'])}; bold: the best",
     ]
-    return Page("Acceptance of each model's drafts, by rank of what enters the LM head.", sections, legend, IN_BRACKETS)
+    return Page("Acceptance of each model's drafts, {by}.", sections, legend, IN_BRACKETS)
 
 
 if __name__ == "__main__":

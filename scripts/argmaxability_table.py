@@ -11,7 +11,7 @@ from oversmoothing.published import read_published_sets
 from oversmoothing.samples.page import namer
 from oversmoothing.store.parquet import read_table
 
-TITLE = "Unargmaxable {} by rank of what enters the LM head (Tables B.1 and B.2)."
+TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
 
 
 def main(job: Job) -> None:

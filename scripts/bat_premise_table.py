@@ -6,7 +6,7 @@ from oversmoothing.bat_premise.table import premise_page, premise_table
 from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 
-TITLE = "What BAT assumes of the truth, and what it rejects, by rank of what enters the LM head."
+TITLE = "What BAT assumes of the truth, and what it rejects, {by}."
 
 
 def main(job: Job) -> None:

@@ -10,7 +10,7 @@ from oversmoothing.published import read_published
 from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table
 
-TITLE = "Effective rank of what the models represent, by rank of what enters the LM head (Table 7.3)."
+TITLE = "Effective rank of what the models represent, {by} (Table 7.3)."
 COLUMNS = ["representation", "measure", "value", "n", "d"]
 
 

@@ -8,7 +8,7 @@ from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
 from oversmoothing.training.history import lowest_loss
 
-TITLE = "Validation loss and accuracy by rank of what enters the LM head (Table 3.1)."
+TITLE = "Validation loss and accuracy {by} (Table 3.1)."
 
 
 def main(job: Job) -> None:

@@ -15,7 +15,7 @@ from oversmoothing.quality.summaries import (
 )
 from oversmoothing.quality.table import quality_page
 
-TITLE = "Sample quality by rank of what enters the LM head and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
+TITLE = "Sample quality {by} and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
 
 
 def main(job: Job) -> None:

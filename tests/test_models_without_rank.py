@@ -6,7 +6,7 @@ import pytest
 
 from oversmoothing.claims.rank_order import finding
 from oversmoothing.figures.style import write_figure
-from oversmoothing.page import Page, Section, Value, by_name
+from oversmoothing.page import Name, Page, Section, Value, entitled
 from oversmoothing_figure import draw
 
 
@@ -68,6 +68,6 @@ def test_without_an_order_the_finding_names_models_or_ranks_and_no_more(ranks, t
     ("published", "title"), [(None, "Loss by model."), (1.0, "Loss by model (Tables 4.1 and 4.2).")]
 )
 def test_titles_name_the_thesis_only_beside_its_numbers(published, title):
-    rows = [{"rank": "small", "loss": Value(2.0), "published loss": Value(published)}]
-    page = Page("Loss by rank of what enters the LM head (Tables 4.1 and 4.2).", [Section("", rows)], [])
-    assert by_name(page).title == title
+    rows = [{"rank": Name("small"), "loss": Value(2.0), "published loss": Value(published)}]
+    page = Page("Loss {by} (Tables 4.1 and 4.2).", [Section("", rows)], [])
+    assert entitled(page).title == title

@@ -11,7 +11,7 @@ import pytest
 import score_table
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
-from oversmoothing.page import Page, Section, Value, by_name
+from oversmoothing.page import Name, Page, Section, Value, entitled
 from oversmoothing.page_formats import html, latex, markdown, markdown_table
 from oversmoothing.published import read_published
 from oversmoothing.score_tables import score_page
@@ -255,12 +255,13 @@ def test_without_its_scores_there_is_no_table(tmp_path):
 
 
 def test_models_without_ranks_go_by_their_names():
-    title = "Oversmoothing by rank of what enters the LM head (Tables 4.1 and 4.2)."
-    named = Page(title, [Section("", [{"rank": "small", "TTO": Value(0.1)}, {"rank": "large", "TTO": Value(0.2)}])], [])
-    assert by_name(named).title == "Oversmoothing by model."
-    assert by_name(named).sections[0].columns == ["model", "TTO"]
+    title = "Oversmoothing {by} (Tables 4.1 and 4.2)."
+    rows = [{"rank": Name("small"), "TTO": Value(0.1)}, {"rank": Name("large"), "TTO": Value(0.2)}]
+    named = Page(title, [Section("", rows)], [])
+    assert entitled(named).title == "Oversmoothing by model."
+    assert entitled(named).sections[0].columns == ["model", "TTO"]
     ranked = replace(named, sections=[*named.sections, Section("", [{"rank": "4", "TTO": Value(0.3)}])])
-    assert by_name(ranked) == ranked
+    assert entitled(ranked) == replace(ranked, title=title.replace("{by}", "by rank of what enters the LM head"))
 
 
 def test_a_number_without_a_rival_is_not_the_best():

@@ -59,6 +59,8 @@ Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; N
 
 
 PUBLISHED = "published"  # how the columns with the thesis's numbers begin
+BY = "{by}"  # in a title: "by rank of what enters the LM head", or "by model" where no row has a rank
+BY_RANK = "by rank of what enters the LM head"
 THESIS_TABLES = re.compile(r" \(Tables? [^)]+\)")
 
 
@@ -104,6 +106,7 @@ class Page:
     Attributes
     ----------
     title : str
+        ``{by}`` in it says by what its rows differ (see `entitled`).
     sections : sequence of Section
     legend : sequence of str
         Sentences without full stops.
@@ -117,28 +120,35 @@ class Page:
     intervals: str = ""
 
 
+class Name(str):
+    """Name of a model in the place of a rank that it does not have."""
+
+
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
     """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
-    cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else str(row["model"])}
+    cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else Name(row["model"])}
     if several_seeds:
         cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else None
     return cells
 
 
-def by_name(page: Page) -> Page:
-    """Page that speaks of models where none of its rows has a rank, as where all are from the hub."""
-    labels = [str(row["rank"]) for section in page.sections for row in section.rows if "rank" in row]
-    if not labels or any(label.isdigit() for label in labels):
-        return page
+def entitled(page: Page) -> Page:
+    """Page whose title says by what its rows differ; where no row has a rank, its column of ranks is one of models.
 
-    def renamed(section: Section) -> Section:
+    A title without ranks, as where all models are from the hub, names the thesis's tables only beside their numbers.
+    """
+    ranks = [row["rank"] for section in page.sections for row in section.rows if "rank" in row]
+    if not ranks or not all(isinstance(rank, Name) for rank in ranks):
+        return replace(page, title=page.title.replace(BY, BY_RANK))
+
+    def by_model(section: Section) -> Section:
         rows = [{"model" if name == "rank" else name: cell for name, cell in row.items()} for row in section.rows]
         return replace(section, rows=rows)
 
-    title = page.title.replace("by rank of what enters the LM head", "by model")
+    title = page.title.replace(BY, "by model")
     if not any(name.startswith(PUBLISHED) for section in page.sections for name in section.columns):
         title = THESIS_TABLES.sub("", title)
-    return replace(page, title=title, sections=[renamed(section) for section in page.sections])
+    return replace(page, title=title, sections=[by_model(section) for section in page.sections])
 
 
 def labelled(label: str, better: str) -> str:
@@ -169,8 +179,8 @@ def laid_out(section: Section) -> Section:
     def lay_out(name: str, cell: Cell) -> Cell:
         if not isinstance(cell, Value):
             return cell
-        own = decimals.get(name) if cell.decimals is None else cell.decimals
-        return replace(cell, decimals=own, bold=cell in best)
+        places = decimals.get(name) if cell.decimals is None else cell.decimals
+        return replace(cell, decimals=places, bold=cell in best)
 
     return replace(section, rows=[{name: lay_out(name, cell) for name, cell in row.items()} for row in section.rows])
 

@@ -9,7 +9,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from oversmoothing.layout import number, write_csv
-from oversmoothing.page import Bytes, Cell, Page, Section, Value, by_name, laid_out
+from oversmoothing.page import Bytes, Cell, Page, Section, Value, entitled, laid_out
 from oversmoothing.seed_means import with_seed_means
 from oversmoothing.store.sums import write_text
 from oversmoothing.web_page import write_web_page
@@ -48,7 +48,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
     """
     if hasattr(output, "csv"):
         write_csv(table, output.csv)
-    page = by_name(with_seed_means(page))
+    page = entitled(with_seed_means(page))
     for name, text in (("markdown", markdown), ("latex", latex)):
         if hasattr(output, name):
             write_text(getattr(output, name), text(page))

@@ -24,7 +24,7 @@ rule oversmoothing_table:
     params:
         settings=settings(
             **config["statistics"],
-            title="Oversmoothing by rank of what enters the LM head (Tables 4.1 and 4.2).",
+            title="Oversmoothing {by} (Tables 4.1 and 4.2).",
             across="metric",
             decodings=["pure"],
             models=plan.thesis.rows(config, "family", OVERSMOOTHING),

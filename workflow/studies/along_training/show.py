@@ -8,7 +8,7 @@ from oversmoothing.store.parquet import read_table
 from studies.along_training import figure
 from studies.along_training.table import along_training_page, along_training_table
 
-TITLE = "Along training: loss, head, hidden states and oversmoothing, by rank of what enters the LM head."
+TITLE = "Along training: loss, head, hidden states and oversmoothing, {by}."
 
 
 def main(job: Job) -> None:

@@ -9,7 +9,7 @@ from oversmoothing.store.parquet import read_table
 from studies.metric_cost.figure import draw
 from studies.metric_cost.table import cost_page, cost_table
 
-TITLE = "What a metric costs, by rank of what enters the LM head (Table I.1)."
+TITLE = "What a metric costs, {by} (Table I.1)."
 
 
 def main(job: Job) -> None:
