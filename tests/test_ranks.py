@@ -115,7 +115,7 @@ def test_a_norm_before_the_bottleneck_costs_none(tmp_path):
 def test_measures_are_those_of_the_spectra(folder):
     ranks, spectra = run_script(folder, threshold=0.3)
     for name, rows in spectra.groupby("representation"):
-        assert rows["index"].tolist() == list(range(len(rows)))
+        assert rows["index"].tolist() == list(range(1, len(rows) + 1))
         sigma = rows.singular_value.to_numpy()
         assert (np.diff(sigma) <= 0).all()
         shares = sigma[sigma > 0] / sigma.sum()

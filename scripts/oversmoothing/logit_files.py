@@ -13,12 +13,12 @@ import pyarrow as pa
 from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import KEYS, WindowStates, with_special_mass
+from oversmoothing.logits import POSITION_FIELDS, WindowStates, with_special_mass
 from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
 from oversmoothing.store.seal import sealed_with
 from oversmoothing.store.tensors import open_tensors, stored, write_tensors
 
-NAMES = tuple(name for name, _ in KEYS)
+POSITION = tuple(name for name, _ in POSITION_FIELDS)
 STATE = "state"  # column of what enters the head
 WEIGHT, BIAS = "head.weight", "head.bias"
 SEAL_OF_HEAD = "seal_of_head"  # in the metadata of a file of states
@@ -53,7 +53,7 @@ def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.
     ``state`` is float32[d], or in bf16 uint16[d], the upper halves of these numbers.
     """
     kind = vector_type(width) if precision == "float32" else pa.list_(pa.uint16(), width)
-    return pa.schema([*KEYS, (STATE, kind), *with_special_mass(special_mass)])
+    return pa.schema([*POSITION_FIELDS, (STATE, kind), *with_special_mass(special_mass)])
 
 
 def states_batch(states: WindowStates, precision: str) -> pa.RecordBatch:
@@ -72,7 +72,7 @@ def state_array(states: np.ndarray, precision: str) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(upper.astype(np.uint16)), states.shape[1])
 
 
-def logit_groups(path: str | Path, columns: Sequence[str] = NAMES) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+def logit_groups(path: str | Path, columns: Sequence[str] = POSITION) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
     """Yield some columns and the logits, float32 (s, v), of one window at a time; errors as in `read_groups`."""
     name, logits_of = logits_column(path)
     for group in read_groups(path, [*columns, name]):

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from oversmoothing.store.parquet import vector_array, vector_type
 
-KEYS = [("window", pa.int32()), ("position", pa.int32()), ("target", pa.int32())]
+POSITION_FIELDS = [("window", pa.int32()), ("position", pa.int32()), ("target", pa.int32())]
 
 
 def logits_schema(vocabulary: int, special_mass: bool = False) -> pa.Schema:
@@ -16,7 +16,7 @@ def logits_schema(vocabulary: int, special_mass: bool = False) -> pa.Schema:
     ``position`` counts from 0 at the first scored byte of a window, and ``target`` is the byte at that position.
     ``special_mass`` is the probability of the ids that are not bytes, before they are excluded (thesis 3.2).
     """
-    return pa.schema([*KEYS, ("logits", vector_type(vocabulary)), *with_special_mass(special_mass)])
+    return pa.schema([*POSITION_FIELDS, ("logits", vector_type(vocabulary)), *with_special_mass(special_mass)])
 
 
 def with_special_mass(held: bool) -> list[tuple[str, pa.DataType]]:
@@ -26,7 +26,7 @@ def with_special_mass(held: bool) -> list[tuple[str, pa.DataType]]:
 
 def hidden_schema(width: int, rank: int) -> pa.Schema:
     """Schema of a hidden-state file: the keys, ``pre`` and ``post`` (see `GPT.hidden`)."""
-    return pa.schema([*KEYS, ("pre", vector_type(width)), ("post", vector_type(rank))])
+    return pa.schema([*POSITION_FIELDS, ("pre", vector_type(width)), ("post", vector_type(rank))])
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logits_column
+from oversmoothing.logit_files import POSITION, logits_column
 from oversmoothing.store.parquet import open_reader, vectors
-
-KEYS = ("window", "position", "target")
 
 
 def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
@@ -41,7 +39,7 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
         ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
     """
     held = {name: logits_column(path) if name == "logits" else (name, vectors) for name in columns}
-    names = [*KEYS, *(own for own, _ in held.values())]
+    names = [*POSITION, *(own for own, _ in held.values())]
     parts = []
     with open_reader(path, names) as reader:
         starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
@@ -53,7 +51,7 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
         for group in np.unique(groups):
             table = reader.read_row_group(int(group), columns=names)
             parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
-    read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in KEYS}
+    read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in POSITION}
     return read | {
         name: values_of(pa.concat_arrays([part[own] for part in parts])) for name, (own, values_of) in held.items()
     }

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import NAMES, logit_groups
+from oversmoothing.logit_files import POSITION, logit_groups
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
 
     A `UserError` names a file that is damaged, or a truth that was run over other windows or has another vocabulary.
     """
-    groups = [logit_groups(path, NAMES) for path in (model, *truths.values())]
+    groups = [logit_groups(path, POSITION) for path in (model, *truths.values())]
     paths = list(truths.values())
     for (keys, own), *others in _together(groups, [model, *paths]):
         for path, (its_keys, logits) in zip(paths, others, strict=True):
-            if any(not keys[key].equals(its_keys[key]) for key in NAMES):
+            if any(not keys[key].equals(its_keys[key]) for key in POSITION):
                 raise UserError(f"{path}: other windows than {model}; delete both and run again")
             if logits.shape != own.shape:
                 raise UserError(

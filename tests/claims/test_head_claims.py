@@ -11,7 +11,7 @@ import scipy.stats
 from oversmoothing.bat_premise.measure import PREMISE
 from oversmoothing.claims.claims import BEYOND, CLAIMS, DISPUTE, GODEY
 from oversmoothing.claims.comparison import Chance, Missing
-from oversmoothing.claims.heads import KEYS, Heads
+from oversmoothing.claims.heads import BY_POSITION, Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
@@ -50,7 +50,7 @@ def facts(ranks, seeds):
 
 
 def keys():
-    return pd.MultiIndex.from_product([TRUTHS, range(WINDOWS), range(POSITIONS)], names=KEYS)
+    return pd.MultiIndex.from_product([TRUTHS, range(WINDOWS), range(POSITIONS)], names=BY_POSITION)
 
 
 def around(mean, noise, draw):

@@ -116,8 +116,8 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
 
 def test_where_an_index_begins(study):
     for file in study.folder.glob("results/spectra/*.parquet"):
-        assert min(pq.read_table(file)["index"].to_pylist()) == 0, file
-    assert "**from 0** in `spectra/`" in RESULTS
+        assert min(pq.read_table(file)["index"].to_pylist()) == 1, file
+    assert "`index` of a singular value counts from 1" in RESULTS
 
 
 def test_modules_import_only_from_their_layer_and_those_below():

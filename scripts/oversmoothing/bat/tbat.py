@@ -10,7 +10,7 @@ import pyarrow as pa
 from oversmoothing.bat.basis import Basis, prepare, prepare_tangent
 from oversmoothing.bat.reject import LARGEST_DENSE, reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import NAMES, logit_groups
+from oversmoothing.logit_files import POSITION, logit_groups
 from oversmoothing.probabilities import softmax
 from oversmoothing.score_files import SCORES
 from oversmoothing.spectra import read_gain, read_head, truncate
@@ -111,12 +111,12 @@ def tbat(
 
 def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
     """Yield a model's windows: number, distributions float64 (n, v) and, if `hidden` is given, ``post`` (n, r)."""
-    states = read_groups(hidden, [*NAMES, "post"]) if hidden else None
-    for group, own in logit_groups(logits, NAMES):
+    states = read_groups(hidden, [*POSITION, "post"]) if hidden else None
+    for group, own in logit_groups(logits, POSITION):
         post = None
         if states is not None:
             state = next(states, None)
-            if state is None or any(not state[key].equals(group[key]) for key in NAMES):
+            if state is None or any(not state[key].equals(group[key]) for key in POSITION):
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
         yield group["window"][0].as_py(), softmax(own.astype(np.float64)), post

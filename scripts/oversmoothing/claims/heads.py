@@ -17,7 +17,7 @@ LOWEST, LOW = 4, (4, 8)
 MOST = 0.5  # of the KL
 LITTLE = 0.2  # of the KL
 ALL = 0.9  # of what a rank costs: a tenth is a difference that the thesis considers none
-KEYS = ["truth", "window", "position"]
+BY_POSITION = ["truth", "window", "position"]
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Heads:
         raise Missing(f"no model has rank {rank}")
 
     def read(self, what: str, model: str, *columns: str) -> pd.DataFrame:
-        """Return columns of a file, one row per position and truth, indexed by `KEYS`."""
+        """Return columns of a file, one row per position and truth, indexed by `BY_POSITION`."""
         if (what, model) not in self.files:
             raise Missing(f"there is no {what} of {model}")
-        table = read_table(self.files[what, model], [*KEYS, *columns]).to_pandas()
-        return table.astype({"truth": str}).set_index(KEYS)
+        table = read_table(self.files[what, model], [*BY_POSITION, *columns]).to_pandas()
+        return table.astype({"truth": str}).set_index(BY_POSITION)
 
     def mean(self, what: str, column: str, member: Member, kind: str = "") -> Value:
         """Return the mean of a column over all positions and truths."""

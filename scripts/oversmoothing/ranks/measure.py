@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
-from oversmoothing.positions import KEYS, draw_rows, read_rows
+from oversmoothing.logit_files import POSITION
+from oversmoothing.positions import draw_rows, read_rows
 from oversmoothing.probabilities import softmax
 from oversmoothing.singular_values import count_above, effective_rank, singular_values
 from oversmoothing.spectra import behind_norm, read_gain, read_head
@@ -25,7 +26,7 @@ RANKS = pa.schema(
 SPECTRA = pa.schema(
     [
         ("representation", pa.string()),
-        ("index", pa.int32()),  # from 0 at the largest
+        ("index", pa.int32()),  # from 1 at the largest
         ("singular_value", pa.float64()),
     ]
 )
@@ -43,7 +44,7 @@ def representations(logits: str | Path, hidden: str | Path, count: int, seed: in
     same = np.array_equal(rows, draw_rows(hidden, count, seed))  # the same rows if the files have the same length
     own = read_rows(logits, ["logits"], rows)
     inner = read_rows(hidden, ["post", "pre"], rows) if same else {}
-    if not same or any(not np.array_equal(own[key], inner[key]) for key in KEYS):
+    if not same or any(not np.array_equal(own[key], inner[key]) for key in POSITION):
         raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
     try:
         probabilities = softmax(own["logits"].astype(np.float64))
@@ -88,5 +89,5 @@ def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Ta
         ranks += [
             {"representation": name, "measure": key, "value": float(value), **sizes} for key, value in values.items()
         ]
-        spectra.append(pa.table([[name] * len(sigma), range(len(sigma)), sigma], schema=SPECTRA))
+        spectra.append(pa.table([[name] * len(sigma), range(1, len(sigma) + 1), sigma], schema=SPECTRA))
     return pa.Table.from_pylist(ranks, schema=RANKS), pa.concat_tables(spectra)

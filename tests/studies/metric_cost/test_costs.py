@@ -21,7 +21,7 @@ from oversmoothing.timing import median_seconds
 from plan import ConfigError
 from studies.metric_cost import measure as costs
 from studies.metric_cost import show
-from studies.metric_cost.measure import measure, read_positions
+from studies.metric_cost.measure import read_positions, time_positions
 from studies.metric_cost.table import cost_page, cost_table
 from studies.metric_cost.timed import TIMED
 
@@ -87,7 +87,7 @@ def test_times_every_metric(files):
     rows = np.array([0, 12])
     own, truth = read_positions(files / "bn4-s1.parquet", rows), read_positions(files / "truth.parquet", rows)
     head = np.random.default_rng(0).normal(size=(V, 4))
-    first, second = measure("bn4-s1", head, own, truth, 0.9, 0.22)
+    first, second = time_positions("bn4-s1", head, own, truth, 0.9, 0.22)
     assert first.keys() == second.keys() == {"model", "rank", *TIMED}
     assert first["rank"] == 4
     assert all(0 < first[metric] < 5 for metric in TIMED)
@@ -98,7 +98,7 @@ def test_above_the_highest_rank_the_published_method_does_not_run(files, monkeyp
     own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn20-s1", "truth"))
     monkeypatch.setattr(costs, "reject_set_by_linear_programs", None)
     head = np.random.default_rng(0).normal(size=(V, 30))
-    (row,) = measure("bn20-s1", head, own, truth, 0.9, 0.22, highest_rank=29)
+    (row,) = time_positions("bn20-s1", head, own, truth, 0.9, 0.22, highest_rank=29)
     assert row["tbat_published_method"] is None
     assert row["tbat"] > 0
     other = {"model": "bn4-s1", "rank": 4, **dict.fromkeys(TIMED, 1e-4)}
@@ -121,7 +121,7 @@ def test_unlike_sets_are_an_error_that_names_model_and_position(files, monkeypat
     monkeypatch.setattr(costs, "reject_set_by_linear_programs", wrong)
     head = np.random.default_rng(0).normal(size=(V, 4))
     with pytest.raises(UserError, match=r"bn4-s1, window 2, position 2: .* differ at token 3 \(1 in all\)"):
-        list(measure("bn4-s1", head, own, truth, 0.9, 0.22))
+        list(time_positions("bn4-s1", head, own, truth, 0.9, 0.22))
 
 
 def test_tokens_left_undecided_are_not_compared(monkeypatch):
@@ -136,7 +136,7 @@ def test_other_windows_are_an_error(files):
     write_logits(files / "other.parquet", 5, first_window=1)
     own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "other"))
     with pytest.raises(UserError, match="bn4-s1: its logits and the truth's come from other windows"):
-        list(measure("bn4-s1", np.zeros((V, 1)), own, truth, 0.9, 0.22))
+        list(time_positions("bn4-s1", np.zeros((V, 1)), own, truth, 0.9, 0.22))
 
 
 def test_median_leaves_the_first_call_out():

@@ -16,7 +16,7 @@ from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.logit_gradient import BATCH, LogitGradient
-from oversmoothing.logits import KEYS, WindowStates, window_keys
+from oversmoothing.logits import POSITION_FIELDS, WindowStates, window_keys
 from oversmoothing.metrics import score
 from oversmoothing.model import GPT
 from oversmoothing.probabilities import softmax
@@ -159,7 +159,7 @@ def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:
 
 def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
     """Return a truth's logits of the same window."""
-    keys = zip(KEYS, window_keys(state.window, state.target), strict=True)
+    keys = zip(POSITION_FIELDS, window_keys(state.window, state.target), strict=True)
     if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
         raise UserError(f"{path}: other windows than those of the config; delete it and run again")
     logits = group[1]

@@ -22,8 +22,9 @@ from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.compiled import use_threads
 from oversmoothing.decodings.pure import pure
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.logit_files import POSITION
 from oversmoothing.metrics import score
-from oversmoothing.positions import KEYS, draw_rows, read_rows
+from oversmoothing.positions import draw_rows, read_rows
 from oversmoothing.probabilities import softmax
 from oversmoothing.spectra import read_head
 from oversmoothing.store.parquet import write_table
@@ -46,7 +47,7 @@ def main(job: Job) -> None:
         for model, logits, weights in zip(settings["models"], job.input.logits, job.input.weights, strict=True):
             bar.set_description(model)
             own = read_positions(logits, rows)
-            for cost in measure(model, read_head(weights), own, truth, **timing):
+            for cost in time_positions(model, read_head(weights), own, truth, **timing):
                 costs.append(cost)
                 bar.update()
     write_table(job.output[0], pa.Table.from_pylist(costs, schema=COSTS), provenance(settings))
@@ -63,10 +64,10 @@ class Positions:
 def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
     """Read some rows of a file of logits (errors as in `read_rows`)."""
     read = read_rows(path, ["logits"], rows)
-    return Positions({key: read[key] for key in KEYS}, read["logits"])
+    return Positions({key: read[key] for key in POSITION}, read["logits"])
 
 
-def measure(
+def time_positions(
     model: str,
     head: np.ndarray,
     own: Positions,
@@ -84,7 +85,7 @@ def measure(
     one, if model and truth were run over other windows or the two sets of rejected tokens differ. Tokens that
     `reject_set` leaves undecided are not compared.
     """
-    if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in KEYS):
+    if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in POSITION):
         raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
     basis = prepare(head)
     p_bn, p_gt, exact = softmax(own.logits), softmax(truth.logits), softmax(own.logits.astype(np.float64))
