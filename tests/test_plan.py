@@ -42,10 +42,10 @@ def test_thesis_scale():
     assert (shape["positions"], shape["dropout"]) == ("learned", 0.1)
     training = models["bn512-s1337"].settings["training"]
     assert training["batch"] * training["accumulation"] * shape["block"] == 16 * 16 * 1024
-    assert all(not row["differs"] for row in plan.thesis.rows(config, "family", METRICS))
+    assert all(not row["differs"] for row in plan.thesis.compared(config, "family", METRICS))
     for changed in ({"learning_rate": 0.001}, {"head_rate": "scaled"}, {"batch": 4}):
         other = {**config, "training": {**config["training"], **changed}}
-        assert plan.thesis.rows(other, "family", METRICS)[0]["differs"] == ["recipe"]
+        assert plan.thesis.compared(other, "family", METRICS)[0]["differs"] == ["recipe"]
 
 
 def test_truths_from_the_hub_are_assets():
@@ -60,7 +60,7 @@ def test_truths_from_the_hub_are_assets():
     assert evabyte.hub == wanted
     assert plan.samples.sampling_settings(config, [], evabyte)["batch"] == 16
     assert plan.samples.sampling_settings(config, [])["batch"] == 100
-    rows = {row["model"]: row["differs"] for row in plan.thesis.rows(config, "truth")}
+    rows = {row["model"]: row["differs"] for row in plan.thesis.compared(config, "truth")}
     assert rows["evabyte"] == rows["gpt-300m"] == plan.thesis.all_truths(config)["differs"] == []
     config["corpus"]["fineweb"]["repository"] = "HuggingFaceFW/fineweb-edu"
     assert plan.thesis.all_truths(config)["differs"] == ["data"]
@@ -93,7 +93,7 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     other = {"name": "other", "published_as": "EvaByte", "hub": "o/n", "layout": "causal_lm", "byte_offset": 3}
     config = default(truths=[other], quality={"language_model": "gpt2@v1"})
     check(config)
-    assert plan.thesis.rows(config, "truth")[0]["differs"] == ["data", "truth"]
+    assert plan.thesis.compared(config, "truth")[0]["differs"] == ["data", "truth"]
     assert plan.models.by_name(config)["other"].hub == {
         "asset": "o--n@main",
         "layout": "causal_lm",
@@ -170,7 +170,7 @@ def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_no
 
 
 def test_claims_compare_heads_without_a_layer_norm_alone():
-    rows = plan.claims.rows(default())
+    rows = plan.claims.compared_models(default())
     compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
     assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
 
@@ -185,7 +185,7 @@ def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
         "bn8-s2",
     ]
     described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
-    assert plan.models.rows(plan.models.with_truncated_heads(shown), "family") == [described]
+    assert plan.models.model_rows(plan.models.with_truncated_heads(shown), "family") == [described]
 
 
 def test_what_a_prompt_is_called_is_not_in_its_windows():
@@ -241,15 +241,20 @@ def test_settings_do_not_depend_on_the_order_of_keys():
 
 
 def test_where_a_row_is_not_like_the_published_one():
-    rows = {row["model"]: row for row in plan.thesis.rows(DEFAULT, "family", METRICS)}
+    rows = {row["model"]: row for row in plan.thesis.compared(DEFAULT, "family", METRICS)}
     assert rows["bn4-s1337"]["differs"] == ["data", "scale", "recipe"]
     other = default(metrics={"tau": 0.5, "tbat": {"delta": 0.1, "condition": "tangent"}})
-    assert plan.thesis.rows(other, "family") == list(rows.values())
+    assert plan.thesis.compared(other, "family") == list(rows.values())
     for metric, differs in (("tto", ["tau"]), ("tv", []), ("tbat", ["delta", "condition"])):
-        assert plan.thesis.rows(other, "family", [metric])[0]["differs"] == ["data", "scale", "recipe", *differs]
+        assert plan.thesis.compared(other, "family", [metric])[0]["differs"] == [
+            "data",
+            "scale",
+            "recipe",
+            *differs,
+        ]
     assert rows["bn288-s1337"]["differs"] == ["data", "scale", "recipe", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
-    assert plan.thesis.rows(DEFAULT, "truth")[0]["differs"] == ["data", "recipe", "truth"]
+    assert plan.thesis.compared(DEFAULT, "truth")[0]["differs"] == ["data", "recipe", "truth"]
 
 
 @pytest.mark.parametrize(
@@ -424,7 +429,7 @@ def test_jobs_elsewhere_must_be_told_the_device():
 
 
 def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
-    rows = {row["model"]: row for row in plan.claims.rows(default(seeds=[1337, 2]))}
+    rows = {row["model"]: row for row in plan.claims.compared_models(default(seeds=[1337, 2]))}
     assert rows["bn288-s2"] == {
         "model": "bn288-s2",
         "kind": "family",
@@ -467,10 +472,10 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     without, arms = default(family=family), default(family=[*family, *more])
     for config in (without, arms):
         check(config)
-    assert plan.claims.rows(arms) == plan.claims.rows(without)
+    assert plan.claims.compared_models(arms) == plan.claims.compared_models(without)
     assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
-    assert plan.thesis.rows(arms, "family") == plan.thesis.rows(without, "family")
+    assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")
     assert len(plan.imposed_rank.rows(arms)) == len(plan.imposed_rank.rows(without)) + 2
 
 

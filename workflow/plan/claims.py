@@ -6,7 +6,7 @@ from typing import Any
 from plan.models import ARMS, by_name, retrained_heads
 
 
-def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the models that claims compare; of the retrained heads only those without a LayerNorm (Godey et al.).
 
     Returns

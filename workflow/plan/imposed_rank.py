@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import ARMS, NORMS, Model, by_name, retrained_heads
-from plan.models import rows as model_rows
+from plan.models import ARMS, NORMS, Model, by_name, model_rows, retrained_heads
 from plan.settings import settings
 
 

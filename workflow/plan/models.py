@@ -164,7 +164,7 @@ def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]
 
 
-def rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
+def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
     """Rows for a table or figure, in the order of `names`: ``model``, ``kind``, ``rank``, ``seed``."""
     return [
         {key: getattr(models[name], key) for key in ("kind", "rank", "seed")} | {"model": name}

@@ -6,7 +6,7 @@ from typing import Any
 from plan.models import by_name, checkpoints, learning_rate_file, trials
 
 
-def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the progress table.
 
     Returns

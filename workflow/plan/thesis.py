@@ -20,7 +20,7 @@ SEQUENCES_PER_STEP = 256
 EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 
-def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Rows of a table beside the thesis's, one per model of a kind.
 
     Parameters
@@ -74,7 +74,7 @@ def rows(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> l
 
 def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:
     """Row "all truths", which pools all truths, as in `rows`; the thesis prints the mean over its two."""
-    truths = rows(config, "truth", metrics)
+    truths = compared(config, "truth", metrics)
     published = {truth["published_as"] for truth in truths}
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
     if published != {"EvaByte", "NanoGPT 300M"}:

@@ -31,6 +31,6 @@ rule argmaxability_table:
             label=f"Tables B.1, B.2: unargmaxable {UNIT}s",
         ),
     params:
-        settings=settings(models=plan.thesis.rows(config, "family")),
+        settings=settings(models=plan.thesis.compared(config, "family")),
     script:
         step("argmaxability_table.py")

@@ -6,7 +6,7 @@ figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
 figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
 """
 
-BY_BYTE = rows(MODELS, "truth", "family")
+BY_BYTE = model_rows(MODELS, "truth", "family")
 
 
 rule bytes:

@@ -25,7 +25,7 @@ from checks.versions import other_versions
 from oversmoothing.catalogue.decoders import files
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
-from plan.models import SCORED, names, rows
+from plan.models import SCORED, model_rows, names
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod

@@ -16,8 +16,8 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
-            models=plan.thesis.rows(config, "family")
-            + plan.thesis.rows(config, "truth"),
+            models=plan.thesis.compared(config, "family")
+            + plan.thesis.compared(config, "truth"),
         ),
     script:
         step("losses_table.py")

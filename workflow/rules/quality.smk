@@ -109,9 +109,9 @@ rule quality_table:
             **config["statistics"],
             completed=config["quality"]["completed"],
             windows=config["windows"],
-            family=plan.thesis.rows(config, "family"),
-            truths=plan.thesis.rows(config, "truth"),
-            svd=plan.thesis.rows(config, "svd"),
+            family=plan.thesis.compared(config, "family"),
+            truths=plan.thesis.compared(config, "truth"),
+            svd=plan.thesis.compared(config, "svd"),
             **OF_UNIT,
         ),
     script:

@@ -32,7 +32,7 @@ rule effective_rank_table:
         **table("effective_rank", category="7 Rank", label="Table 7.3: effective ranks"),
     params:
         settings=settings(
-            models=plan.thesis.rows(config, "family"),
+            models=plan.thesis.compared(config, "family"),
             positions=config["ranks"]["positions"],
             threshold=config["ranks"]["threshold"],
         ),

@@ -91,7 +91,7 @@ rule samples_table:
             models=[
                 row
                 for model in MODELS.values()
-                for row in rows({model.name: model}, model.kind)
+                for row in model_rows({model.name: model}, model.kind)
             ],
         ),
     script:

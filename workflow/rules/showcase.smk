@@ -138,7 +138,9 @@ rule next_byte_table:
             label=f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt",
         ),
     params:
-        settings=settings(names=PROMPTS, models=rows(SHOWN, "truth", "family", "svd")),
+        settings=settings(
+            names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd")
+        ),
     script:
         step("next_byte_table.py")
 
@@ -162,7 +164,7 @@ rule next_byte_figure:
     params:
         settings=settings(
             title=f"The {UNIT} after a prompt: what each model expects, by rank of what enters its LM head",
-            models=rows(SHOWN, "truth", "family"),
+            models=model_rows(SHOWN, "truth", "family"),
         ),
         window=lambda wildcards: PROMPTS.index(wildcards.prompt),
     script:
@@ -192,7 +194,7 @@ if TRUNCATED:
         params:
             settings=settings(
                 title=f"The {UNIT} after a prompt: what {plan.models.truncated_model(config)} expects, by rank to which its head was truncated (SVD)",
-                models=rows(
+                models=model_rows(
                     plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
                 ),
             ),
@@ -215,6 +217,6 @@ rule oversmoothing_illustrated:
             label="Figure 1.1: what oversmoothing is",
         ),
     params:
-        settings=settings(models=rows(SHOWN, "family")),
+        settings=settings(models=model_rows(SHOWN, "family")),
     script:
         step("oversmoothing_illustrated.py")

@@ -27,8 +27,8 @@ rule oversmoothing_table:
             title="Oversmoothing {by} (Tables 4.1 and 4.2).",
             across="metric",
             decodings=["pure"],
-            models=plan.thesis.rows(config, "family", OVERSMOOTHING),
-            truths=plan.thesis.rows(config, "truth", OVERSMOOTHING),
+            models=plan.thesis.compared(config, "family", OVERSMOOTHING),
+            truths=plan.thesis.compared(config, "truth", OVERSMOOTHING),
         ),
     script:
         step("score_table.py")
@@ -85,7 +85,7 @@ use rule oversmoothing_table as tbat_table with:
             title="Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).",
             across="decoding",
             decodings=DECODED,
-            models=plan.thesis.rows(config, "family", ["tbat"]),
+            models=plan.thesis.compared(config, "family", ["tbat"]),
             truths=[],
         ),
 
@@ -104,8 +104,8 @@ use rule oversmoothing_table as decodings_table with:
             title="Oversmoothing by rank and decoding (Tables E.1 to E.6).",
             across="decoding",
             decodings=DECODED,
-            models=plan.thesis.rows(config, "family", AGAINST_TRUTHS),
-            truths=plan.thesis.rows(config, "truth", AGAINST_TRUTHS),
+            models=plan.thesis.compared(config, "family", AGAINST_TRUTHS),
+            truths=plan.thesis.compared(config, "truth", AGAINST_TRUTHS),
         ),
 
 
@@ -123,7 +123,7 @@ use rule oversmoothing_table as decodings_pooled_table with:
             title="Oversmoothing by rank and decoding, over all truths (Table 6.1).",
             across="decoding",
             decodings=DECODED,
-            models=plan.thesis.rows(config, "family", AGAINST_TRUTHS),
+            models=plan.thesis.compared(config, "family", AGAINST_TRUTHS),
             truths=[plan.thesis.all_truths(config, AGAINST_TRUTHS)],
             pooled="all truths",
         ),
@@ -142,7 +142,7 @@ rule acceptance_table:
         settings=settings(
             **config["statistics"],
             decodings=DECODED,
-            models=plan.thesis.rows(config, "family"),
+            models=plan.thesis.compared(config, "family"),
         ),
     script:
         step("acceptance_table.py")
@@ -164,8 +164,8 @@ use rule oversmoothing_table as entropy_difference_table with:
             title="Entropy of the truth less that of the model (Table F.1).",
             across="metric",
             decodings=["pure"],
-            models=plan.thesis.rows(config, "family", ENTROPY),
-            truths=plan.thesis.rows(config, "truth", ENTROPY),
+            models=plan.thesis.compared(config, "family", ENTROPY),
+            truths=plan.thesis.compared(config, "truth", ENTROPY),
         ),
 
 
@@ -184,8 +184,8 @@ if TRUNCATED:
                 "(Tables 7.1 and 7.2).",
                 across="metric",
                 decodings=["pure"],
-                models=plan.thesis.rows(config, "svd", AGAINST_TRUTHS),
-                truths=plan.thesis.rows(config, "truth", AGAINST_TRUTHS),
+                models=plan.thesis.compared(config, "svd", AGAINST_TRUTHS),
+                truths=plan.thesis.compared(config, "truth", AGAINST_TRUTHS),
             ),
 
 
@@ -203,7 +203,7 @@ if TBAT["approximations"]:
         params:
             settings=settings(
                 **config["statistics"],
-                models=plan.thesis.rows(config, "family", ["tbat"]),
+                models=plan.thesis.compared(config, "family", ["tbat"]),
             ),
         script:
             step("tbat_approximation_table.py")
@@ -223,7 +223,7 @@ if TBAT["premise_per_window"]:
         params:
             settings=settings(
                 **config["statistics"],
-                models=plan.thesis.rows(config, "family", []),
+                models=plan.thesis.compared(config, "family", []),
             ),
         script:
             step("bat_premise_table.py")

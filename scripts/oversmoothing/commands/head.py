@@ -12,7 +12,7 @@ from oversmoothing.commands.one_model import add_options, check_json, compute_of
 from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.jobs import UserError
 from oversmoothing.one_head.forced import distributions_at
-from oversmoothing.one_head.measure import Choices, measure
+from oversmoothing.one_head.measure import Choices, measure_model
 from oversmoothing.one_head.report import report
 from oversmoothing.one_head.schema import SCHEMA
 from oversmoothing.one_head.source import Source, find_model
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             not options.no_unargmaxable,
             compute.precision,
         )
-        found = measure(model, vocabulary, chosen, choices, begin, p)
+        found = measure_model(model, vocabulary, chosen, choices, begin, p)
     if tokens is not None:
         found["text"] |= {"file": options.text, "tokens": len(tokens)}
     if truth:

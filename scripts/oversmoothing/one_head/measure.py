@@ -57,7 +57,7 @@ class Choices:
     precision: str = "float32"
 
 
-def measure(
+def measure_model(
     model: TokenModel,
     vocabulary: Vocabulary,
     passages: Sequence[Passage],

@@ -10,7 +10,7 @@ from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge, judge_claim
 from studies.language_dimensionality.claims import language_needs_more
-from studies.language_dimensionality.measure import measure
+from studies.language_dimensionality.measure import measure_texts
 from studies.language_dimensionality.table import dimensionality_table
 
 V = 400
@@ -38,7 +38,7 @@ def high_rank():
 
 
 def analyses(tokens, seen=2):
-    spectra, sizes = measure({"byte pair": (tokens, V)}, [1], largest=V, seen=seen, seed=0)
+    spectra, sizes = measure_texts({"byte pair": (tokens, V)}, [1], largest=V, seen=seen, seed=0)
     spectra, sizes = (table.to_pandas().assign(text="train") for table in (spectra, sizes))
     table = dimensionality_table(sizes, spectra, RANKS)
     return Analyses({"language_dimensionality": table}, [], {}, Chance(200, 0, {}))

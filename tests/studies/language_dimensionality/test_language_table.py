@@ -6,14 +6,14 @@ import pytest
 from oversmoothing.corpus.files import Files
 from oversmoothing.page_formats import latex, markdown
 from studies.language_dimensionality.figure import draw
-from studies.language_dimensionality.measure import SIZES, measure, read_beginning
+from studies.language_dimensionality.measure import SIZES, measure_texts, read_beginning
 from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
 
 
 @pytest.fixture
 def tables():
     tokens = np.random.default_rng(0).choice(40, 2000).astype(np.uint8)
-    spectra, sizes = measure({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 2, 0)
+    spectra, sizes = measure_texts({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 2, 0)
     assert sizes.schema == SIZES
     return spectra.to_pandas().assign(text="prose"), sizes.to_pandas().assign(text="prose")
 

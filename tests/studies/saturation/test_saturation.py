@@ -12,7 +12,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.page_formats import latex, markdown, write_table
 from studies.saturation.figure import draw
 from studies.saturation.histories import History, read_history, study_history
-from studies.saturation.measure import LAW, POINTS, measure
+from studies.saturation.measure import LAW, POINTS, fit_and_extrapolate
 from studies.saturation.table import leaves, saturation_page, saturation_table
 
 
@@ -28,7 +28,7 @@ MODELS = [{"model": name, "rank": rank, "seed": 1} for name, rank in (("large", 
 
 
 def measured(histories, fitted=("large", "full"), skip=0.02):
-    law, points = measure(histories, fitted, skip, 40, 0)
+    law, points = fit_and_extrapolate(histories, fitted, skip, 40, 0)
     assert (law.schema, points.schema) == (LAW, POINTS)
     return law.to_pandas(), points.to_pandas()
 
@@ -163,7 +163,7 @@ def test_files_that_are_no_histories(tmp_path):
 
 def test_bytes_and_tokens_make_no_one_fit():
     with pytest.raises(UserError, match=r"b counts tokens, a bytes.*saturation\.study: false"):
-        measure([history("a", 10**7), history("b", 10**7, unit="tokens")], ["a"], 0.1, 5, 0)
+        fit_and_extrapolate([history("a", 10**7), history("b", 10**7, unit="tokens")], ["a"], 0.1, 5, 0)
 
 
 def test_the_page_of_what_there_is_has_its_chapter(tmp_path, fitted):

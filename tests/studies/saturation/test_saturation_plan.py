@@ -10,7 +10,7 @@ import plan
 from checks.config import check
 from checks.paths import check_paths
 from oversmoothing.fingerprint import versions
-from studies.saturation.plan import fitted_names, rows, trained_models
+from studies.saturation.plan import fitted_names, models_in_table, trained_models
 
 ROOT = Path(__file__).resolve().parents[3]
 HISTORY = {"name": "a", "path": "no.csv", "parameters": 1}
@@ -60,7 +60,7 @@ def test_arms_are_not_compared_with_the_law():
     family = [{"width": 288, "heads": 6}, {"rank": 16}]
     more = [{"rank": 4, "head": "plain"}, {"backward_rank": 8}]
     without, arms = default(family=family), default(family=[*family, *more])
-    assert rows(arms, plan.models.by_name(arms)) == rows(without, plan.models.by_name(without))
+    assert models_in_table(arms, plan.models.by_name(arms)) == models_in_table(without, plan.models.by_name(without))
 
 
 def test_its_steps_are_free_of_torch():

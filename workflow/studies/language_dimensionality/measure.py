@@ -56,7 +56,7 @@ def main(job: Job) -> None:
         tokenizer = load_tokenizer(job.input.tokenizer[0])
         tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
         texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
-    spectra, sizes = measure(
+    spectra, sizes = measure_texts(
         texts, settings["contexts"], settings["singular_values"], settings["seen"], settings["seed"]
     )
     made_by = provenance(settings, text=name)
@@ -64,7 +64,7 @@ def main(job: Job) -> None:
     write_table(job.output.sizes, sizes, made_by)
 
 
-def measure(
+def measure_texts(
     texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seen: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
     """Measure the n-gram matrices of a text, of the same text shuffled, and of the language without sampling noise.

@@ -47,6 +47,6 @@ if OVER_BYTES:
                 caption="figure.rst",
             ),
         params:
-            settings=settings(models=plan.thesis.rows(config, "family")),
+            settings=settings(models=plan.thesis.compared(config, "family")),
         script:
             "show.py"

@@ -53,13 +53,15 @@ def main(job: Job) -> None:
         read_history(entry["name"], path, entry["parameters"])
         for entry, path in zip(settings["histories"], given.others, strict=True)
     ]
-    law, points = measure(histories, settings["fitted"], settings["skip"], settings["resamples"], settings["seed"])
+    law, points = fit_and_extrapolate(
+        histories, settings["fitted"], settings["skip"], settings["resamples"], settings["seed"]
+    )
     made_by = provenance(settings)
     write_table(job.output.law, law, made_by)
     write_table(job.output.points, points, made_by)
 
 
-def measure(
+def fit_and_extrapolate(
     histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
     """Fit the law to the histories named in `fitted` and compare all of them with it.

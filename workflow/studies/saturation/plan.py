@@ -28,7 +28,7 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
     return free + [entry["name"] for entry in config["saturation"]["histories"]]
 
 
-def rows(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
+def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
     """Rows of the saturation table: ``model``, ``rank`` (None for a truth, which is listed by name), ``seed``."""
     own = [
         {"model": model.name, "rank": model.rank if model.kind == "family" else None, "seed": model.seed}

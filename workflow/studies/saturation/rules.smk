@@ -30,7 +30,7 @@ rule saturation:
         "measure.py"
 
 
-if saturation.rows(config, MODELS):
+if saturation.models_in_table(config, MODELS):
     TESTED.append(f"{RESULTS}/tables/saturation.csv")
 
     rule saturation_table:
@@ -51,6 +51,8 @@ if saturation.rows(config, MODELS):
                 caption="figure.rst",
             ),
         params:
-            settings=settings(models=saturation.rows(config, MODELS), truths=TRUTHS),
+            settings=settings(
+                models=saturation.models_in_table(config, MODELS), truths=TRUTHS
+            ),
         script:
             "show.py"
