@@ -307,6 +307,17 @@ def test_a_new_module_in_the_closure_counts(tmp_path):
     assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
 
 
+def test_the_template_beside_a_module_counts(tmp_path):
+    (tmp_path / "a.py").write_text("import b\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    (tmp_path / "b.html").write_text("<p>")
+    before = fresh("a.py", tmp_path)
+    (tmp_path / "b.html").write_text("<b>")
+    changed = fresh("a.py", tmp_path)
+    (tmp_path / "c.html").write_text("<p>")
+    assert before != changed == fresh("a.py", tmp_path)
+
+
 def test_code_may_lie_in_several_folders(tmp_path):
     """As that of a study, beside the library that it imports."""
     library, workflow = tmp_path / "library", tmp_path / "workflow"

@@ -1,7 +1,8 @@
 """A digest of the code behind a rule: its script, the library modules that it imports, and the numerical packages.
 
 Snakemake tracks a script's modification time, but not the modules it imports. The digest is taken over the syntax trees
-without comments, docstrings and user messages, so that it changes only when a result may have changed. Of the packages
+without comments, docstrings and user messages, so that it changes only when a result may have changed, and over the
+templates of web pages, which lie beside the modules that fill them and have their names. Of the packages
 that this code imports, those in `COUNTED` are included, each with the first two parts of its locked version: another
 version may compute other numbers. Packages that only lay out tables or files are not included.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parent.parent
 WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
 ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
+BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
 COUNTED = {  # modules, and the packages of the lock behind them
     "english_words": ("english-words",),
@@ -104,6 +106,7 @@ def _two_parts(number: str) -> str:
 def _code_digest(path: Path) -> bytes:
     parts: list[str] = []
     _walk(_parse(path), parts.append)
+    parts += [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
     return hashlib.sha256("\0".join([*parts, ""]).encode()).digest()
 
 

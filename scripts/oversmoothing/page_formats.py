@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from oversmoothing.layout import number, write_csv
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, entitled, laid_out
@@ -53,7 +54,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
         if hasattr(output, name):
             write_text(getattr(output, name), text(page))
     if hasattr(output, "html"):
-        write_web_page(output.html, page.title, [html(page)])
+        write_web_page(output.html, "web_page.html", title=page.title, body=html(page))
 
 
 def markdown(page: Page) -> str:
@@ -73,27 +74,27 @@ def markdown_table(section: Section) -> str:
     return table.to_markdown(index=False, disable_numparse=True)
 
 
-def html(page: Page) -> str:
+def html(page: Page) -> Markup:
     """Page as an HTML fragment."""
     return html_of(markdown(page))
 
 
-def html_of(text: str) -> str:
+def html_of(text: str) -> Markup:
     """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line.
 
     Of HTML in the Markdown, only the tags `TAGS` count; all else is text.
     """
     text = _parser().render(text)
     text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
-    return re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text)
+    return Markup(re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text))
 
 
-def line_html(text: str) -> str:
+def line_html(text: str) -> Markup:
     """A line of Markdown as HTML, without a paragraph around it; HTML in it is treated as in `html_of`."""
-    return _parser().renderInline(text)
+    return Markup(_parser().renderInline(text))
 
 
-def prose_html(text: str) -> str:
+def prose_html(text: str) -> Markup:
     """Prose with `code` between backticks as HTML."""
     return line_html(_markdown_prose(text))
 

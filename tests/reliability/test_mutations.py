@@ -114,12 +114,17 @@ MUTATIONS = {
         "test_weights.py::test_equal_weights_are_equal_files",
     ),
     "a title is markup": (
-        f"{LIBRARY}/web_page.py",
-        "<title>{escape(title)}</title>",
-        "<title>{title}</title>",
+        f"{LIBRARY}/web_page.html",
+        "<title>{{ title }}</title>",
+        "<title>{{ title | safe }}</title>",
         "test_pages.py",
     ),
-    "a heading is markup": (f"{LIBRARY}/samples/page.py", "{escape(heading)}", "{heading}", "test_pages.py"),
+    "a heading is markup": (
+        f"{LIBRARY}/samples/page.html",
+        "{{ sample.label }}",
+        "{{ sample.label | safe }}",
+        "test_pages.py",
+    ),
     "Markdown in a cell is markup": (
         f"{LIBRARY}/page_formats.py",
         "return MARKUP.sub(",

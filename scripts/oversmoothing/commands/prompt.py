@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
-from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.model import GPT
 from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
-from oversmoothing.samples.page import LEGEND, card, html, last_word, visible
+from oversmoothing.samples.page import LEGEND, html, last_word, visible
 from oversmoothing.web_page import write_web_page
 from oversmoothing.weights import load_model
 
@@ -207,24 +206,18 @@ def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) ->
 
 def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: str) -> None:
     """Write the answers as a self-contained web page."""
-    highest = max(answer.p.max() for answer in answers)
-    cards = []
-    for answer in answers:
-        rows = "".join(
-            f'<tr><td>{escape(name)}</td><td><span style="width:{100 * p / highest:.1f}%"></span></td>'
-            f"<td>{100 * p:.1f} %</td></tr>"
-            for name, p in answer.top()
-        )
-        tail = last_word(prompt)
-        text = f'<p class="text">{f"<b>{html(tail)}</b>" if tail else ""}{html(answer.sample)}</p>'
-        cards.append(card(answer.name, f'<table class="bars">{rows}</table>{text}'))
-    body = [
-        "<h1>How each model continues</h1>",
-        f'<p class="text"><b>{html(prompt)}</b></p>',
-        f"<p>The most probable next bytes and a sample, {escape(decoding)} decoding. {escape(LEGEND)}</p>",
-        f'<div class="cards">{"".join(cards)}</div>',
-    ]
-    write_web_page(path, "How each model continues", body)
+    write_web_page(
+        path,
+        "commands/prompt.html",
+        title="How each model continues",
+        prompt=prompt,
+        last_word=last_word(prompt),
+        answers=answers,
+        highest=max(answer.p.max() for answer in answers),
+        decoding=decoding,
+        legend=LEGEND,
+        shown=html,
+    )
 
 
 def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:

@@ -9,11 +9,11 @@ Samples are texts to compare, not numbers, so their web page shows cards and doe
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup, escape
 
 from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.jobs import UserError
@@ -152,12 +152,12 @@ def markdown(data: bytes) -> str:
     return JOINED_SPACES.sub("&nbsp;", "".join(parts))
 
 
-def html(data: bytes) -> str:
+def html(data: bytes) -> Markup:
     """Bytes as escaped HTML with ``<i>`` badges; line breaks are kept (CSS ``pre-wrap``)."""
     parts = []
     for part, badge in segments(data):
-        parts.append(f"<i>{escape(part)}</i>" + "\n" * (part == LINE_END) if badge else escape(part))
-    return "".join(parts)
+        parts.append(Markup("<i>{}</i>").format(part) + "\n" * (part == LINE_END) if badge else escape(part))
+    return Markup("").join(parts)
 
 
 def last_word(prompt: bytes) -> bytes:
@@ -196,27 +196,15 @@ def write_samples_markdown(table: pd.DataFrame, path: str | Path, title: str) ->
 
 def write_samples_html(table: pd.DataFrame, path: str | Path, title: str) -> None:
     """Write one self-contained page of cards, side by side where there is room."""
-    body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(LEGEND)}</p>"]
-    windows = dict.fromkeys(table.window)
-    links = " ".join(f'<a href="#w{window}">Window {window}</a>' for window in windows)
-    body.append(f"<nav>{links}</nav>")
-    for window, part in table.groupby("window", sort=False):
-        prompt = part.prompt.iloc[0]
-        body += [f'<section id="w{window}">', f"<h2>Window {window}</h2>", f'<p class="text">{_bold(prompt)}</p>']
-        for decoding, own in part.groupby("decoding", sort=False):
-            cards = [
-                card(row["label"], f'<p class="text">{_bold(last_word(prompt))}{html(row["continuation"])}</p>')
-                for row in own.to_dict("records")
-            ]
-            heading = [] if decoding == HUMAN else [f"<h3>{escape(str(decoding))}</h3>"]
-            body += [*heading, f'<div class="cards">{"".join(cards)}</div>']
-        body.append("</section>")
-    write_web_page(path, title, body)
-
-
-def card(heading: str, body: str) -> str:
-    """Card of a page: an escaped heading over an HTML body."""
-    return f"<article><h4>{escape(heading)}</h4>{body}</article>\n"
+    windows = {
+        window: {
+            "prompt": part.prompt.iloc[0],
+            "last_word": last_word(part.prompt.iloc[0]),
+            "decodings": [(decoding, own.to_dict("records")) for decoding, own in part.groupby("decoding", sort=False)],
+        }
+        for window, part in table.groupby("window", sort=False)
+    }
+    write_web_page(path, "samples/page.html", title=title, legend=LEGEND, windows=windows, human=HUMAN, shown=html)
 
 
 LEGEND = (
@@ -246,10 +234,6 @@ def _badge(character: str) -> str:
 
 def _bracketed(name: str) -> str:
     return name if name == LINE_END else f"⟨{name}⟩"
-
-
-def _bold(data: bytes) -> str:
-    return f"<b>{html(data)}</b>" if data else ""
 
 
 def _markdown_bold(data: bytes) -> str:
