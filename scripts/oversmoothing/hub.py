@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from huggingface_hub import hf_hub_url
 from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers
+from huggingface_hub.utils.sha import git_hash
 
 from oversmoothing.jobs import UserError
 from oversmoothing.listing import ListedFile, MissingRevisionError, Repository, list_files, matches, patiently, resolve
@@ -41,8 +42,6 @@ MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
 PICKLED = ("pytorch_model*.bin",)
 REMEDY = "run `snakemake assets` with network access; it is fetched alone"
-
-BLOCK = 1 << 22  # bytes hashed at a time
 
 
 def fetch(
@@ -85,11 +84,11 @@ def fetch(
         commit = resolve(repository)
         logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
     pickled = PICKLED if repository.kind == "model" else ()
-    found = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
-    listed = {path: file for path, file in found.items() if any(matches(path, pattern) for pattern in patterns)}
+    there = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
+    listed = {path: file for path, file in there.items() if any(matches(path, pattern) for pattern in patterns)}
     for pattern in patterns if needed is None else needed:
         if not any(matches(path, pattern) for path in listed):
-            hint = _about_pickles(found) or "; it contains nothing that this workflow can read"
+            hint = _about_pickles(there) or "; it contains nothing that this workflow can read"
             raise UserError(f"{repository}: it has no file {pattern}{hint}")
     logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
     files = {}
@@ -177,16 +176,16 @@ def sha256(path: str | Path) -> str:
 def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
     """Download one file unless it is present; return its SHA-256 once it matches the hub's description."""
     path = folder / file.path
-    if path.is_file() and (found := _checked(path, file)):
-        return found
+    if path.is_file() and (digest := _checked(path, file)):
+        return digest
     path.parent.mkdir(parents=True, exist_ok=True)
     # Named after the content, so that a partial file of another version is not resumed.
     part = path.with_name(f".{path.name}.{file.blob_id[:12]}.part")
     for _ in range(2):
         patiently(repository, lambda: _continue(repository, commit, file, part))
-        if found := _checked(part, file):
+        if digest := _checked(part, file):
             part.replace(path)
-            return found
+            return digest
         part.unlink()
         logger.warning("%s: not as the hub describes it; fetching it again", path)
     raise UserError(f"{repository}: {file.path} was damaged in transfer; run again, or from another network")
@@ -231,8 +230,8 @@ def _checked(path: Path, file: ListedFile) -> str | None:
     """Return a file's SHA-256 if it is as the hub describes it."""
     if path.stat().st_size != file.size:
         return None
-    found = sha256(path)
-    return found if (found == file.sha256 if file.sha256 else _blob_id(path) == file.blob_id) else None
+    digest = sha256(path)
+    return digest if (digest == file.sha256 if file.sha256 else git_hash(path.read_bytes()) == file.blob_id) else None
 
 
 def _about_pickles(paths: Iterable[str]) -> str:
@@ -251,12 +250,3 @@ def _files_in(folder: Path) -> Iterator[str]:
         relative = path.relative_to(folder)
         if path.is_file() and relative.parts[0] != ".cache":
             yield relative.as_posix()
-
-
-def _blob_id(path: Path) -> str:
-    """Return git's blob id of a file."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()

@@ -1,6 +1,8 @@
 """Files of a Hugging Face hub repository at a commit, as listed by the hub; malformed answers are rejected.
 
-The token is sent to the hub only: neither a listing that continues on another host nor a redirect receives it.
+The token is sent to the hub only: neither a listing that continues on another host nor a redirect receives it. Requests
+and tokens are huggingface_hub's. Its `list_repo_tree` (2.4.0) follows a listing to any host with the token, and without
+end, and fails on a malformed entry with a `KeyError`.
 """
 
 import fnmatch
@@ -101,7 +103,9 @@ def resolve(repository: Repository) -> str:
 
     def ask() -> Any:
         validate_repo_id(repository.name)
-        return _answer(repository, get_session().get(f"{_address(repository)}/revision/{revision}", headers=_headers()))
+        return _answer(
+            repository, get_session().get(f"{_address(repository)}/revision/{revision}", headers=build_hf_headers())
+        )
 
     answer = patiently(repository, ask)
     commit = answer.get("sha") if isinstance(answer, dict) else None
@@ -177,11 +181,6 @@ def _address(repository: Repository) -> str:
     return f"{constants.ENDPOINT}/api/{repository.kind}s/{repository.name}"
 
 
-def _headers() -> dict[str, str]:
-    """Return the headers of a request to the hub, including the user's token."""
-    return build_hf_headers()
-
-
 def _entries(repository: Repository, commit: str, under: str) -> Iterator[Any]:
     """Yield the hub's listing of a folder, page by page, following links on the hub itself only."""
     url = f"{_address(repository)}/tree/{commit}" + (f"/{quote(under[:-1], safe='')}" if under else "")
@@ -190,7 +189,7 @@ def _entries(repository: Repository, commit: str, under: str) -> Iterator[Any]:
         seen.add(url)
         if _origin(url) != _origin(constants.ENDPOINT):
             raise UserError(f"{repository}: its listing continues on another host, {_origin(url)[1]}, which is refused")
-        response = http_backoff("GET", url, headers=_headers())
+        response = http_backoff("GET", url, headers=build_hf_headers())
         page = _answer(repository, response)
         if not isinstance(page, list):
             raise UserError(f"{repository}: the hub's listing is {_shown(page)}, not a list of files")

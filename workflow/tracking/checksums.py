@@ -2,7 +2,8 @@
 
 With every output of a finished job, Snakemake records the SHA-256 of each input, and it reads the input each time. One
 family's logits are inputs of a dozen rules with several outputs each, so that reading them again took more processor
-time than everything else that Snakemake's own process does.
+time than everything else that Snakemake's own process does. Snakemake 9.27 has no public way to keep them: its cache of
+files is off while jobs run.
 """
 
 from functools import wraps
