@@ -193,11 +193,6 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             page("samples"),
             {"settings": {"title": "", "show": [0, 1, 2], "models": [MODEL | {"kind": "family"}]}},
         ),
-        "byte_frequency_figure": (
-            {"windows": windows, "samples": samples[:1]},
-            page("byte_frequency", "png", "svg"),
-            {"settings": {"models": [MODEL]}},
-        ),
     }
 
 

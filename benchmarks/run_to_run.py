@@ -11,6 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -19,17 +20,18 @@ import pandas as pd
 import scipy.stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.comparison import Chance, Missing, Value
-from oversmoothing.claims.evidence import Run
+from oversmoothing.claims.evidence import Margin, Run
 from oversmoothing.claims.heads import LOW, Heads
 from oversmoothing.claims.members import Member, members
-from oversmoothing.quality.measures import MEASURES
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
+from plan import studies
 
-FOLDERS = ("quality", "argmaxability", "ranks", "logits", "scores/forced", *(f"scores/{name}" for name in METRICS))
 DYNAMICS = ("singular_entropy", "head_input_anisotropy")
 NO_CHANCE = Chance(0, 0, {})  # nothing is resampled
 Reader = Callable[[Member], Sequence[Value]]
@@ -65,7 +67,7 @@ def main(results: Path) -> None:
 def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Reader]]:
     """Yield each key and the functions that read a member's values under pure sampling and under other decodings."""
     files: dict[tuple[str, str], str | Path] = {
-        (Path(folder).name, path.stem): path for folder in FOLDERS for path in (results / folder).glob("*.parquet")
+        (path.parent.name, path.stem): path for of in ("*", "scores/*") for path in results.glob(f"{of}/*.parquet")
     }
     files |= {("history", path.parent.name): path for path in results.glob("models/*/history.parquet")}
     scored = read_table(files["tto", facts[0]["model"]], ["decoding"])["decoding"]
@@ -79,17 +81,21 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
             lambda member: [read(metric, member, decoding) for decoding in others],
         )
 
+    def decoded(margin: Margin, member: Member) -> list[Value]:
+        return [value for name in others for value in margin.decoded(run, member, name)] if margin.decoded else []
+
     yield "losses", lambda member: [run.loss(member)], nothing
     yield "accuracies", lambda member: [run.accuracy(member)], nothing
     for metric in METRICS:
         yield metric, *decodings(run.score, metric)
-    for metric in MEASURES:
-        yield metric, *decodings(run.quality, metric)
     yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
     yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
     yield "dynamics", lambda member: [at_the_end(results, measure, member) for measure in DYNAMICS], nothing
     yield "forced_of_kl", lambda member: [heads.share("forced", member)], nothing
     yield "forced_of_cost", lambda member: [heads.share_of_cost(member)] if member.rank in LOW else [], nothing
+    names = [name for name in studies.there() if (studies.FOLDER / name / "claims.py").is_file()]
+    for metric, margin in of_studies(names).margins.items():
+        yield metric, partial(margin.values, run), partial(decoded, margin)
 
 
 def at_the_end(results: Path, measure: str, member: Member) -> Value:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claims import BEYOND, CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance
@@ -12,7 +13,7 @@ from oversmoothing.claims.heads import Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
-from oversmoothing.jobs import Job, import_by_name, run
+from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
 
@@ -24,30 +25,32 @@ def main(job: Job) -> None:
     settings = job.params.settings
     files = {(path.parent.name, path.stem): path for path in map(Path, job.input.by_model)}
     files |= {("history", path.parent.name): path for path in map(Path, job.input.histories)}
-    files |= {
-        ("quality", "human"): Path(job.input.human),
-        ("windows", ""): Path(job.input.windows),
-    }
-    files |= {("tables", path.stem): path for path in map(Path, job.input.tables)}
+    files |= {("windows", ""): Path(job.input.windows)}
+    files |= {_key(path, Path(job.output.csv).parents[1]): path for path in map(Path, job.input.tested)}
     chance = Chance(settings["resamples"], settings["seed"], settings["run_to_run"])
     evidence = Run(files, settings["models"], settings["decodings"], chance)
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
     analyses = Analyses(
-        {path.stem: read_csv(path) for path in map(Path, job.input.tables)},
+        {name: read_csv(path) for (what, name), path in files.items() if what == "tables"},
         members(settings["models"], "retrained"),
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,
     )
-    further = [claim for name in settings["studies"] for claim in import_by_name(f"studies.{name}.claims").CLAIMS]
-    of_thesis = [*CLAIMS, *(claim for claim in further if claim.chapter != "G")]
-    of_godey = [*GODEY, *(claim for claim in further if claim.chapter == "G")]
+    added = of_studies(settings["studies"])
+    of_thesis = [*CLAIMS, *(claim for claim in added.claims if claim.chapter != "G")]
+    of_godey = [*GODEY, *(claim for claim in added.claims if claim.chapter == "G")]
     parts = [
         claims_table(sorted(of_thesis, key=lambda claim: claim.section), evidence, published),
         claims_table(sorted(of_godey, key=lambda claim: claim.place), analyses, None),
         claims_table(BEYOND, Heads(evidence.family, files, chance), None, NOT_ASKED),
     ]
     table = pd.concat(parts, ignore_index=True)
-    write_table(job.output, table, claims_page(table, TITLE, chance.run_to_run, evidence.family))
+    write_table(job.output, table, claims_page(table, TITLE, chance.run_to_run, evidence.family, added))
+
+
+def _key(path: Path, results: Path) -> tuple[str, str]:
+    """Return the kind of a result and whose it is: of ``quality/truth.parquet`` ("quality", "truth")."""
+    return (path.stem, "") if path.parent == results else (path.parent.name, path.stem)
 
 
 if __name__ == "__main__":

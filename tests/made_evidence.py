@@ -9,7 +9,6 @@ import numpy as np
 
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.published import Published
-from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums
 
 FOLDER = Path(__file__).resolve().parents[1] / "resources/published"
@@ -40,7 +39,7 @@ class Made(Published):
         self._changes, self._uncertainty, self._without = changes or {}, uncertainty, without
         self._of_byte = by_byte or {}
 
-    def _made(self, what, member, printed, *key, windows=True, of_set=False):
+    def made(self, what, member, printed, *key, windows=True, of_set=False):
         """Return a value as a run has it, changed where it is to be."""
         name = (what, *key, str(member) if member in self.truncations else member.models[0])
         mean = self._changes.get(name)
@@ -56,37 +55,31 @@ class Made(Published):
 
     def score(self, metric, member, decoding="pure"):
         self._lacks(metric)
-        return self._made(metric, member, lambda: super(Made, self).score(metric, member, decoding), decoding)
+        return self.made(metric, member, lambda: super(Made, self).score(metric, member, decoding), decoding)
 
     def loss(self, member):
         self._lacks(f"loss of {member}")
-        return self._made("losses", member, lambda: super(Made, self).loss(member), windows=False)
+        return self.made("losses", member, lambda: super(Made, self).loss(member), windows=False)
 
     def loss_on_windows(self, member):
-        return self._made("losses", member, lambda: super(Made, self).loss(member), "windows")
+        return self.made("losses", member, lambda: super(Made, self).loss(member), "windows")
 
     def accuracy(self, member):
-        return self._made("accuracies", member, lambda: super(Made, self).accuracy(member))
-
-    def quality(self, metric, member, decoding="pure"):
-        of_set = MEASURES[metric].of_set
-        return self._made(
-            metric, member, lambda: super(Made, self).quality(metric, member, decoding), decoding, of_set=of_set
-        )
+        return self.made("accuracies", member, lambda: super(Made, self).accuracy(member))
 
     def unargmaxable(self, member):
-        return self._made("unargmaxable", member, lambda: super(Made, self).unargmaxable(member), windows=False)
+        return self.made("unargmaxable", member, lambda: super(Made, self).unargmaxable(member), windows=False)
 
     def effective_rank(self, representation, member):
         printed = super().effective_rank
-        return self._made(
+        return self.made(
             "effective_rank", member, lambda: printed(representation, member), representation, windows=False
         )
 
     def value(self, source, member, *key):
         self._lacks(source.name)
         printed = super().value
-        return self._made(source.name, member, lambda: printed(source, member, *key), *key, windows=False)
+        return self.made(source.name, member, lambda: printed(source, member, *key), *key, windows=False)
 
     def by_byte(self, model):
         self._lacks("windows")

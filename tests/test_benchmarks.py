@@ -34,7 +34,7 @@ SLOW = {
         ("--ranks", "4", "--positions", "1", "--scored", "50", *UNTRAINED),
         r"random +4 .* 1 of 1 [\s\S]*50,000 in \d+ s \(extrapolated from 50\)",
     ),
-    "memory": (("3",), r"byte_frequency_figure +\d+ MB +\d+\nhighest: \d+ MB"),
+    "memory": (("3",), r"samples_table +\d+ MB +\d+\nhighest: \d+ MB"),
     "sampling_speed": ((*NET, "--texts", "2", "--bytes", "4"), r"no cache +[\d,]+ "),
     "scoring_large": (("--windows", "1", "--vocabulary", "2500"), r"largest difference of a value: .*: the same"),
 }

@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parent.parent
 CAPTIONS = sorted((ROOT / "workflow").rglob("*.rst"))
 OF_BYTES = {
     *("bytes", "argmax_frequency", "byte_oversmoothing", "utf8_bytes"),  # of studies of bytes alone
-    *("byte_frequency", "sample_quality"),  # of the bytes of texts
     *("tokens", "workflow"),
 }
 

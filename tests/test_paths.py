@@ -16,7 +16,6 @@ OTHER = {"name": "other", "layout": "causal_lm"}
     [
         ({"truths": [{"name": "truth", "path": "no.safetensors"}]}, "truths.0.path: no file no.safetensors"),
         ({"family": [{"rank": 4}, {"name": "a", "path": "no"}]}, "family.1.path: no file no"),
-        ({"quality": {"language_model": "./no"}}, "quality.language_model: no folder no"),
         ({"truths": [{**OTHER, "hub": "/no/such/model"}]}, "truths.0.hub: no folder /no/such/model"),
         ({"results": "results/{model}"}, "results: results/{model}: '{' in a path means a wildcard to Snakemake"),
         ({"assets": "<results>"}, "assets: <results>: '<' in a path means a wildcard"),
@@ -33,7 +32,7 @@ def test_paths_that_are_there_pass(tmp_path):
     file = tmp_path / "w.safetensors"
     file.touch()
     check_paths(DEFAULT)
-    check_paths(default(truths=[{"name": "t", "path": str(file)}], quality={"language_model": str(tmp_path)}))
+    check_paths(default(truths=[{"name": "t", "path": str(file)}]))
 
 
 def test_a_line_break_in_a_path_is_refused_in_one_line(tmp_path):

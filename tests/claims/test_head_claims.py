@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from oversmoothing.bat_premise.measure import PREMISE
+from oversmoothing.claims.added import NOTHING
 from oversmoothing.claims.claims import BEYOND, CLAIMS, DISPUTE, GODEY
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.heads import BY_POSITION, Heads
@@ -219,7 +220,7 @@ def test_files_are_read_and_stand_in_the_table_and_on_the_page(tmp_path):
     pd.testing.assert_frame_equal(table, expected)
     assert table.verdict.tolist() == [HOLDS] * 4
     assert table.chapter.tolist() == ["docs/forced.md"] * 3 + ["docs/bat.md"]
-    text = markdown(claims_page(table, "T.", given.chance.run_to_run, given.family))
+    text = markdown(claims_page(table, "T.", given.chance.run_to_run, given.family, NOTHING))
     assert "## Beyond the thesis: what heads force" in text
     assert "In this run 4 hold; on the thesis's printed means 4 are not printed." in text
     assert "the thesis does not ask it" in text

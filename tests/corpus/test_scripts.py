@@ -10,10 +10,8 @@ import pytest
 from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 
 import build_corpus
-import draw_second_windows
 import draw_windows
 import retrain_head
-import train_language_model
 import utf8_bytes_figure
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
@@ -70,8 +68,6 @@ def train(job: SimpleNamespace) -> None:
     ("main", "split"),
     [
         (draw_windows.main, "evaluation"),
-        (draw_second_windows.main, "evaluation"),
-        (train_language_model.main, "train"),
         (utf8_bytes_figure.main, "train"),
         (retrain_head.main, "train"),
         (retrain_head.main, "validation"),

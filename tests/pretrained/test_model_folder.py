@@ -12,7 +12,6 @@ from safetensors.torch import load_file, save_file
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import load_language_model, load_tokenizer
 from oversmoothing.pretrained.folder import check_folder
-from oversmoothing.quality.perplexity import read
 from oversmoothing.truths.evabyte import load_evabyte
 from oversmoothing.truths.load import load_causal_lm
 
@@ -231,16 +230,6 @@ def test_a_damaged_tokenizer_is_one_line(folder):
         with pytest.raises(UserError, match=r"own: .*in: no complete causal language model") as caught:
             load_tokenizer(folder, "own")
         assert "\n" not in str(caught.value)
-
-
-def test_a_tokenizer_with_more_tokens_than_the_head(folder, tmp_path):
-    write_gpt2(tmp_path / "small", vocabulary=257, tokenizer=False)
-    for name in ("config.json", "model.safetensors"):
-        shutil.copy(tmp_path / "small" / name, folder / name)
-    model = load_language_model(folder)
-    text = next(text for text, token in model.tokenizer.get_vocab().items() if token > 256)
-    with pytest.raises(UserError, match=r"quality\.language_model: its tokenizer has token \d+, but its head 257 rows"):
-        read(model, [text.replace("\u0120", " ")], 1)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import sys
 from functools import partial
 
 import pytest
+import yaml
 from study import ROOT
 
 LIBRARY = "scripts/oversmoothing"
@@ -93,18 +94,6 @@ MUTATIONS = {
         f"{LIBRARY}/training/task.py",
         'task.manifest, "train", check=group.leads)',
         'task.manifest, "train", check=False)',
-        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
-    ),
-    "the language model reads a corpus that nobody checked": (
-        "scripts/train_language_model.py",
-        'job.input.manifest, "train")',
-        'job.input.manifest, "train", check=False)',
-        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
-    ),
-    "second windows come from a corpus that nobody checked": (
-        "scripts/draw_second_windows.py",
-        'job.input.manifest, "evaluation")',
-        'job.input.manifest, "evaluation", check=False)',
         "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
     ),
     "equal weights are other files": (
@@ -205,6 +194,10 @@ MUTATIONS = {
         "claims/test_together.py",
     ),
 }
+
+
+for listed in sorted(ROOT.glob("tests/studies/*/faults.yaml")):  # of the code of a study
+    MUTATIONS |= yaml.safe_load(listed.read_text())
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ SIZES = {
         "evaluation_batches": 2, "threads": 1,
     },
     "inference": {"batch": 4, "threads": 1},
-    "quality": {"language_model": None},
+    "studies": [],
     "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},

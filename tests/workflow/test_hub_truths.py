@@ -8,15 +8,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from hub_models import EVABYTE, files_of, write_evabyte, write_gpt2
+from hub_models import EVABYTE, files_of, write_evabyte
 from local_hub import Repo, local_hub
-from study import ROOT, TINY, copy_project
+from study import ROOT, copy_project
 
 from oversmoothing.store.parquet import read_table, vectors
-from plan import studies
 
 THESIS = yaml.safe_load((ROOT / "config/thesis.yaml").read_text())
 SIZES = {
+    "studies": [],
     "windows": {"count": 6, "prompt": 8, "scored": 24},
     "model": {"layers": 1, "heads": 2, "width": 16, "block": 32},
     "family": [{"rank": 4}, {"rank": 16, "published_as": 512}],
@@ -28,19 +28,13 @@ SIZES = {
     "training": {"batch": 2, "accumulation": 2, "max_steps": 16, "warmup_steps": 2, "evaluation_interval": 8}
     | {"evaluation_batches": 2, "threads": 1},
     "inference": {"threads": 1},
-    "quality": {"resamples": 2, "threads": 1},
     "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "metrics": {"tbat": {"approximations": [4]}},
     "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},
-} | {
-    section: own
-    for section, own in yaml.safe_load((ROOT / TINY).read_text()).items()
-    if section in studies.sections("schema.yaml")
 }
-READER = THESIS["quality"]["language_model"]
 CORPUS = {"corpus": {"source": "files", "paths": ["text.jsonl"]}}
-QUALITY = "results/thesis/quality/evabyte.parquet"
+SAMPLES = "results/thesis/samples/evabyte/pure.parquet"
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -48,9 +42,8 @@ NOWHERE = "http://127.0.0.1:9"
 def repos(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repos")
     write_evabyte(folder / "evabyte", {**EVABYTE, "window_size": 64}, shards=2)
-    write_gpt2(folder / "gpt2")
-    (folder / "gpt2/modeling_own.py").write_text("raise SystemExit('ran')")
-    return {"EvaByte/EvaByte": Repo(files_of(folder / "evabyte")), READER: Repo(files_of(folder / "gpt2"))}
+    (folder / "evabyte/modeling_own.py").write_text("raise SystemExit('ran')")
+    return {"EvaByte/EvaByte": Repo(files_of(folder / "evabyte"))}
 
 
 class Thesis:
@@ -82,7 +75,7 @@ def thesis(tmp_path_factory, repos):
         thesis.run("assets")
         patch.setenv("HF_ENDPOINT", NOWHERE)
         tables = [f"results/thesis/tables/{table}.csv" for table in ("decodings", "losses")]  # TBAT asks no truth
-        thesis.run(*tables, QUALITY)
+        thesis.run(*tables, SAMPLES)
         yield thesis
 
 
@@ -100,12 +93,6 @@ def test_every_table_has_evabyte_beside_the_truth_trained_here(thesis):
     assert {"evabyte", "gpt-300m"} <= set(table.truth.dropna())
     losses = pd.read_csv(thesis.folder / "results/thesis/tables/losses.csv")
     assert "evabyte" in set(losses.model)
-
-
-def test_its_samples_are_judged_by_the_model_from_the_hub(thesis):
-    quality = thesis.read("quality/evabyte.parquet").to_pandas()
-    judged = quality[(quality.metric == "perplexity") & quality.value.notna()]
-    assert set(judged.decoding) == {"pure", "greedy", "top-k", "top-p", "temperature"}
 
 
 def test_its_logits_are_those_of_the_bytes_and_say_what_was_left_out(thesis):
@@ -138,7 +125,7 @@ def test_it_writes_samples_under_every_decoding(thesis):
 
 
 def test_a_second_run_does_nothing_offline(thesis):
-    assert thesis.planned("results/thesis/tables/decodings.csv", QUALITY) == {}
+    assert thesis.planned("results/thesis/tables/decodings.csv", SAMPLES) == {}
 
 
 def test_a_change_of_the_adapter_redoes_the_truth_alone(thesis):

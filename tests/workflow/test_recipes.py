@@ -108,7 +108,7 @@ def text_of(figure, everything):
 
 
 def test_a_decoding_method_is_scored_sampled_and_accepted_at_the_command_line(everything):
-    for name in ("decodings", "tbat", "sample_quality"):
+    for name in ("decodings", "tbat", "samples"):
         assert "top-a" in set(table(everything, name).decoding), name
     assert (everything.folder / "results/samples/bn4-s1337/top-a.parquet").exists()
     command = "import sys; from oversmoothing.commands import main; sys.exit(main())"

@@ -26,14 +26,26 @@ def taken_out(name, folder):
         shutil.copy(path, folder)
     for part in ("workflow", "tests"):
         shutil.rmtree(folder / part / "studies" / name)
-    sections = yaml.safe_load((studies.FOLDER / name / "schema.yaml").read_text())
+    schema = studies.FOLDER / name / "schema.yaml"
+    sections = yaml.safe_load(schema.read_text()) if schema.is_file() else {}
     for path in (*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")):
         text = "".join(line for line in path.read_text().splitlines(keepends=True) if name not in line)
-        for section in sections:
-            text = re.sub(rf"^{section}:.*\n(?:[ #].*\n)*", "", text, flags=re.MULTILINE)
+        for *outer, key in keys(sections):
+            indent = "  " * len(outer)
+            text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
+            text = re.sub(rf"(, )?\b{key}: [^,}}\n]+(?=[,}}])" if outer else "$^", "", text)
         path.write_text(re.sub(r"^studies: +#.*\n(?! +- )", "studies: []\n", text, flags=re.MULTILINE))  # of the last
     call(study, "-m", "schemas.describe")  # make keys
     return study
+
+
+def keys(sections):
+    """Yield the paths of keys that a study's schema adds: its sections, and keys in sections of others."""
+    for key, part in sections.items():
+        if part.keys() <= {"required", "properties"}:
+            yield from ((key, *inner) for inner in keys(part["properties"]))
+        else:
+            yield (key,)
 
 
 def call(study, *arguments):

@@ -63,7 +63,7 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _entries(config)
     yield from _shapes(config)
     yield from _showcase(config)
-    yield from _language_model(config)
+    yield from studies.mistakes(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
@@ -139,7 +139,6 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
                     check_k(entry, size)
             except UserError as error:
                 yield f"{where}.{i}: {error}"
-    yield from studies.mistakes(config)
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
         yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
     if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
@@ -153,21 +152,6 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"decodings: {name} is listed twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
-
-
-def _language_model(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the small language model, if one is trained."""
-    own, windows = config["language_model"], config["windows"]
-    longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
-    if config["quality"]["language_model"] is not None:
-        return
-    if own["width"] % own["heads"]:
-        yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
-    if longest > own["block"]:
-        yield (
-            f"language_model.block: {own['block']} tokens, but a sample may have {longest} "
-            "(windows.prompt + windows.scored); raise it"
-        )
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:

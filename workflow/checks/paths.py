@@ -115,9 +115,7 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Keys and paths of the folders given in place of a hub name."""
-    named = {"quality.language_model": config["quality"]["language_model"] or ""}
-    named |= {f"truths.{i}.hub": truth.get("hub", "") for i, truth in enumerate(config["truths"])}
-    for key, name in named.items():
-        if folder := as_folder(name) if name else None:
-            yield key, str(folder)
+    for i, truth in enumerate(config["truths"]):
+        if folder := as_folder(truth["hub"]) if "hub" in truth else None:
+            yield f"truths.{i}.hub", str(folder)
     yield from studies.folders(config).items()

@@ -17,11 +17,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """
     wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
     wanted += [(member["hub"], member.get("revision", "main")) for member in config["family"] if "hub" in member]
-    if config["quality"]["language_model"]:
-        wanted.append(language_model(config))
-    found = {asset_name(*own): _source(*own) for own in wanted}
+    found = {asset_name(*own): hub_source(*own) for own in wanted}
     if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
-        found[name] = settings(**_source(*own), part="tokenizer")
+        found[name] = settings(**hub_source(*own), part="tokenizer")
     return found | {name: source for name, (source, _) in studies.assets(config).items()}
 
 
@@ -36,13 +34,7 @@ def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, An
     return found
 
 
-def language_model(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Name on the hub (or folder) and revision of ``quality.language_model``."""
-    name = config["quality"]["language_model"]
-    source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
-    return source, revision or "main"
-
-
-def _source(source: str, revision: str) -> dict[str, str]:
+def hub_source(source: str, revision: str) -> dict[str, str]:
+    """Return what to fetch: a ``repository`` on the hub at a ``revision``, or the user's ``folder``."""
     folder = as_folder(source)
     return settings(folder=str(folder)) if folder else settings(repository=source, revision=revision)

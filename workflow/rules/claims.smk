@@ -1,7 +1,7 @@
 """Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
-Needs: scores, what heads force, the premise of BAT, qualities, losses, logits, unargmaxable classes and effective ranks;
-tables of the studies that have claims; the thesis's tables.
+Needs: scores, what heads force, the premise of BAT, losses, logits, unargmaxable classes and effective ranks;
+what the claims of studies read; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -15,7 +15,7 @@ rule claims_table:
             *scores(["bat_premise"], FAMILY if TBAT["premise_per_window"] else []),
             *expand(
                 f"{RESULTS}/{{what}}/{{model}}.parquet",
-                what=["quality", "argmaxability", "ranks"],
+                what=["argmaxability", "ranks"],
                 model=FAMILY,
             ),
             *[LOGITS.format(model=model.name) for model in PREDICTORS],
@@ -25,15 +25,11 @@ rule claims_table:
             ],
         ],
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
-        human=f"{RESULTS}/human_quality.parquet",
         windows=WINDOWS,
-        tables=TESTED,
+        tested=TESTED,
         published=published(
             "3_1",
-            "5_3",
             "6_1",
-            "6_2",
-            "6_3",
             "7_1",
             "7_2",
             "7_3",

@@ -110,7 +110,7 @@ ADAPTERS = "oversmoothing/truths/load.py"  # of models from the hub, with its im
 STATES = plan.tokens.states(config)
 
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
-TESTED = []  # tables of studies that their claims are tested on
+TESTED = []  # files of studies that their claims are tested on
 PRINTED = []  # the thesis's tables that these claims are tested on as well
 
 

@@ -1,6 +1,6 @@
 """The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
 
-from oversmoothing.claims import decodings, godey, gradient, heads, models, representations, samples
+from oversmoothing.claims import decodings, godey, gradient, heads, models, representations
 from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
@@ -115,51 +115,6 @@ CLAIMS = [
         models.low_ranks_cannot_predict_the_rarest,
     ),
     Claim(
-        "low-ranks-write-long-words",
-        "5.3, Table 5.3",
-        "Ranks 4 and 8 write longer words than higher ranks and than people.",
-        "Word length of pure samples at ranks 4 and 8 less that of each higher rank and of human text; by window.",
-        samples.low_ranks_write_long_words,
-    ),
-    Claim(
-        "low-ranks-write-few-valid-words",
-        "5.3, Table 5.3",
-        "Ranks 4 and 8 write fewer valid words than higher ranks and than people.",
-        "Share of valid words in human text and at each higher rank, less that at ranks 4 and 8; paired by window.",
-        samples.low_ranks_write_few_valid_words,
-    ),
-    Claim(
-        "low-ranks-far-in-bytes",
-        "5.3, Table 5.3, Figure 5.1",
-        "The bytes of ranks 4 and 8 are distributed less like human text than those of higher ranks.",
-        "Byte TV of pure samples at ranks 4 and 8 less that of each higher rank; the same draws of windows for both.",
-        samples.low_ranks_are_far_in_bytes,
-    ),
-    Claim(
-        "low-ranks-low-mauve",
-        "5.3, Table 5.3",
-        "Ranks 4 and 8 have a lower MAUVE than higher ranks.",
-        "MAUVE of each higher rank less that of ranks 4 and 8; the same draws of windows for both.",
-        samples.low_ranks_have_a_low_mauve,
-    ),
-    Claim(
-        "quality-gains-diminish",
-        "5.3, Table 5.3",
-        "Beyond rank 12 sample quality gains less from a wider bottleneck than up to it.",
-        "Perplexity, MAUVE, byte TV and valid words of pure samples: the gain of the first rank above 8 over the "
-        "lowest, less the largest gain of any higher rank over that one.",
-        samples.quality_gains_diminish,
-    ),
-    Claim(
-        "rank-12-only-looks-human",
-        "5.3, Table 5.3",
-        "The words of rank 12 are as long as people's and most of them are valid, but its perplexity and MAUVE "
-        "are worse.",
-        "Pure samples of rank 12: word length within a tenth of human text's, valid words above 0.6, perplexity "
-        "above and MAUVE below human text's (for MAUVE, that of a second human set).",
-        samples.rank_12_only_looks_human,
-    ),
-    Claim(
         "greedy-lowest-under-tto-nsmd",
         "6.1, Table 6.1",
         "Under TTO and NSMD greedy decoding is best in every model.",
@@ -201,50 +156,6 @@ CLAIMS = [
         "Greedy and top-k less pure within each model; pure less nucleus at ranks 4 and 8, nucleus less pure "
         "from rank 16 on; paired by window.",
         decodings.only_nucleus_improves_tv,
-    ),
-    Claim(
-        "decodings-write-more-valid-words",
-        "6.2, Tables 6.2 and 6.3",
-        "Every decoding gives more valid words than pure sampling, at every rank.",
-        "Share of valid words under each other decoding less that under pure, within each model; paired by window.",
-        samples.decodings_write_more_valid_words,
-    ),
-    Claim(
-        "decodings-write-shorter-words",
-        "6.2, Tables 6.2 and 6.3",
-        "Every decoding gives shorter words than pure sampling, at every rank.",
-        "Word length under pure less that under each other decoding, within each model; paired by window.",
-        samples.decodings_write_shorter_words,
-    ),
-    Claim(
-        "greedy-repeats-most",
-        "6.2, Tables 6.2 and 6.3",
-        "Greedy decoding repeats itself more than any other, at every rank.",
-        "Repetition under greedy less that under each other decoding, within each model; paired by window.",
-        samples.greedy_repeats_most,
-    ),
-    Claim(
-        "top-k-repeats-more-than-nucleus",
-        "6.2, Tables 6.2 and 6.3",
-        "Top-k repeats more than nucleus sampling, and nucleus more than pure sampling, at every rank.",
-        "Repetition under top-k less nucleus, and nucleus less pure, within each model; paired by window.",
-        samples.truncation_repeats,
-    ),
-    Claim(
-        "repetition-rises-from-low-ranks",
-        "6.2, Tables 6.2 and 6.3",
-        "Under all decodings but greedy, repetition rises as the low-rank bottleneck is eased.",
-        "Repetition at the rank above less that at ranks 4 and 8; paired by window.",
-        samples.repetition_rises_from_low_ranks,
-    ),
-    Claim(
-        "greedy-farthest-in-bytes",
-        "6.2, Tables 6.2 and 6.3",
-        "Byte TV is higher under greedy than under any other decoding, and under top-k and nucleus higher than "
-        "under pure.",
-        "Byte TV under greedy less each other, and top-k and nucleus less pure, within each model; the same "
-        "draws of windows for both.",
-        samples.order_in_bytes,
     ),
     Claim(
         "svd-monotone",

@@ -13,19 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
 from oversmoothing.losses import Predictions, predictions
-from oversmoothing.quality.measures import MEASURES
 from oversmoothing.score_sums import sum_scores
 from oversmoothing.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training.history import lowest_loss
 
-HUMAN = Member("human text", ("human",), ())
 POOLED = "all truths"
 
 
@@ -43,6 +40,25 @@ class Source:
     name: str
     of_run: Callable[..., Value]
     printed: Callable[..., Value]
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How far one training is from the next in what a study measures, a key of `claims.run_to_run`.
+
+    Attributes
+    ----------
+    name : str
+        What varies, as the legend of the claims says it.
+    values : callable
+        From a `Run` and a member to the values of which the margin is measured.
+    decoded : callable or None
+        The same of a further decoding, its name; None if it has no decodings.
+    """
+
+    name: str
+    values: Callable[..., Sequence[Value]]
+    decoded: Callable[..., Sequence[Value]] | None = None
 
 
 class Evidence(ABC):
@@ -82,10 +98,6 @@ class Evidence(ABC):
         """Return the share of bytes predicted correctly."""
 
     @abstractmethod
-    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        """Return a metric of samples, or of `HUMAN` text."""
-
-    @abstractmethod
     def unargmaxable(self, member: Member) -> Value:
         """Return the number of bytes that no hidden state makes the most probable."""
 
@@ -116,8 +128,8 @@ class Run(Evidence):
     Parameters
     ----------
     files : mapping
-        From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("quality", "human"), ("windows", ""),
-        ("tables", "oversmoothing"). Metrics, "history", "logits", "quality", "argmaxability" and "ranks" are by model.
+        From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("windows", ""),
+        ("tables", "oversmoothing"). Metrics, "history", "logits", "argmaxability" and "ranks" are by model.
     models : sequence of mappings
         As in `members.members`.
     decodings : sequence of str
@@ -137,7 +149,6 @@ class Run(Evidence):
         self._files = files
         self._decodings = decodings
         self._scores = cache(self._read_scores)
-        self._quality = cache(self._read_quality)
         self._predictions = cache(self._read_predictions)
         self._by_byte = cache(self._read_by_byte)
 
@@ -158,29 +169,6 @@ class Run(Evidence):
     def accuracy(self, member: Member) -> Value:
         sums = tuple(self._predictions(model).right for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
-
-    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        if member is HUMAN:  # compared with itself, a set has MAUVE 1 and byte TV 0, so a second human set is used
-            decoding = "second" if MEASURES[metric].of_set else "first"
-        parts = []
-        for model in member.models:
-            table = self._quality(model)
-            own = table[(table.decoding == decoding) & (table.metric == metric)]
-            values = own[own.value.notna()]
-            if own.empty:
-                raise Missing(f"{model} has no samples under {decoding}")
-            if values.empty:
-                raise Missing(f"no {MEASURES[metric].label} under {decoding}: {own.note.iloc[0]}")
-            parts.append(values)
-        if MEASURES[metric].of_set:
-            means = tuple(float(part.value[part["resample"].isna()].iloc[0]) for part in parts)
-            draws = tuple(part.value[part["resample"].notna()].to_numpy() for part in parts)
-            return Value(means, member.trainings, metric, draws=draws)
-        sums = []
-        for part in parts:
-            sums.append(WindowSums())
-            sums[-1].add(part.window.to_numpy(np.int64), part.value.to_numpy(np.float64))
-        return Value(tuple(own.mean for own in sums), member.trainings, metric, tuple(sums))
 
     def unargmaxable(self, member: Member) -> Value:
         counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
@@ -219,10 +207,6 @@ class Run(Evidence):
     def _read_scores(self, metric: str, model: str) -> dict[str, WindowSums]:
         sums = sum_scores(self.path(metric, model), self._decodings, POOLED)
         return {decoding: own for (_, decoding), own in sums.items()}
-
-    def _read_quality(self, model: str) -> pd.DataFrame:
-        columns = ["decoding", "metric", "window", "resample", "value", "note"]
-        return read_table(self.path("quality", model), columns).to_pandas()
 
     def _read_predictions(self, model: str) -> Predictions:
         return predictions(self.path("logits", model))

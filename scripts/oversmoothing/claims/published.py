@@ -8,11 +8,10 @@ import pandas as pd
 
 from oversmoothing.claims.bytes import ScoresByByte
 from oversmoothing.claims.comparison import Missing, Value
-from oversmoothing.claims.evidence import HUMAN, Evidence, Source
+from oversmoothing.claims.evidence import Evidence, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.layout import read_csv
 from oversmoothing.published import read_published, read_published_sets
-from oversmoothing.quality.measures import MEASURES
 
 BOTH = "mean"  # the "truth" of a mean over both truths, in Tables 6.1 and F.1
 NO_FIGURES = "the thesis shows it in a figure and prints no number"
@@ -37,10 +36,6 @@ class Published(Evidence):
         scores = pd.concat([pooled[pooled.truth == BOTH], alone])
         self._scores = scores.set_index(["model", "metric", "decoding"])["mean"]
         self._svd = svd.groupby(["model", "metric"])["mean"].mean()  # over both truths
-        quality = read_published([files[name] for name in ("5_3", "6_2", "6_3")]).fillna({"decoding": ""})
-        self._quality = quality.drop_duplicates(["model", "metric", "decoding"]).set_index(
-            ["model", "metric", "decoding"]
-        )["mean"]
         self._ranks = read_published(files["7_3"]).set_index(["model", "representation"])["mean"]
         self._sets = read_published_sets(files["b"])
 
@@ -57,13 +52,6 @@ class Published(Evidence):
 
     def accuracy(self, member: Member) -> Value:
         return cell(self._losses, member, "accuracy")
-
-    def quality(self, metric: str, member: Member, decoding: str = "pure") -> Value:
-        if member is HUMAN:
-            printed = float(self._quality["Human", metric, ""])
-        else:
-            printed = cell(self._quality, member, metric, decoding).mean
-        return Value((printed / MEASURES[metric].published_factor,))
 
     def unargmaxable(self, member: Member) -> Value:
         return Value((float(self._sets.loc[member.models[0], "count"]),))

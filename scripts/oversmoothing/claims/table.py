@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.claims.added import Added
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
 from oversmoothing.layout import number
 from oversmoothing.page import Cell, Page, Section, Value
-from oversmoothing.quality.measures import MEASURES
 
 CHAPTERS = {
     "3": "Chapter 3: the models",
@@ -44,7 +44,6 @@ MARGINS = {
     "losses": "losses",
     "accuracies": "accuracies",
     **{name: metric.name for name, metric in METRICS.items()},
-    **{metric: measure.label for metric, measure in MEASURES.items()},
     "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",
     "dynamics": "singular entropy and anisotropy",
@@ -104,7 +103,9 @@ def claims_table(
 OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
 
 
-def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float], family: Sequence[Member]) -> Page:
+def claims_page(
+    table: pd.DataFrame, title: str, run_to_run: Mapping[str, float], family: Sequence[Member], added: Added
+) -> Page:
     """Page with a section per chapter and a row per claim; except in LaTeX, the tests follow in words.
 
     Parameters
@@ -116,14 +117,18 @@ def claims_page(table: pd.DataFrame, title: str, run_to_run: Mapping[str, float]
         See `Chance`.
     family : sequence of Member
         Members of the family in the run.
+    added : Added
+        By the studies.
     """
+    headings = CHAPTERS | added.headings
+    margins = MARGINS | {key: margin.name for key, margin in added.margins.items()}
     sections = [
-        Section(CHAPTERS[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)
+        Section(headings[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)
         for chapter, part in table.groupby("chapter", sort=False)
     ]
     tests: list[dict[str, Cell]] = [{"claim": row.id, "test": row.test} for row in table.itertuples()]
     sections.append(Section(HOW, tests, latex=False))
-    return Page(f"{title} {_counts(table)}", sections, _legend(run_to_run, family))
+    return Page(f"{title} {_counts(table)}", sections, _legend(run_to_run, margins, family))
 
 
 def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Page:
@@ -240,10 +245,10 @@ def _tally(verdicts: pd.Series) -> list[str]:
     return [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
 
 
-def _legend(run_to_run: Mapping[str, float], family: Sequence[Member]) -> list[str]:
+def _legend(run_to_run: Mapping[str, float], margins: Mapping[str, str], family: Sequence[Member]) -> list[str]:
     by_share = {
-        share: [name for key, name in MARGINS.items() if run_to_run.get(key) == share]
-        for share in sorted(set(run_to_run.values()))
+        share: [name for key, name in margins.items() if run_to_run.get(key) == share]
+        for share in sorted({run_to_run[key] for key in margins if key in run_to_run})
     }
     shares = "; ".join(f"{100 * share:g} % for {', '.join(names)}" for share, names in by_share.items())
     stand_ins = [member for member in family if member.role != member.rank]

@@ -19,7 +19,6 @@ from transformers.utils.logging import disable_progress_bar
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.folder import CONFIG, ModelFolder, check_folder
 
-KEY = "quality.language_model"  # of the config, for messages
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
 BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
 TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
@@ -35,7 +34,7 @@ class LanguageModel:
     context: int | None
 
 
-def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = KEY) -> LanguageModel:
+def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = "model") -> LanguageModel:
     """Causal language model with its tokenizer, in float32; `key` of the config names it in messages."""
     tokenizer = load_tokenizer(folder, key)
     model = load_causal_lm(folder, torch.float32, key, device)

@@ -40,6 +40,8 @@ class Chapter:
 
     It may open with an answer: a table, the sentences made from it, and the figure that shows them. Without that table
     it is left out.
+
+    Chapters of studies come last, or after the chapter of a heading.
     """
 
     heading: str
@@ -51,6 +53,7 @@ class Chapter:
     charts: tuple[Chart, ...] = ()
     tables: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    after: str = ""
 
 
 CHAPTERS = (
@@ -128,25 +131,8 @@ CHAPTERS = (
     ),
     Chapter(
         "What the models write",
-        (
-            "Every model continues the prompt of every window, under every decoding, with the same random numbers. "
-            "How far the samples are from people's text is measured against a second set of human texts.",
-        ),
-        claims=("5",),
-        terms={
-            "MAUVE": "Closeness of two sets of texts, from 0 to 1, in the eyes of a language model.",
-            "byte TV": "Total variation between the frequencies of bytes in the samples and in human text.",
-        },
-        charts=(
-            Chart(
-                "sample_quality",
-                "Quality of samples by rank",
-                {"metric": "measure", "decoding": "decoding"},
-                only={"kind": ("family",)},
-            ),
-        ),
-        tables=("samples", "sample_quality"),
-        figures=("byte_frequency",),
+        ("Every model continues the prompt of every window, under every decoding, with the same random numbers.",),
+        tables=("samples",),
     ),
     Chapter(
         "What decoding mends",

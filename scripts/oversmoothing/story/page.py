@@ -50,9 +50,9 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     """Write the story page: one HTML file that needs no network.
 
     `paths` are the tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside
-    them; the page leaves out what is not among them. The chapters of `studies` come after those that are always there.
+    them; the page leaves out what is not among them.
     """
-    results, chapters = Results.of(paths), [*CHAPTERS, *studies]
+    results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
     main_table, claims = results.table("oversmoothing"), results.table("claims")
@@ -70,6 +70,17 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
         specifications=Markup(json.dumps(charts).replace("</", "<\\/")),
         library=Markup(vl_convert.javascript_bundle() if charts else ""),  # type: ignore[call-arg]  # its stub lacks the default
     )
+
+
+def in_order(studies: Sequence[Chapter]) -> list[Chapter]:
+    """Return all chapters, those of studies after the one that they name and others that name it, or else last."""
+    chapters = list(CHAPTERS)
+    for chapter in studies:
+        before = [
+            i for i, other in enumerate(chapters) if chapter.after and chapter.after in (other.heading, other.after)
+        ]
+        chapters.insert(before[-1] + 1 if before else len(chapters), chapter)
+    return chapters
 
 
 def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]) -> dict[str, Any] | None:

@@ -1,26 +1,38 @@
-"""Quality of samples: one row per sample and metric, and for metrics of whole sets one per draw of windows."""
+"""Measure the quality of one model's samples under every decoding, or of the human texts.
 
+There is a row per sample and metric, and for metrics of whole sets one per draw of windows.
+"""
+
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tqdm import tqdm
 
-from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import LanguageModel
-from oversmoothing.quality.byte_frequencies import byte_tv, count_bytes
-from oversmoothing.quality.mauve import mauve, why_not
-from oversmoothing.quality.perplexity import Readings, read
-from oversmoothing.quality.words import sample_text, word_metrics
-from oversmoothing.store.parquet import read_table
+from oversmoothing.device import setup
+from oversmoothing.hub import asset_folder
+from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.pretrained.auto import LanguageModel, load_language_model
+from oversmoothing.store.parquet import read_table, write_table
+from oversmoothing.store.provenance import provenance
+from oversmoothing.store.sums import check_folder
+from studies.sample_quality.byte_frequencies import byte_tv, count_bytes
+from studies.sample_quality.mauve import mauve, why_not
+from studies.sample_quality.perplexity import KEY, Readings, is_gpt2_large, read
+from studies.sample_quality.words import sample_text, word_metrics
+
+logger = logging.getLogger(__name__)
 
 NAME = pa.dictionary(pa.int16(), pa.string())
 QUALITY = pa.schema(
     [
         ("decoding", NAME),  # for human text: which of the two sets
-        ("metric", NAME),  # see measures.MEASURES
+        ("metric", NAME),  # see metrics.MEASURES
         ("window", pa.int32()),  # null for metrics of the whole set
         ("resample", pa.int32()),  # for metrics of a set, the draw of windows; null: no resampling
         ("value", pa.float64()),  # null if undefined
@@ -29,6 +41,36 @@ QUALITY = pa.schema(
 )
 UNSCORED = "a sample of fewer than two tokens has no perplexity"
 UNBOUNDED = "the perplexity of a sample is beyond all numbers"
+
+
+def main(job: Job) -> None:
+    """Read the windows and the samples (for human texts, further windows); write the quality of each set."""
+    settings = job.params.settings
+    device, precision = setup(job.params.device, settings)
+    read_by = job.input.language_model
+    if job.params.language_model:
+        read_by = asset_folder(read_by)
+    else:
+        check_folder(read_by)
+    model = load_language_model(read_by, device, KEY)
+    human = read_samples(job.input.windows, "scored")
+    completed = settings["completed"]
+    human_readings = read_with(model, human, settings["batch"], completed, precision)
+    rows = {}
+    sets = list(zip(settings["sets"], job.input.samples, strict=True))
+    for name, path in tqdm(sets, desc="quality", unit="set", disable=None):
+        samples = read_samples(path, settings["column"])
+        readings = read_with(model, samples, settings["batch"], completed, precision)
+        try:
+            rows[name] = quality(
+                samples, readings, human, human_readings, completed, settings["resamples"], settings["seed"]
+            )
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+    facts = {name: version(name) for name in ("transformers", "mauve-text", "english-words")}
+    table = quality_table(rows)
+    write_table(job.output[0], table, provenance(settings, gpt2_large=is_gpt2_large(model), **facts))
+    logger.info("%d rows for %d sets", len(table), len(rows))
 
 
 @dataclass(frozen=True)
@@ -126,3 +168,7 @@ def _row(
         "value": None if missing else value,
         "note": note if missing else None,
     }
+
+
+if __name__ == "__main__":
+    run(main)

@@ -7,12 +7,14 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from hostile_models import refused, write_models
+from hub_models import write_gpt2
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.quality.perplexity import _tokens, is_gpt2_large, read
+from studies.sample_quality.perplexity import KEY, _tokens, is_gpt2_large, read
 
 TEXTS = [
     "The 5th sentence",
@@ -56,7 +58,7 @@ def test_a_padding_token_of_the_tokenizer_changes_nothing(language_model, folder
     padded = AutoTokenizer.from_pretrained(folder, pad_token="<|endoftext|>", padding_side="left")
     shutil.copytree(folder, tmp_path / "padded")
     padded.save_pretrained(tmp_path / "padded")
-    other = load_language_model(tmp_path / "padded")
+    other = load_language_model(tmp_path / "padded", key=KEY)
     assert other.tokenizer.pad_token == "<|endoftext|>"
     np.testing.assert_array_equal(read(other, TEXTS, 4).perplexity, read(language_model, TEXTS, 4).perplexity)
 
@@ -79,14 +81,14 @@ def test_texts_longer_than_the_context_are_refused(language_model):
 
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(UserError, match=r"quality\.language_model: .*nowhere: no such folder"):
-        load_language_model(tmp_path / "nowhere")
+        load_language_model(tmp_path / "nowhere", key=KEY)
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_an_incomplete_folder_is_named(folder, tmp_path, name):
     shutil.copytree(folder, tmp_path / "part", ignore=shutil.ignore_patterns(name))
     with pytest.raises(UserError, match=r"quality\.language_model: .*part: no complete causal language model \("):
-        load_language_model(tmp_path / "part")
+        load_language_model(tmp_path / "part", key=KEY)
 
 
 def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path):
@@ -97,7 +99,7 @@ def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path):
     (own / "config.json").write_text(json.dumps(config))
     (own / "own.py").write_text("raise SystemExit('ran')")
     with pytest.raises(UserError, match="no complete causal language model"):
-        load_language_model(own)
+        load_language_model(own, key=KEY)
 
 
 def test_weights_that_are_pickled_are_not_read(folder, tmp_path):
@@ -105,7 +107,7 @@ def test_weights_that_are_pickled_are_not_read(folder, tmp_path):
     shutil.copytree(folder, own, ignore=shutil.ignore_patterns("*.safetensors"))
     torch.save(AutoModelForCausalLM.from_pretrained(folder).state_dict(), own / "pytorch_model.bin")
     with pytest.raises(UserError, match="no complete causal language model"):
-        load_language_model(own)
+        load_language_model(own, key=KEY)
 
 
 def test_a_small_model_is_not_gpt2_large(language_model):
@@ -122,13 +124,13 @@ def test_a_language_model_with_holes_is_refused(tmp_path, folder):
         {name: value for name, value in tensors.items() if name != lost}, broken / "model.safetensors", {"format": "pt"}
     )
     with pytest.raises(UserError, match=r"quality\.language_model: .*its weights lack .*h\.0"):
-        load_language_model(broken)
+        load_language_model(broken, key=KEY)
 
 
 def test_a_model_without_a_head_is_refused(monkeypatch, folder):
     monkeypatch.setattr("transformers.GPT2LMHeadModel.get_output_embeddings", lambda self: None)
     with pytest.raises(UserError, match=r"quality\.language_model: .*no head that maps a hidden state"):
-        load_language_model(folder)
+        load_language_model(folder, key=KEY)
 
 
 def test_weights_that_are_no_numbers_are_named_and_not_the_samples(tmp_path, folder):
@@ -139,11 +141,11 @@ def test_weights_that_are_no_numbers_are_named_and_not_the_samples(tmp_path, fol
     tensors[name][:] = float("nan")
     save_file(tensors, broken / "model.safetensors", {"format": "pt"})
     with pytest.raises(UserError, match="its logits are not all finite numbers"):
-        read(load_language_model(broken), ["some text here"], 2)
+        read(load_language_model(broken, key=KEY), ["some text here"], 2)
 
 
 def test_text_that_spells_a_mark_is_text(folder):
-    model = load_language_model(folder)
+    model = load_language_model(folder, key=KEY)
     plain = read(model, ["x<|endoftext|>y"], 1).perplexity
     assert plain == pytest.approx(read(model, ["x<|endoftext|>y", "another"], 2).perplexity[0], rel=1e-4)
     assert model.tokenizer.eos_token_id not in _tokens(model.tokenizer, "x<|endoftext|>y")
@@ -161,3 +163,24 @@ def test_bf16_rounds_the_blocks_and_not_the_logits(language_model):
     assert (rounded.perplexity != exact.perplexity).any()
     np.testing.assert_allclose(rounded.perplexity, exact.perplexity, rtol=0.02)
     np.testing.assert_allclose(rounded.features, exact.features, atol=0.05)
+
+
+def test_a_tokenizer_with_more_tokens_than_the_head(tmp_path):
+    write_gpt2(tmp_path / "whole")
+    write_gpt2(tmp_path / "small", vocabulary=257, tokenizer=False)
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(tmp_path / "small" / name, tmp_path / "whole" / name)
+    model = load_language_model(tmp_path / "whole")
+    text = next(text for text, token in model.tokenizer.get_vocab().items() if token > 256)
+    with pytest.raises(UserError, match=r"quality\.language_model: its tokenizer has token \d+, but its head 257 rows"):
+        read(model, [text.replace("\u0120", " ")], 1)
+
+
+def test_hostile_models(tmp_path):
+    models = write_models(tmp_path / "models")
+
+    def use(folder):
+        read(load_language_model(folder, key=KEY), ["some text", "x"], 2)
+
+    counts = [refused(models, tmp_path / str(seed), seed, [use], [f"{KEY}: "]) for seed in range(60)]
+    assert 20 < sum(map(bool, counts)) < 55

@@ -2,24 +2,20 @@
 
 import json
 from hashlib import sha256
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
+from default_config import DEFAULT
 from tiny_model import SETTINGS
 
-import draw_second_windows
 import draw_windows
-import quality as script
-import train_language_model
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.quality.measures import MEASURES
-from oversmoothing.quality.perplexity import Readings, read
-from oversmoothing.quality.quality import (
+from oversmoothing.store.parquet import read_table, write_table
+from studies.sample_quality import language_model, measure, second_windows
+from studies.sample_quality.measure import (
     QUALITY,
     UNSCORED,
     Samples,
@@ -28,7 +24,8 @@ from oversmoothing.quality.quality import (
     read_samples,
     read_with,
 )
-from oversmoothing.store.parquet import read_table, write_table
+from studies.sample_quality.metrics import MEASURES
+from studies.sample_quality.perplexity import Readings, read
 
 RANDOM = np.random.default_rng(0)
 COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]
@@ -88,8 +85,7 @@ def test_the_language_model_reads_the_text_of_each_metric(folder, told):
 
 
 def test_the_default_reads_what_the_thesis_code_does():
-    config = yaml.safe_load((Path(__file__).resolve().parents[2] / "config/config.yaml").read_text())
-    assert config["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
+    assert DEFAULT["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
 
 
 def test_draws_are_of_windows_and_the_same_for_both_sets():
@@ -170,9 +166,9 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     windows, second = tmp_path / "windows.parquet", tmp_path / "second_windows.parquet"
     evaluation = inputs | {"evaluation": corpus / "evaluation.bin"}
     draw_windows.main(job(evaluation, [windows], settings))
-    draw_second_windows.main(job(evaluation, [second], settings))
+    second_windows.main(job(evaluation, [second], settings))
     model = tmp_path / "language_model"
-    train_language_model.main(
+    language_model.main(
         job(
             inputs | {"training": corpus / "train.bin"},
             [model],
@@ -183,7 +179,7 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     out = tmp_path / "human_quality.parquet"
     human = options | {"sets": ["first", "second"], "column": "scored"}
     read = {"windows": windows, "samples": [windows, second], "language_model": model}
-    script.main(job(read, [out], human, language_model=None))
+    measure.main(job(read, [out], human, language_model=None))
     table = read_table(out)
     assert table.schema.remove_metadata().equals(QUALITY)
     assert table.schema.metadata[b"gpt2_large"] == b"False"
@@ -200,14 +196,14 @@ def test_second_windows_overlap_no_first_ones(corpus, tmp_path):
     inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json"}
     settings = {"count": 100, "prompt": 10, "scored": 40, "seed": 1}
     draw_windows.main(job(inputs, [tmp_path / "first.parquet"], settings))
-    draw_second_windows.main(job(inputs, [tmp_path / "second.parquet"], settings))
+    second_windows.main(job(inputs, [tmp_path / "second.parquet"], settings))
     first, second = (read_table(tmp_path / f"{name}.parquet") for name in ("first", "second"))
     assert first.schema.remove_metadata().equals(second.schema.remove_metadata())
     offsets = np.sort(np.concatenate([first["offset"].to_numpy(), second["offset"].to_numpy()]))
     assert len(offsets) == 200
     assert np.diff(offsets).min() >= 50
     with pytest.raises(UserError, match="no room for"):
-        draw_second_windows.main(job(inputs, [tmp_path / "none.parquet"], settings | {"count": 600}))
+        second_windows.main(job(inputs, [tmp_path / "none.parquet"], settings | {"count": 600}))
 
 
 def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
@@ -226,7 +222,7 @@ def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
         "column": "scored",
     }
     with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
-        script.main(
+        measure.main(
             job(
                 {"windows": paths[0], "samples": paths[1:], "language_model": folder},
                 [tmp_path / "out.parquet"],

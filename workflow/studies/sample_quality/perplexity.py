@@ -12,7 +12,9 @@ from torch.nn.functional import cross_entropy
 
 from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import KEY, LanguageModel
+from oversmoothing.pretrained.auto import LanguageModel
+
+KEY = "quality.language_model"  # of the config, for messages
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pandas as pd
 
 from oversmoothing.page import AIMS, Cell, Page, Section, Value, labelled, model_cells
 from oversmoothing.published import caveats, listed
-from oversmoothing.quality.measures import MEASURES
-from oversmoothing.quality.summaries import HUMAN, SECOND
+from studies.sample_quality.metrics import MEASURES
+from studies.sample_quality.table import HUMAN, SECOND
 
 PURE = "pure"
 HEADINGS = {
@@ -23,7 +23,7 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
     Parameters
     ----------
     table : DataFrame
-        See `summaries.beside_human`.
+        See `table.beside_human`.
     title : str
     completed : collection of str
         Metrics that include the partial last word of the prompt.

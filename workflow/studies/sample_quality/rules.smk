@@ -6,14 +6,17 @@ Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_q
 tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/byte_frequency.{png,svg,pdf} (Figure 5.1).
 """
 
+from studies.sample_quality import plan as judging
+
+QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
+HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
+JUDGE = judging.asset(config)
 LANGUAGE_MODEL = (
-    MANIFEST_OF.format(asset=plan.hub.asset_name(*plan.assets.language_model(config)))
-    if config["quality"]["language_model"]
-    else f"{RESULTS}/language_model"
+    MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
 )
-MEASURED = {
-    key: config["quality"][key] for key in config["quality"] if key != "language_model"
-}
+
+TESTED.extend([*expand(QUALITY, model=FAMILY), HUMAN_QUALITY])
+PRINTED.extend(["5_3", "6_2", "6_3"])
 
 
 rule train_language_model:
@@ -30,7 +33,7 @@ rule train_language_model:
         settings=settings(**config["language_model"]),
         device=DEVICE,
     script:
-        step("train_language_model.py")
+        "language_model.py"
 
 
 rule draw_second_windows:
@@ -45,7 +48,7 @@ rule draw_second_windows:
     params:
         settings=settings(**config["windows"]),
     script:
-        step("draw_second_windows.py")
+        "second_windows.py"
 
 
 rule quality:
@@ -56,23 +59,19 @@ rule quality:
         ),
         language_model=LANGUAGE_MODEL,
     output:
-        f"{RESULTS}/quality/{{model}}.parquet",
+        QUALITY,
     threads: config["quality"]["threads"]
     resources:
         **ON_GPU,
-        **per_attempt(
-            mem_mb=8000 if config["quality"]["language_model"] else 2000, runtime=240
-        ),
+        **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
     params:
-        settings=lambda wildcards: settings(
-            **MEASURED,
-            sets=JUDGED[wildcards.model],
-            column="continuation",
+        settings=lambda wildcards: judging.quality_settings(
+            config, JUDGED[wildcards.model], "continuation"
         ),
         language_model=config["quality"]["language_model"],
         device=DEVICE,
     script:
-        step("quality.py")
+        "measure.py"
 
 
 use rule quality as human_quality with:
@@ -81,21 +80,19 @@ use rule quality as human_quality with:
         samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
         language_model=LANGUAGE_MODEL,
     output:
-        f"{RESULTS}/human_quality.parquet",
+        HUMAN_QUALITY,
     params:
-        settings=settings(
-            **MEASURED,
-            sets=["first", "second"],
-            column="scored",
-        ),
+        settings=judging.quality_settings(config, ["first", "second"], "scored"),
         language_model=config["quality"]["language_model"],
         device=DEVICE,
 
 
-rule quality_table:
+rule sample_quality_table:
     input:
-        quality=expand(f"{RESULTS}/quality/{{model}}.parquet", model=JUDGED),
-        human=f"{RESULTS}/human_quality.parquet",
+        quality=expand(QUALITY, model=JUDGED),
+        human=HUMAN_QUALITY,
+        windows=WINDOWS,
+        samples=expand(SAMPLES, model=FAMILY, decoding="pure"),
         published=published("5_3", "6_2", "6_3"),
         published_svd=published("h_1")[0],
     output:
@@ -103,34 +100,23 @@ rule quality_table:
             "sample_quality",
             category="5 Samples",
             label="Tables 5.3, 6.2, 6.3, H.1: sample quality",
+            caption="table.rst",
+        ),
+        **figure(
+            "byte_frequency",
+            category="5 Samples",
+            label="Figure 5.1: bytes in samples",
+            caption="figure.rst",
         ),
     params:
         settings=settings(
             **config["statistics"],
             completed=config["quality"]["completed"],
             windows=config["windows"],
+            unit=UNIT,
             family=plan.thesis.compared(config, "family"),
             truths=plan.thesis.compared(config, "truth"),
             svd=plan.thesis.compared(config, "svd"),
-            **OF_UNIT,
         ),
     script:
-        step("quality_table.py")
-
-
-rule byte_frequency_figure:
-    input:
-        windows=WINDOWS,
-        samples=expand(f"{RESULTS}/samples/{{model}}/pure.parquet", model=FAMILY),
-    output:
-        **figure(
-            "byte_frequency",
-            category="5 Samples",
-            label="Figure 5.1: bytes in samples",
-        ),
-    params:
-        settings=settings(
-            models=[{"model": name, "rank": MODELS[name].rank} for name in FAMILY]
-        ),
-    script:
-        step("byte_frequency_figure.py")
+        "show.py"

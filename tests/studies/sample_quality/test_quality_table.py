@@ -1,20 +1,23 @@
 """Tables 5.3, 6.2, 6.3 and H.1: the transcription, the summaries, and what people read."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
-import quality_table as script
-from oversmoothing.quality.measures import MEASURES
-from oversmoothing.quality.quality import quality_table
-from oversmoothing.quality.summaries import read_cells, sets_of_models, summarise_quality
 from oversmoothing.store.parquet import write_table
+from studies.sample_quality import show
+from studies.sample_quality.measure import quality_table
+from studies.sample_quality.metrics import MEASURES
+from studies.sample_quality.table import read_cells, sets_of_models, summarise_quality
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published"
 FAMILY = [PUBLISHED / f"table_{name}.csv" for name in ("5_3", "6_2", "6_3")]
 RANKS = ["4", "8", "12", "16", "32", "128", "512"]
 PRINTED = [name for name in MEASURES if name != "loop"]
@@ -102,6 +105,7 @@ def settings():
         "resamples": 100,
         "seed": 1,
         "completed": ["perplexity", "mauve", "valid_words"],
+        "unit": "byte",
         "windows": {"count": 100, "prompt": 56, "scored": 200, "seed": 1},
         "family": [
             model("bn4-s1", 4, "4", ["data", "scale", "tau"]),
@@ -112,7 +116,8 @@ def settings():
     }
 
 
-def run_script(folder, settings, change=None):
+def run_script(folder, settings, change=None, figure=False):
+    """Write table and, if it is asked for, the figure of a run; return the table."""
     levels = {"bn4-s1": 3.0, "bn288-s1": 1.5, "truth": 1.1}
     tables = {name: {"pure": rows(level), "greedy": rows(level / 2)} for name, level in levels.items()}
     tables |= {"svd4-s1": {"pure": rows(4.0)}, "svd256-s1": {"pure": rows(2.0)}}
@@ -122,21 +127,26 @@ def run_script(folder, settings, change=None):
         write_table(folder / f"{name}.parquet", quality_table(sets), {})
     human = {"first": rows(1.0, mauve=1.0), "second": rows(1.01, mauve=0.9)}
     write_table(folder / "human_quality.parquet", quality_table(human), {"gpt2_large": "False"})
-    output = SimpleNamespace(
-        csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
-    )
+    output = SimpleNamespace(**{name: folder / f"t.{name}" for name in ("csv", "html", "png", "pdf", "svg")})
+    output.markdown, output.latex = folder / "t.md", folder / "t.tex"
+    texts = pa.table({"window": pa.array([0], pa.int32()), "scored": [b"aab"], "continuation": [b"abb"]})
+    write_table(folder / "windows.parquet", texts, {})
     inputs = SimpleNamespace(
         quality=[folder / f"{name}.parquet" for name in tables],
         human=folder / "human_quality.parquet",
         published=FAMILY,
         published_svd=PUBLISHED / "table_h_1.csv",
+        windows=folder / "windows.parquet",
+        samples=[folder / "windows.parquet" for _ in settings["family"]],
     )
-    script.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+    with nullcontext() if figure else patch.object(show, "write_figure"):
+        show.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
     return pd.read_csv(folder / "t.csv").set_index(["model", "decoding", "metric"], drop=False).sort_index()
 
 
 def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
-    table = run_script(tmp_path, settings)
+    table = run_script(tmp_path, settings, figure=True)
+    assert all((tmp_path / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
     assert len(table) == 7 * (3 * 2 + 2 + 2)
     row = table.loc[("bn4-s1", "pure", "perplexity")]
     assert row["mean"] == pytest.approx(3 * 40 * (1 + 49.5 / 1000), rel=1e-5)
@@ -254,7 +264,7 @@ def test_no_perplexity_at_all(tmp_path):
 
 
 def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):
-    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
+    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"], "byte")
     assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
     assert sets[3]["published_as"] == "4"
     assert "rank" not in sets[3]["differs"]

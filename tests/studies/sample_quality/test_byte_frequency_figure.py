@@ -1,16 +1,14 @@
 """The figure of byte frequencies shows what the samples hold."""
 
-from types import SimpleNamespace
-
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-import byte_frequency_figure as script
-from byte_frequency_figure import byte_frequencies
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
+from studies.sample_quality.figure import byte_frequencies, draw
 
 MODELS = [{"model": "bn4-s1", "rank": 4}, {"model": "bn4-s2", "rank": 4}, {"model": "mine", "rank": None}]
 
@@ -59,7 +57,7 @@ def test_samples_of_other_windows_are_refused(study):
 
 def test_every_share_is_drawn(study):
     found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-    figure = script.draw(found, MODELS)
+    figure = draw(found, MODELS)
     overall, most, least = figure.axes
     for axes in (most, least):
         names = [tick.get_text() for tick in axes.get_xticklabels()]
@@ -79,19 +77,17 @@ def test_every_share_is_drawn(study):
 
 def test_no_place_for_others_where_there_are_none(study):
     found = byte_frequencies(study / "windows.parquet", samples(study), MODELS).drop(columns="rank 4")
-    overall = script.draw(found, MODELS[2:]).axes[0]
+    overall = draw(found, MODELS[2:]).axes[0]
     assert [tick.get_text() for tick in overall.get_xticklabels()] == ["a", "b", "SP", "c"]
     assert overall.get_title(loc="left") == "All bytes"
 
 
 def test_extremes_are_ten_each():
-    import pandas as pd
-
     columns = {"human": text_like(0, 0), "rank 4": text_like(1, 0.01), "rank 8": text_like(2, 0.001)}
     found = pd.DataFrame(columns, index=pd.RangeIndex(256, name="byte"))
     found.attrs["bytes"] = 20_000
     models = [{"model": f"bn{rank}", "rank": rank} for rank in (4, 8)]
-    _, most, least = script.draw(found, models).axes
+    _, most, least = draw(found, models).axes
     heights = [bar.get_height() for bar in (*most.patches, *least.patches)]
     assert len(heights) == 20
     assert heights == sorted(heights, reverse=True)
@@ -104,13 +100,6 @@ def test_equal_samples_give_equal_files(study, name):
     files = []
     for folder in ("x", "y"):
         found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-        write_figure(script.draw(found, MODELS), [study / folder / name])
+        write_figure(draw(found, MODELS), [study / folder / name])
         files.append((study / folder / name).read_bytes())
     assert files[0] == files[1]
-
-
-def test_script(study):
-    output = [study / "b.png", study / "b.svg"]
-    inputs = SimpleNamespace(windows=study / "windows.parquet", samples=samples(study))
-    script.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"models": MODELS})))
-    assert all(path.stat().st_size > 10_000 for path in output)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.quality.words import (
+from studies.sample_quality.words import (
     WORD_METRICS,
     bigram_repetition,
     decode,

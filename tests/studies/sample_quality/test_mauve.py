@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mauve.compute_mauve import compute_mauve
 
-from oversmoothing.quality.mauve import mauve, why_not
+from studies.sample_quality.mauve import mauve, why_not
 
 RANDOM = np.random.default_rng(0)
 HUMAN = RANDOM.normal(size=(100, 12)).astype(np.float32)

@@ -8,69 +8,42 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.published import Rows, beside, by_key, read_published, that_matter
-from oversmoothing.quality.measures import MEASURES
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
+from studies.sample_quality.metrics import MEASURES
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
 COLUMNS = [
-    "kind",
-    "model",
-    "rank",
-    "seed",
-    "decoding",
-    "metric",
-    "unit",
-    "better",
-    "mean",
-    "sd",
-    "n",
-    "low",
-    "high",
-    "resampled_mean",
-    "human",
-    "published_model",
-    "published_mean",
-    "published_sd",
-    "published_human",
-    "published_factor",
-    "published_differs",
+    *("kind", "model", "rank", "seed", "decoding", "metric", "unit", "better"),
+    *("mean", "sd", "n", "low", "high", "resampled_mean", "human"),
+    *("published_model", "published_mean", "published_sd", "published_human", "published_factor", "published_differs"),
     "note",
 ]
 
 
 def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
-    """Mean, standard deviation and interval of every metric in one quality file.
+    """Return the mean, standard deviation and interval of every metric in one file of `measure.QUALITY`.
 
-    Parameters
-    ----------
-    path : path
-    resamples, seed : int
-        Of the bootstrap over windows, for the intervals of means over samples.
-
-    Returns
-    -------
-    list of dict
-        ``decoding``, ``metric``, ``mean``, ``sd``, ``n``, ``low``, ``high``, ``resampled_mean``, ``note``. For a
-        metric of the whole set, ``mean`` is its value, ``sd`` and ``resampled_mean`` are the standard deviation and
-        mean of its values over draws of windows, and there is no interval. ``note`` explains a missing value.
-
-    Raises
-    ------
-    UserError
-        If the file is damaged.
+    Of a metric of the whole set, ``mean`` is its value, ``sd`` and ``resampled_mean`` are those of its values in draws
+    of windows, and there is no interval; the others have one by a bootstrap over windows. ``note`` explains a missing
+    value.
     """
     table = read_table(path, ["decoding", "metric", "window", "resample", "value", "note"]).to_pandas()
     sizes = table[table.window.notna()].groupby("decoding", observed=True).window.nunique()
     rows = []
-    for (decoding, metric), own in table.groupby(["decoding", "metric"], sort=False, observed=True):
-        of_set = MEASURES[metric].of_set
-        summary = _of_set(own, int(sizes[decoding])) if of_set else _of_samples(own, resamples, seed)
+    for (decoding, metric), part in table.groupby(["decoding", "metric"], sort=False, observed=True):
+        whole = MEASURES[metric].of_set
+        summary = _of_set(part, int(sizes[decoding])) if whole else _of_samples(part, resamples, seed)
         rows.append({"decoding": decoding, "metric": metric, **summary})
     places = {name: i for i, name in enumerate([*dict.fromkeys(table.decoding), *MEASURES])}
     return sorted(rows, key=lambda row: (places[row["decoding"]], places[row["metric"]]))
+
+
+def of_human(summaries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the summaries of human texts as those of the models `HUMAN` and `SECOND`, which have no decoding."""
+    return [{**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""} for row in summaries]
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
@@ -91,22 +64,12 @@ def sets_of_models(
     family: Iterable[Mapping[str, Any]],
     truths: Iterable[Mapping[str, Any]],
     svd: Iterable[Mapping[str, Any]],
-    unit: str = "byte",
+    unit: str,
 ) -> list[dict[str, Any]]:
-    """Sets of samples that a table may hold, with what it prints about each; the human texts come last.
+    """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
-    Parameters
-    ----------
-    family, truths, svd : iterables of mappings
-        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` (see the workflow's plan).
-    unit : {"byte", "token"}
-        What the models predict; over tokens nothing was published.
-
-    Returns
-    -------
-    list of dict
-        The same keys and ``kind``. A truncated head stands beside the thesis's of the same rank, and differs from it
-        where the family does.
+    The rows are those of the workflow's plan (`plan.thesis.rows`), with ``kind``. A truncated head stands beside the
+    thesis's of the same rank, and differs from it where the family does. Over tokens nothing was published.
     """
     family = [dict(row) for row in family]
     shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
@@ -128,12 +91,12 @@ def beside_human(
     windows: Mapping[str, int],
     completed: Collection[str],
 ) -> pd.DataFrame:
-    """Each summary beside the human value and the thesis's.
+    """Return each summary beside the human value and the thesis's, in the order of the sets.
 
     Parameters
     ----------
     summaries : sequence of mappings
-        As `summarise_quality` returns them, with ``model``; the human sets are `HUMAN` and `SECOND`, with decoding "".
+        As `summarise_quality` returns them, with ``model``, and those of `of_human`.
     sets : sequence of mappings
         As `sets_of_models` returns them.
     published : mapping
@@ -148,23 +111,23 @@ def beside_human(
     Returns
     -------
     DataFrame
-        `COLUMNS`, tidy, in the order given. ``mean`` and ``sd`` follow the metric's definition; the thesis prints
-        ``published_factor`` times that. ``published_differs`` lists the settings that differ: data, scale, rank,
-        length (length or number of samples), language_model, text (which part of a sample the metric reads).
+        `COLUMNS`, tidy. ``mean`` and ``sd`` follow the metric's definition; the thesis prints ``published_factor``
+        times that. ``published_differs`` lists the settings that differ: data, scale, rank, length (length or number of
+        samples), language_model, text (which part of a sample the metric reads).
     """
     facts = {row["model"]: row for row in sets}
     human = {row["metric"]: row["mean"] for row in summaries if row["model"] == HUMAN}
     length = [] if all(windows[key] == value for key, value in WINDOWS.items()) else ["length"]
     rows = []
     for row in summaries:
-        own, measure = facts[row["model"]], MEASURES[row["metric"]]
-        key = (own["kind"], own["published_as"] or "", row["decoding"], row["metric"])
-        differs = that_matter(own["differs"]) + length
+        described, measure = facts[row["model"]], MEASURES[row["metric"]]
+        key = (described["kind"], described["published_as"] or "", row["decoding"], row["metric"])
+        differs = that_matter(described["differs"]) + length
         differs += ["language_model"] if measure.reads and not gpt2_large else []
         differs += ["text"] if (row["metric"] in completed) != measure.completed else []
         rows.append(
             {
-                **{name: own[name] for name in ("kind", "model", "rank", "seed")},
+                **{name: described[name] for name in ("kind", "model", "rank", "seed")},
                 **{"unit": measure.unit, "better": measure.better, "human": human.get(row["metric"], np.nan)},
                 **row,
                 **beside(published, key, differs, ["mean", "sd"]),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from oversmoothing.quality.language_model import train_language_model
+from studies.sample_quality.language_model import train_language_model
 
 SETTINGS = {"vocabulary": 300, "layers": 1, "heads": 2, "width": 16, "block": 64, "batch": 2, "max_steps": 12} | {
     "learning_rate": 0.01,

@@ -1,9 +1,10 @@
-"""Training of a small language model, with which quality can be measured without a download.
+"""Train the small language model that judges samples unless the config names another.
 
 It reads byte-pair tokens and is saved in the Hugging Face format, so it can replace GPT-2 Large.
 """
 
 import glob
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -18,15 +19,28 @@ from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from transformers.utils.logging import disable_progress_bar
 
-from oversmoothing.device import autocast
-from oversmoothing.jobs import UserError
+from oversmoothing.corpus.reader import read_split
+from oversmoothing.device import autocast, setup
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 
+logger = logging.getLogger(__name__)
+
 MOST_BYTES = 1 << 24  # of text that are read, more than a small model's few steps use
 OPTIMISER = {"weight_decay": 0.1, "betas": (0.9, 0.95), "decay": "cosine"}
 CLIP = 1.0
+
+
+def main(job: Job) -> None:
+    """Read the training split; write a model folder in the Hugging Face format."""
+    settings = job.params.settings
+    device, precision = setup(job.params.device, settings)
+    data = read_split(job.input.training, job.input.manifest, "train")
+    model, tokenizer, loss = train_language_model(data, settings, settings["seed"], device, precision)
+    save_language_model(job.output[0], model, tokenizer)
+    logger.info("%.1f million weights, loss %.3f nats per token", model.num_parameters() / 1e6, loss)
 
 
 def train_language_model(
@@ -126,3 +140,7 @@ def _atomic_folder(path: Path) -> Iterator[Path]:
         temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from oversmoothing.figures.byte_shares import (
-    BYTES,
     EXTREMES,
     by_frequency,
     byte_axis,
@@ -18,42 +17,20 @@ from oversmoothing.figures.byte_shares import (
     has_others,
     scale_of_rare,
 )
-from oversmoothing.figures.style import legend, model_looks, style, write_figure
-from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.figures.style import legend, model_looks, style
+from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
-
-
-def main(job: Job) -> None:
-    """Read the family's samples and the windows; write the figure."""
-    models = job.params.settings["models"]
-    frequencies = byte_frequencies(job.input.windows, job.input.samples, models)
-    write_figure(draw(frequencies, models), job.output)
+from studies.sample_quality.byte_frequencies import BYTES, count_bytes
 
 
 def byte_frequencies(
     windows: str | Path, samples: Sequence[str | Path], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Return the shares of bytes in human and model continuations of the same prompts.
+    """Return the share of each byte, the index, in human and model continuations of the same prompts.
 
-    Parameters
-    ----------
-    windows : path
-        The evaluation windows.
-    samples : paths
-        Files of samples, one per model in the order of `models`.
-    models : sequence of mappings
-        ``model`` and ``rank`` of each. Models of one rank that differ only in seed are counted together.
-
-    Returns
-    -------
-    DataFrame
-        Index ``byte``, 0 to 255; columns ``human`` and one per rank ("rank 4") or model without a rank: the share
-        of each byte in the text. ``attrs["bytes"]`` is the length of the human text.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged, or a sample belongs to a window that is not in `windows`.
+    `samples` has one file for each of `models`, of which ``model`` and ``rank`` are read; models of one rank count
+    together. The columns are ``human`` and one per rank ("rank 4") or model without a rank; ``attrs["bytes"]`` is the
+    length of the human text. A `UserError` is raised if a sample belongs to a window that is not in `windows`.
     """
     human = read_table(windows, ["window", "scored"])
     truth = dict(zip(human["window"].to_pylist(), human["scored"].to_pylist(), strict=True))
@@ -65,57 +42,42 @@ def byte_frequencies(
             raise UserError(f"{path}: window {min(unknown)} is not in {windows}; delete the samples and run again")
         seen.update(table["window"].to_pylist())
         name = str(model["model"]) if model["rank"] is None else f"rank {model['rank']}"
-        counts[name] = counts.get(name, 0) + _count(table["continuation"].to_pylist())
-    own = _count([text for window, text in truth.items() if window in seen])
-    shares = {name: count / max(1, count.sum()) for name, count in {"human": own, **counts}.items()}
+        counts[name] = counts.get(name, 0) + count_bytes(table["continuation"].to_pylist()).sum(axis=0)
+    people = count_bytes([text for window, text in truth.items() if window in seen]).sum(axis=0)
+    shares = {name: count / max(1, count.sum()) for name, count in {"human": people, **counts}.items()}
     frequencies = pd.DataFrame(shares, index=pd.RangeIndex(BYTES, name="byte"))
-    frequencies.attrs["bytes"] = int(own.sum())
+    frequencies.attrs["bytes"] = int(people.sum())
     return frequencies
 
 
 def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the share of each byte in models' samples against human text (thesis Figure 5.1).
+    """Draw the shares that `byte_frequencies` returns, of models against human text (thesis Figure 5.1).
 
     The top panel shows every byte of the human text, from the most to the least frequent, and on the right the bytes
     that only models write. The bottom panels name the most and the least frequent bytes.
-
-    Parameters
-    ----------
-    frequencies : DataFrame
-        As `byte_frequencies` returns it.
-    models : sequence of mappings
-        As `byte_frequencies` takes them.
     """
     human = frequencies["human"].rename("human text")
     looks = model_looks(models)
-    own = frequencies[list(looks)]
+    sampled = frequencies[list(looks)]
     used = by_frequency(human)
     with style():
         figure = Figure(figsize=(10, 8.2))
         overall, most, least = figure.subplot_mosaic(
             [["all", "all"], ["most", "least"]], height_ratios=[1.15, 1]
         ).values()
-        draw_overall(overall, human, own, used, looks)
-        others = has_others(own, used)
+        draw_overall(overall, human, sampled, used, looks)
+        others = has_others(sampled, used)
         byte_axis(overall, used, "human text", others)
         overall.set_ylabel("share of all bytes")
         overall.set_title(f"All bytes{'; on the right, all that human text never has, together' if others else ''}")
-        draw_extremes(most, human, own, used[:EXTREMES], looks)
+        draw_extremes(most, human, sampled, used[:EXTREMES], looks)
         most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes of human text")
         most.set_ylabel("share of all bytes")
         rare = used[-EXTREMES:]
-        draw_extremes(least, human, own, rare, looks)
+        draw_extremes(least, human, sampled, rare, looks)
         least.set_title(f"The {len(rare)} least frequent bytes that it has")
         scale_of_rare(least, frequencies.loc[rare], frequencies.attrs["bytes"], "byte")
         figure.suptitle("Which bytes the models write, beside human text after the same prompts", x=0.01, ha="left")
         title = "Samples by rank of what enters the LM head, and their total variation distance from human text"
         legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure
-
-
-def _count(texts: Sequence[bytes]) -> np.ndarray:
-    return np.bincount(np.frombuffer(b"".join(texts), np.uint8), minlength=BYTES)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,4 +1,4 @@
-"""Draw a second set of windows that overlaps none of the first: the human floor of the quality metrics."""
+"""Draw a second set of windows, which overlaps none of the first: how far people's texts are from each other."""
 
 import logging
 

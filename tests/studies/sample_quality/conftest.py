@@ -4,7 +4,8 @@ import pytest
 from tiny_model import train
 
 from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.quality.language_model import save_language_model
+from studies.sample_quality.language_model import save_language_model
+from studies.sample_quality.perplexity import KEY
 
 
 @pytest.fixture(scope="session")
@@ -17,4 +18,4 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def language_model(folder):
-    return load_language_model(folder)
+    return load_language_model(folder, key=KEY)

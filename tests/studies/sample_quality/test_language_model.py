@@ -7,10 +7,10 @@ from tiny_model import SETTINGS, TEXT, train
 
 from oversmoothing.jobs import UserError
 from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.quality import language_model as module
-from oversmoothing.quality.language_model import save_language_model
-from oversmoothing.quality.perplexity import read
 from oversmoothing.tokens.learn import tokenise, train_tokenizer
+from studies.sample_quality import language_model as module
+from studies.sample_quality.language_model import save_language_model
+from studies.sample_quality.perplexity import read
 
 
 def test_equal_seeds_give_equal_files(folder, tmp_path):

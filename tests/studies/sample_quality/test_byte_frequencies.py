@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.quality.byte_frequencies import byte_tv, count_bytes, relative_frequencies
+from studies.sample_quality.byte_frequencies import byte_tv, count_bytes, relative_frequencies
 
 TEXTS = st.lists(st.binary(min_size=1, max_size=20), min_size=1, max_size=5)
 

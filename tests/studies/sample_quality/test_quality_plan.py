@@ -1,0 +1,77 @@
+"""What the judge of samples reads of a config, and of the corpus; and what its long computations import."""
+
+import pytest
+import yaml
+from corpus_jobs import assert_a_flipped_bit_is_noticed
+from default_config import ROOT, default
+
+import plan
+from checks.config import check
+from checks.paths import check_paths
+from oversmoothing.fingerprint import SCRIPTS, closure, versions
+from studies.sample_quality import language_model, second_windows
+from studies.sample_quality.plan import asset
+
+GPT2_LARGE = "openai-community--gpt2-large@main"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"language_model": {"heads": 3}}, "language_model.width: 256 is not a multiple of language_model.heads, 3"),
+        ({"language_model": {"block": 128}}, "language_model.block: 128 tokens, but a sample may have 256"),
+        ({"quality": {"language_model": ""}}, "quality.language_model: '' "),
+        ({"quality": {"language_model": "./no"}}, "quality.language_model: no folder no"),
+    ],
+)
+def test_mistakes_are_named_with_their_key(changes, message):
+    config = default(**changes)
+    with pytest.raises(plan.ConfigError) as error:
+        check(config)
+        check_paths(config)
+    assert message in str(error.value)
+
+
+def test_the_judge_that_a_config_names_is_fetched():
+    thesis = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    assert asset(thesis) == GPT2_LARGE
+    assert plan.assets.by_name(thesis)[GPT2_LARGE] == {"repository": "openai-community/gpt2-large", "revision": "main"}
+    pinned = default(quality={"language_model": "gpt2@v1"})
+    assert plan.assets.by_name(pinned) == {"gpt2@v1": {"repository": "gpt2", "revision": "v1"}}
+    assert asset(default()) is None
+
+
+def test_a_folder_may_be_the_judge_and_the_small_model_is_then_not_checked(tmp_path):
+    config = default(quality={"language_model": str(tmp_path)}, language_model={"heads": 3})
+    check(config)
+    check_paths(config)
+    assert plan.assets.by_name(config)[asset(config)] == {"folder": str(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("main", "split"), [(second_windows.main, "evaluation"), (language_model.main, "train")], ids=["windows", "judge"]
+)
+def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
+    assert_a_flipped_bit_is_noticed(tmp_path, main, split)
+
+
+@pytest.mark.parametrize(
+    ("file", "imports"),
+    [
+        ("language_model.py", "fingerprint jobs store corpus device head_gradient model tokens training"),
+        ("measure.py", "fingerprint jobs store device hub listing pretrained"),
+    ],
+)
+def test_what_the_long_computations_import(file, imports):
+    """A longer list means that more edits judge all samples again: think twice before adding to it."""
+    paths = [path for path in closure(f"studies/sample_quality/{file}") if path.is_relative_to(SCRIPTS)]
+    parts = [path.relative_to(SCRIPTS).with_suffix("").parts for path in paths if path.stem != "__init__"]
+    assert {part[1] for part in parts} == set(imports.split())
+
+
+def test_the_packages_that_compute_count():
+    counted = versions("studies/sample_quality/measure.py")
+    assert {"torch", "transformers", "mauve-text", "faiss-cpu", "english-words"} == counted.keys() - {
+        "numpy",
+        "scikit-learn",
+    }

@@ -1,0 +1,24 @@
+"""The chapter of the story page."""
+
+from oversmoothing.story.chapters import Chapter, Chart
+
+CHAPTER = Chapter(
+    "How close samples are to people's texts",
+    ("How far the samples are from people's text is measured against a second set of human texts.",),
+    claims=("5",),
+    terms={
+        "MAUVE": "Closeness of two sets of texts, from 0 to 1, in the eyes of a language model.",
+        "byte TV": "Total variation between the frequencies of bytes in the samples and in human text.",
+    },
+    charts=(
+        Chart(
+            "sample_quality",
+            "Quality of samples by rank",
+            {"metric": "measure", "decoding": "decoding"},
+            only={"kind": ("family",)},
+        ),
+    ),
+    tables=("sample_quality",),
+    figures=("byte_frequency",),
+    after="What the models write",
+)

@@ -1,0 +1,56 @@
+"""The judge of samples: the language model that the config names, settings, and mistakes in them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from plan.assets import hub_source
+from plan.hub import as_folder, asset_name, step
+from plan.settings import settings
+from plan.studies import Study
+
+
+def asset(config: Mapping[str, Any]) -> str | None:
+    """Name of the asset that ``quality.language_model`` is; None if the small model is trained."""
+    return asset_name(*_named(config)) if config["quality"]["language_model"] else None
+
+
+def quality_settings(config: Mapping[str, Any], sets: list[str], column: str) -> dict[str, Any]:
+    """Settings on which the quality of sets of samples, texts of a column, depends."""
+    measured = {key: value for key, value in config["quality"].items() if key != "language_model"}
+    return settings(**measured, sets=sets, column=column)
+
+
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check the small language model, if one is trained."""
+    own, windows = config["language_model"], config["windows"]
+    longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
+    if config["quality"]["language_model"] is not None:
+        return
+    if own["width"] % own["heads"]:
+        yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
+    if longest > own["block"]:
+        yield (
+            f"language_model.block: {own['block']} tokens, but a sample may have {longest} "
+            "(windows.prompt + windows.scored); raise it"
+        )
+
+
+def _named(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Name on the hub (or folder) and revision of ``quality.language_model``."""
+    name = config["quality"]["language_model"]
+    source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
+    return source, revision or "main"
+
+
+def _folders(config: Mapping[str, Any]) -> dict[str, str]:
+    name = config["quality"]["language_model"]
+    folder = as_folder(name) if name else None
+    return {"quality.language_model": str(folder)} if folder else {}
+
+
+def _assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | None]]:
+    name = asset(config)
+    return {name: (hub_source(*_named(config)), step(_named(config)[1]))} if name else {}
+
+
+STUDY = Study(mistakes, folders=_folders, assets=_assets)

@@ -1,0 +1,43 @@
+"""Sample quality beside human text and the thesis's numbers (Tables 5.3, 6.2, 6.3 and H.1), and Figure 5.1."""
+
+from pathlib import Path
+
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import Job, run
+from oversmoothing.page_formats import write_table
+from studies.sample_quality.figure import byte_frequencies, draw
+from studies.sample_quality.page import quality_page
+from studies.sample_quality.table import (
+    beside_human,
+    of_human,
+    read_cells,
+    read_with_gpt2_large,
+    sets_of_models,
+    summarise_quality,
+)
+
+TITLE = "Sample quality {by} and by decoding (Tables 5.3, 6.2, 6.3 and H.1)."
+
+
+def main(job: Job) -> None:
+    """Read the quality of all samples and of the human texts, and the family's samples; write table and figure."""
+    settings = job.params.settings
+    bootstrap = settings["resamples"], settings["seed"]
+    summaries = []
+    for path in job.input.quality:
+        summaries += [{"model": Path(path).stem, **row} for row in summarise_quality(path, *bootstrap)]
+    table = beside_human(
+        summaries + of_human(summarise_quality(job.input.human, *bootstrap)),
+        sets_of_models(settings["family"], settings["truths"], settings["svd"], settings["unit"]),
+        read_cells(job.input.published, job.input.published_svd),
+        read_with_gpt2_large(job.input.human),
+        settings["windows"],
+        settings["completed"],
+    )
+    write_table(job.output, table, quality_page(table, TITLE, settings["completed"]))
+    frequencies = byte_frequencies(job.input.windows, job.input.samples, settings["family"])
+    write_figure(draw(frequencies, settings["family"]), [job.output.png, job.output.pdf, job.output.svg])
+
+
+if __name__ == "__main__":
+    run(main)
