@@ -32,7 +32,7 @@ def main(job: Job) -> None:
     if longest - 1 > config.block:  # the last one is scored but not read
         raise UserError(
             f"{job.input.windows}: a window has {longest} {'tokens' if states else 'bytes'}, and the block of {name} "
-            f"is {config.block}; shorten `windows`, or the prompt in `showcase`"
+            f"is {config.block}; shorten the windows, or the prompt"
         )
     made_by = provenance(settings, model=name, **compute.facts)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)

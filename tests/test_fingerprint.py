@@ -141,7 +141,7 @@ def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
     changed = {script for script in before if fresh(script, scripts) != before[script]}
     assert changed >= {"score.py", "score_table.py"}
     shown = {script for script in changed if script.endswith(("_table.py", "_figure.py"))}
-    assert changed - shown - {"story.py", "needs.py", "oversmoothing_illustrated.py"} == COMPUTED_FROM_METRICS
+    assert changed - shown - {"story.py", "needs.py"} == COMPUTED_FROM_METRICS
 
 
 def test_a_new_decoding_changes_nothing_and_one_that_is_used_what_uses_it(scripts):
@@ -192,10 +192,6 @@ def test_scoring_and_tables_are_free_of_torch():
         "architecture_figure.py",
         "build_corpus.py",
         "draw_windows.py",
-        "draw_showcase.py",
-        "next_byte_table.py",
-        "next_byte_figure.py",
-        "oversmoothing_illustrated.py",
         *(f"studies/{name}/show.py" for name in studies.there() if (studies.FOLDER / name / "show.py").is_file()),
     ):
         for path in closure(script):

@@ -144,7 +144,7 @@ def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
     assert plan.models.names(models, "svd") == ["svd8-large", "svd16-large"]
     assert (models["svd8-large"].source, models["svd8-large"].rank, models["svd8-large"].seed) == ("large", 8, None)
     assert [row["kind"] for row in plan.imposed_rank.rows(config)] == ["family"]  # it has no rank to be compared with
-    shown = plan.models.with_truncated_heads(plan.showcase.of_first_seed(config))
+    shown = plan.models.with_truncated_heads(models)
     assert plan.models.names(shown, "svd", "family") == ["svd8-large", "svd16-large", "large"]
     assert plan.models.truncated_model(config) == "large"
     with pytest.raises(
@@ -170,32 +170,6 @@ def test_claims_compare_heads_without_a_layer_norm_alone():
     rows = plan.claims.compared_models(default())
     compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
     assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
-
-
-def test_the_showcase_has_the_first_seed_the_users_own_models_and_all_truths():
-    family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
-    shown = plan.showcase.of_first_seed(default(seeds=[2, 1], svd_ranks=[4], family=family))
-    assert plan.models.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
-    assert plan.models.names(plan.models.with_truncated_heads(shown), "truth", "svd", "family") == [
-        "truth",
-        "svd4-s2",
-        "bn8-s2",
-    ]
-    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
-    assert plan.models.model_rows(plan.models.with_truncated_heads(shown), "family") == [described]
-
-
-def test_what_a_prompt_is_called_is_not_in_its_windows():
-    renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
-    assert plan.showcase.window_settings(default(showcase=renamed)) == plan.showcase.window_settings(DEFAULT)
-    assert plan.showcase.window_settings(default(tokens={"vocabulary": 400})) != plan.showcase.window_settings(DEFAULT)
-
-
-def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
-    showcase = [{"name": "mine", "prompt": "The train", "next": "ing"}]
-    with pytest.raises(ConfigError, match="has 3 bytes"):
-        check(default(showcase=showcase))
-    check(default(showcase=showcase, tokens={"vocabulary": 512}))
 
 
 def test_top_k_reaches_as_far_as_the_vocabulary():
@@ -344,18 +318,6 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"samples": {"show": [100]}}, "samples.show: there is no window 100; windows.count is 100"),
         ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
-        ({"showcase": []}, "showcase: "),
-        ({"showcase": [{"name": "a", "prompt": "x" * 257, "next": "o"}]}, "257 bytes, and the block of bn4-s1337 256"),
-        ({"showcase": [{"name": "a", "prompt": "é" * 129, "next": "o"}]}, "showcase.0: the prompt of a has 258 bytes"),
-        ({"showcase": [{"name": "a", "prompt": "caf", "next": "é"}]}, "showcase.0.next: 'é' of a has 2 bytes; write"),
-        ({"showcase": [{"name": "a", "prompt": "wate", "next": "rs"}]}, "showcase.0.next: 'rs' of a has 2 bytes"),
-        ({"showcase": [{"name": "a", "prompt": "wate", "next": 1}]}, "showcase.0.next: 1 is not of type 'string'"),
-        ({"showcase": [{"name": "a", "prompt": "", "next": "r"}]}, "showcase.0.prompt: '' "),
-        ({"showcase": [{"name": "a", "prompt": "wate"}]}, "showcase.0: a needs both `prompt` and `next`, or neither"),
-        ({"showcase": [{"name": "a", "prompt": None, "next": "r"}]}, "showcase.0: a needs both `prompt` and `next`"),
-        ({"showcase": [{"name": "a/b", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'a/b' does not match"),
-        ({"showcase": [{"name": "svd_a", "prompt": "wate", "next": "r"}]}, "showcase.0.name: 'svd_a' does not match"),
-        ({"showcase": [{"name": "a", "prompt": p, "next": "r"} for p in "xy"]}, "showcase.0: a is listed twice"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):

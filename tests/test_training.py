@@ -226,7 +226,7 @@ def test_an_error_while_prefetching_comes_out():
         list(prefetch(lambda step: torch.tensor(1 // (3 - step)), range(5), torch.device("cpu")))
 
 
-def test_targets_are_the_next_bytes():
+def test_targets_are_the_bytes_that_follow():
     for batch in validation_batches(TEXT, 3, 2, 24):
         inputs, targets = inputs_and_targets(batch)
         assert inputs.shape == targets.shape == (2, 24)

@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from local_hub import Repo, local_hub
-from study import ROOT, copy_project
+from study import ROOT, TINY, copy_project
+
+from plan import studies
 
 NAME = "HuggingFaceFW/fineweb"
 TABLE = "results/thesis/tables/oversmoothing.csv"
@@ -28,9 +30,13 @@ SIZES = {
     "inference": {"batch": 4, "threads": 1},
     "studies": [],
     "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
-    "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},
 }  # fmt: skip
+SIZES |= {
+    section: own
+    for section, own in yaml.safe_load((ROOT / TINY).read_text()).items()
+    if section in studies.sections("schema.yaml")
+}
 
 
 def shard(seed, rows=1500):

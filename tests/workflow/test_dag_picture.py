@@ -12,7 +12,6 @@ EVERYTHING = {
     "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}],
     "family": [{"rank": 4}, {"rank": 16}, {"name": "mine", "path": "mine.safetensors"}],
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
-    "showcase": [{"name": "typical", "prompt": None}],
     "seeds": [1337, 1],
     "learning_rates": {"tried": [0.001], "seed": 0},
 }

@@ -30,7 +30,6 @@ SIZES = {
     "inference": {"threads": 1},
     "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "metrics": {"tbat": {"approximations": [4]}},
-    "showcase": [{"name": "water", "prompt": "wate", "next": "r"}],
     "statistics": {"resamples": 100},
 }
 CORPUS = {"corpus": {"source": "files", "paths": ["text.jsonl"]}}

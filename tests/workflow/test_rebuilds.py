@@ -136,8 +136,8 @@ def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
         module.unlink()
 
 
-SCORED_IN_ALL = {"score", "showcase_score", "bytes"}
-SHOWN_IN_ALL = {"oversmoothing_illustrated", "story", "all"}  # and tables and figures
+SCORED_IN_ALL = {"score", "bytes"}
+SHOWN_IN_ALL = {"story", "all"}  # and tables and figures
 
 
 def test_in_a_whole_project_a_metric_redoes_what_is_scored_and_shown_and_a_decoding_nothing(everything, tmp_path):

@@ -25,9 +25,10 @@ HUB = {
     "svd_ranks": [4, 16],
     "svd_of": "large",
     "retrained": {"ranks": []},
-    "showcase": [{"name": "typical", "prompt": None}],
     "windows": LEARNED["windows"],
 }
+for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs where models are from the hub
+    HUB |= yaml.safe_load(more.read_text())
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {
     *("bytes", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"),
@@ -40,7 +41,7 @@ OF_TRAINED = {
     *("imposed_rank", "gradient", "architecture", "forced_along_training"),
     *listed("", "models trained here"),
 }
-SPEAK_OF_TOKENS = ("next_byte", "tokens", "argmaxability")
+SPEAK_OF_TOKENS = ("tokens", "argmaxability", *listed("Tables", "of bytes or tokens"))
 
 
 def of_tokens(kind):
@@ -96,10 +97,10 @@ def check_everything_is_there(study, without=frozenset()):
             assert len(text) > 200, f"{name}.{suffix}"
             assert not re.search(r"\bnan\b", text), f"{name}.{suffix}"
     assert {path.stem for path in study.path("tables").glob("*.csv")} == names
-    shown = {f"next_byte_{entry['name']}" for entry in study_config(study)["showcase"]}
-    shown |= set() if "svd" in without else {f"next_byte_svd{name.removeprefix('next_byte')}" for name in shown}
     without = without | ({"losses"} if without else set())  # of trainings, as a figure
-    drawn = {name for name in of_tokens("Figures") - without if not name.endswith("_typical")} | shown
+    names = of_tokens("Figures") - without
+    prompts = [entry["name"] for entry in study_config(study).get("showcase", [])]
+    drawn = {name.replace("typical", prompt) for name in names for prompt in prompts or ["typical"]}
     assert {path.stem for path in study.path("figures").glob("*.png")} == drawn
     for name in drawn:
         assert matplotlib.image.imread(study.path(f"figures/{name}.png")).std() > 0.05, name

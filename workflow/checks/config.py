@@ -62,7 +62,6 @@ def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _not_finite(config, "")
     yield from _entries(config)
     yield from _shapes(config)
-    yield from _showcase(config)
     yield from studies.mistakes(config)
     splits = config["corpus"]["splits"]
     if abs(sum(splits.values()) - 1) > 1e-9:
@@ -183,28 +182,6 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
                 f"windows: prompt + scored is {window} {unit}, longer than the block of {model.name}, "
                 f"{shape['block']}; shorten the windows or raise model.block"
             )
-
-
-def _showcase(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check that each prompt has one correct next byte and a unique name, and fits every model trained here."""
-    names = [entry["name"] for entry in config["showcase"]]
-    for i, entry in enumerate(config["showcase"]):
-        name, prompt, following = entry["name"], entry["prompt"], entry.get("next")
-        if names.count(name) > 1:
-            yield f"showcase.{i}: {name} is listed twice; figures go by that name"
-        if (prompt is None) != (following is None):
-            yield f"showcase.{i}: {name} needs both `prompt` and `next`, or neither (`prompt: null`)"
-        if prompt is None or following is None or not over_bytes(config):
-            continue  # of tokens only the tokenizer knows how many there are
-        if (count := len(following.encode())) != 1:
-            yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
-        length = len(prompt.encode())
-        for model in by_name(config).values():
-            if model.settings and length > (block := model.settings["model"]["block"]):
-                yield (
-                    f"showcase.{i}: the prompt of {name} has {length} bytes, and the block of {model.name} {block}; "
-                    "shorten the prompt or raise model.block"
-                )
 
 
 def _not_finite(value: Any, where: str) -> Iterator[str]:

@@ -20,13 +20,8 @@ from oversmoothing.jobs import UserError
 from oversmoothing.layout import read_csv
 from oversmoothing.page import labelled
 
-# Tables and figures of models that were not trained here; the others need a training text, or a history of losses.
-WANTED = [
-    "oversmoothing", "forced", "acceptance", "losses", "tokens", "tbat", "decodings", "entropy_difference",
-    "argmaxability", "effective_rank", "samples", "next_byte", "next_byte_typical", "oversmoothing_illustrated",
-]  # fmt: skip
+FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
-SPLITS = {"train": 0.05, "validation": 0.05, "evaluation": 0.9}  # nothing is trained
 WIDTH = 80  # of a terminal
 ASSETS = "assets"  # folder of what is fetched from the hub
 
@@ -184,18 +179,13 @@ def _cell(table: pd.DataFrame, model: str, metric: str) -> str:
 
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:
     """Config of the comparison, to be laid over the default."""
+    fixed = yaml.safe_load(FIXED.read_text(encoding="utf-8"))
     return {
+        **fixed,
         "results": str(results),
         "assets": ASSETS,
-        "wanted": WANTED,
         "device": asked.device,
-        "corpus": {
-            "source": "files",
-            "paths": [str(asked.text)],
-            "cut": "paragraphs",
-            "overlap_words": None,
-            "splits": SPLITS,
-        },
+        "corpus": {**fixed["corpus"], "paths": [str(asked.text)]},
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": asked.prompt, "scored": asked.scored},
         "inference": {"precision": asked.precision},
@@ -207,7 +197,6 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
             {"name": "top-p", "p": asked.top_p},
             {"name": "temperature", "temperature": asked.temperature},
         ],
-        "svd_ranks": [],
         "retrained": {"ranks": []},
         "truths": [{"name": truth, "hub": asked.truth}],
         "metrics": {
@@ -215,5 +204,4 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
             "forced": {"per_window": asked.forced},
         },
         "samples": {"show": list(range(min(3, asked.windows)))},
-        "showcase": [{"name": "typical", "prompt": None}],
     }

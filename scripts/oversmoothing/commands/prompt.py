@@ -134,7 +134,7 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
     answers = []
     for name, path, model in steps:
         decode = build(path, model)
-        answers.append(Answer(name, next_byte(model, prompt, decode), generate(model, prompt, wanted, decode, seed)))
+        answers.append(Answer(name, following(model, prompt, decode), generate(model, prompt, wanted, decode, seed)))
     return answers
 
 
@@ -179,7 +179,7 @@ def _bat(path: str, model: GPT, delta: float) -> Decoder:
 
 
 @torch.inference_mode()
-def next_byte(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
+def following(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
     """Distribution of the byte after the prompt, shape (v,)."""
     return decode(model(_tokens(model, prompt))[:, -1].softmax(dim=-1))[0].cpu().numpy()
 

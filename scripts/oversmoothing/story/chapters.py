@@ -98,12 +98,10 @@ CHAPTERS = (
             "oversmoothing",
             "rank_order",
             "bytes",
-            "next_byte",
             "entropy_difference",
             "argmaxability",
         ),
         figures=(
-            "oversmoothing_illustrated",
             "byte_oversmoothing",
             "argmax_frequency",
             "utf8_bytes",

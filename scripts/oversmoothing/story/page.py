@@ -167,7 +167,7 @@ def _figure(results: Results, name: str) -> dict[str, str] | None:
 
 
 def _others(results: Results, chapters: Sequence[Chapter]) -> dict[str, list]:
-    """Return tables and figures that no chapter names: of the showcase's prompts, or a contributor's."""
+    """Return tables and figures that no chapter names: whose names a config gives, or a contributor's."""
     named = {name for chapter in chapters for name in chapter.tables} | {"claims"}
     drawn = {name for chapter in chapters for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
     return _folded(

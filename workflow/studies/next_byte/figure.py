@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,8 @@ from matplotlib.patches import Patch
 
 from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.corpus.showcase import read_prompts
-from oversmoothing.figures.style import RIGHT, WRONG, legend, style, write_figure
-from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.next_byte import read_distributions
-from oversmoothing.samples.page import label, namer, visible
+from oversmoothing.figures.style import RIGHT, WRONG, legend, style
+from oversmoothing.samples.page import label, visible
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first
@@ -32,19 +27,6 @@ EXPLAINED = (
     "NSMD: what the nucleus lacks;"
 )
 AGAINST = "a truth: what models are held against"
-
-
-def main(job: Job) -> None:
-    """Read a prompt, the models' logits and the table of their scores; write the figure."""
-    settings, window = job.params.settings, job.params.window
-    prompt, target = read_prompts(job.input.windows)[window]
-    p = read_distributions({Path(path).stem: path for path in job.input.logits})[window]
-    table = read_csv(job.input.table)
-    scores = table[table.prompt == job.wildcards.prompt].set_index("model")[[name for name in table if name in METRICS]]
-    vocabulary = getattr(job.input, "vocabulary", None)
-    unit = "token" if vocabulary else "byte"
-    models, title = settings["models"], settings["title"]
-    write_figure(draw(p, models, scores, prompt, target, title, namer(vocabulary), unit), job.output)
 
 
 def draw(
@@ -86,10 +68,10 @@ def draw(
         figure = Figure(figsize=(11, 1.9 + 2.25 * rows))
         panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).ravel()
         for axes, model in zip(panels, models, strict=False):
-            own = model["kind"] == "truth"
-            _panel(axes, p[model["model"]], None if own else truth, named, target, name_of)
+            is_truth = model["kind"] == "truth"
+            _panel(axes, p[model["model"]], None if is_truth else truth, named, target, name_of)
             name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
-            _heading(axes, name, AGAINST if own else _printed(scores.loc[model["model"]]))
+            _heading(axes, name, AGAINST if is_truth else _printed(scores.loc[model["model"]]))
         for axes in panels[len(models) :]:
             axes.remove()
         for axes in panels[::COLUMNS]:
@@ -134,7 +116,7 @@ def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], 
     if truth is not None:
         axes.hlines([*truth[named], truth.drop(named).sum()], place - 0.46, place + 0.46, **TRUTH)
     at = named.index(target)
-    names = [name_of(own) for own in named] + [OTHERS]
+    names = [name_of(byte) for byte in named] + [OTHERS]
     turned = any(len(name) > LONGEST for name in names[:-1])
     axes.set_xticks(place, names, fontsize=8, parse_math=False, rotation=90 if turned else 0)
     red: dict[str, Any] = {"color": RIGHT["facecolor"], "weight": "bold"}
@@ -172,7 +154,3 @@ def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, unit: str
 
 def _one(models: Sequence[Mapping[str, Any]]) -> bool:
     return sum(model["kind"] == "truth" for model in models) == 1
-
-
-if __name__ == "__main__":
-    run(main)

@@ -9,13 +9,11 @@ Figures have one panel per model, so only the first seed is shown. Rules that co
 runs, because a cluster job would take longer to start.
 """
 
+from studies.next_byte import plan as next_byte
+
 SHOWCASE = f"{RESULTS}/showcase"
 PROMPTS = [entry["name"] for entry in config["showcase"]]
-SHOWN = plan.showcase.of_first_seed(config)
-
-
-wildcard_constraints:
-    prompt=one_of(PROMPTS),
+SHOWN = next_byte.of_first_seed(config)
 
 
 rule draw_showcase:
@@ -34,9 +32,9 @@ rule draw_showcase:
         f"{SHOWCASE}/windows.parquet",
     localrule: True
     params:
-        settings=plan.showcase.window_settings(config),
+        settings=next_byte.window_settings(config),
     script:
-        step("draw_showcase.py")
+        "prompts.py"
 
 
 use rule logits as showcase_logits with:
@@ -136,69 +134,37 @@ rule next_byte_table:
             "next_byte",
             category="4 Oversmoothing",
             label=f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt",
+            caption="table.rst",
         ),
-    params:
-        settings=settings(
-            names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd")
-        ),
-    script:
-        step("next_byte_table.py")
-
-
-rule next_byte_figure:
-    input:
-        **VOCABULARY,
-        windows=f"{SHOWCASE}/windows.parquet",
-        logits=expand(
-            f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=names(SHOWN, "truth", "family"),
-        ),
-        table=f"{RESULTS}/tables/next_byte.csv",
-    output:
-        **figure(
-            "next_byte_{prompt}",
-            category="4 Oversmoothing",
-            label=f"Figure 4.1: the {UNIT} after the prompt {{prompt}}",
-            prompt=PROMPTS,
-        ),
-    params:
-        settings=settings(
-            title=f"The {UNIT} after a prompt: what each model expects, by rank of what enters its LM head",
-            models=model_rows(SHOWN, "truth", "family"),
-        ),
-        window=lambda wildcards: PROMPTS.index(wildcards.prompt),
-    script:
-        step("next_byte_figure.py")
-
-
-if TRUNCATED:
-
-    use rule next_byte_figure as next_byte_svd_figure with:
-        input:
-            **VOCABULARY,
-            windows=f"{SHOWCASE}/windows.parquet",
-            logits=expand(
-                f"{SHOWCASE}/logits/{{model}}.parquet",
-                model=names(
-                    plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
-                ),
-            ),
-            table=f"{RESULTS}/tables/next_byte.csv",
-        output:
-            **figure(
-                "next_byte_svd_{prompt}",
+        family=[
+            path
+            for prompt in PROMPTS
+            for path in figure(
+                f"next_byte_{prompt}",
+                category="4 Oversmoothing",
+                label=f"Figure 4.1: the {UNIT} after the prompt {prompt}",
+                caption="figure.rst",
+            ).values()
+        ],
+        truncated=[
+            path
+            for prompt in PROMPTS
+            if TRUNCATED
+            for path in figure(
+                f"next_byte_svd_{prompt}",
                 category="7 Rank",
-                label=f"Figure 7.1: the {UNIT} after the prompt {{prompt}}",
-                prompt=PROMPTS,
-            ),
-        params:
-            settings=settings(
-                title=f"The {UNIT} after a prompt: what {plan.models.truncated_model(config)} expects, by rank to which its head was truncated (SVD)",
-                models=model_rows(
-                    plan.models.with_truncated_heads(SHOWN), "truth", "svd", "family"
-                ),
-            ),
-            window=lambda wildcards: PROMPTS.index(wildcards.prompt),
+                label=f"Figure 7.1: the {UNIT} after the prompt {prompt}",
+                caption="truncated.rst",
+            ).values()
+        ],
+    params:
+        settings=settings(
+            names=PROMPTS,
+            models=model_rows(SHOWN, "truth", "family", "svd"),
+            figures=next_byte.figures(config, UNIT),
+        ),
+    script:
+        "show.py"
 
 
 rule oversmoothing_illustrated:
@@ -215,8 +181,9 @@ rule oversmoothing_illustrated:
             "oversmoothing_illustrated",
             category="1 Introduction",
             label="Figure 1.1: what oversmoothing is",
+            caption="illustrated.rst",
         ),
     params:
         settings=settings(models=model_rows(SHOWN, "family")),
     script:
-        step("oversmoothing_illustrated.py")
+        "illustrated.py"

@@ -51,7 +51,7 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
             raise UserError(f"{logits[model]}: of other prompts than {next(iter(logits.values()))}; run again")
     p = {model: softmax(logits_of(tables[model][name].combine_chunks())) for model, (name, logits_of) in held.items()}
     return [
-        pd.DataFrame({model: own[window] for model, own in p.items()}).rename_axis("byte")
+        pd.DataFrame({model: rows[window] for model, rows in p.items()}).rename_axis("byte")
         for window in range(len(first))
     ]
 
@@ -59,8 +59,8 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
 def read_scores(path: str | Path) -> pd.Series:
     """Scores under pure sampling by window, averaged over the truths if the metric needs any."""
     table = read_table(path, ["window", "decoding", "value"])
-    own = table.filter(pc.equal(table["decoding"].cast(pa.string()), DECODING)).to_pandas()
-    return own.groupby("window").value.mean()
+    pure = table.filter(pc.equal(table["decoding"].cast(pa.string()), DECODING)).to_pandas()
+    return pure.groupby("window").value.mean()
 
 
 def next_byte_table(
@@ -99,20 +99,20 @@ def next_byte_table(
     rows = []
     for window, (name, target, p) in enumerate(zip(names, targets, distributions, strict=True)):
         for model in models:
-            own = p[model["model"]].to_numpy()
-            top = int(own.argmax())
-            found = {metric: scores.get((metric, model["model"])) for metric in metrics}
+            q = p[model["model"]].to_numpy()
+            top = int(q.argmax())
+            of_model = {metric: scores.get((metric, model["model"])) for metric in metrics}
             rows.append(
                 {
                     "prompt": name,
                     **{key: model[key] for key in ("model", "kind", "rank", "seed")},
                     "decoding": DECODING,
                     "next": name_of(target),
-                    "p_next": own[target],
-                    "place": 1 + int((own > own[target]).sum()),
+                    "p_next": q[target],
+                    "place": 1 + int((q > q[target]).sum()),
                     "top": name_of(top),
-                    "p_top": own[top],
-                    **{metric: np.nan if values is None else values[window] for metric, values in found.items()},
+                    "p_top": q[top],
+                    **{metric: np.nan if values is None else values[window] for metric, values in of_model.items()},
                 }
             )
     return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from oversmoothing.corpus.showcase import read_prompts
 from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
 from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
-from oversmoothing.next_byte import completion, read_distributions
 from oversmoothing.samples.page import label, visible
 from oversmoothing.tokens.vocabulary import read_vocabulary
+from studies.next_byte.prompts import read_prompts
+from studies.next_byte.table import completion, read_distributions
 
 BYTES = [bytes([byte]) for byte in range(256)]
 SHOWN = 8  # completions with a bar of their own; the others share one
@@ -49,8 +49,8 @@ def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
     models : sequence of str
         The candidates; a single candidate is returned alone.
     """
-    own = table[(table.metric == "tto") & table.model.isin(models)]
-    means = own.groupby("model", sort=False)["mean"].mean()
+    tto = table[(table.metric == "tto") & table.model.isin(models)]
+    means = tto.groupby("model", sort=False)["mean"].mean()
     return list(dict.fromkeys([means.idxmax(), means.idxmin()]))
 
 
@@ -81,15 +81,15 @@ def draw(
     falling = p.mean(axis=1).sort_values(ascending=False, kind="stable").index
     shown = [target, *(int(byte) for byte in falling if byte != target)][:SHOWN]
     shares = pd.concat([p.loc[shown], p.drop(shown).sum().to_frame(OTHERS).T])
-    names = [completion(prompt, texts[own]) for own in shown] + [OTHERS]
+    names = [completion(prompt, texts[byte]) for byte in shown] + [OTHERS]
     with style():
         figure = Figure(figsize=(9, 4.8), layout=ConstrainedLayoutEngine(h_pad=0.1))
         panels = figure.subplots(1, len(models), sharex=True, squeeze=False).ravel()
         for axes, model, letter in zip(panels, models, "AB", strict=False):
-            own = shares[model["model"]].to_numpy()
-            _bars(axes, own, names)
+            of_model = shares[model["model"]].to_numpy()
+            _bars(axes, of_model, names)
             axes.set_title(f"Model {letter}: {label(model)}", weight="bold", pad=22, parse_math=False)
-            wrong = f"{100 * own[1:].sum():.0f} % of its probability lies on other {unit}s"
+            wrong = f"{100 * of_model[1:].sum():.0f} % of its probability lies on other {unit}s"
             axes.text(0, 1.03, wrong, transform=axes.transAxes, fontsize=9, parse_math=False)
         panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
         text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"

@@ -67,7 +67,7 @@ def typical_prompt(
 def _parts(windows: pa.Table, window: int, decode: Decode) -> tuple[bytes, list[bytes]]:
     """Text of a window's prompt, and of each of its scored bytes or tokens."""
     (prompt,), (scored,) = window_tokens(windows.slice(window, 1))
-    return decode(prompt.tolist()), [decode([own]) for own in scored.tolist()]
+    return decode(prompt.tolist()), [decode([token]) for token in scored.tolist()]
 
 
 def _in_word(before: bytes, text: bytes) -> bool:
@@ -77,10 +77,10 @@ def _in_word(before: bytes, text: bytes) -> bool:
 
 def _of_following(logits: str | Path, windows: int) -> np.ndarray:
     """Probability of each window's first scored bytes, shape (windows, `REACH`)."""
-    found = np.zeros((windows, REACH))
-    for group, own in logit_groups(logits):
+    following = np.zeros((windows, REACH))
+    for group, of_group in logit_groups(logits):
         window, position, target = (group[name].to_numpy() for name in ("window", "position", "target"))
-        p = softmax(own)[np.arange(len(target)), target]
+        p = softmax(of_group)[np.arange(len(target)), target]
         early = position < REACH
-        found[window[early], position[early]] = p[early]
-    return found
+        following[window[early], position[early]] = p[early]
+    return following

@@ -8,21 +8,18 @@ import pyarrow as pa
 import pytest
 from matplotlib.colors import to_rgba
 
-import draw_showcase
-import next_byte_figure as figure_script
-import next_byte_table as table_script
-import oversmoothing_illustrated as illustration_script
-from next_byte_figure import NAMED, named_bytes
-from oversmoothing.corpus.showcase import read_prompts, showcase_windows
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.figures.style import RIGHT, write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
-from oversmoothing.next_byte import completion, next_byte_table, read_distributions, read_scores
 from oversmoothing.score_files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
-from oversmoothing.typical_prompt import typical_prompt
-from oversmoothing_illustrated import OTHERS, extremes
+from studies.next_byte import figure, illustrated, prompts, show
+from studies.next_byte.figure import NAMED, named_bytes
+from studies.next_byte.illustrated import OTHERS, extremes
+from studies.next_byte.prompts import read_prompts, showcase_windows
+from studies.next_byte.table import completion, next_byte_table, read_distributions, read_scores
+from studies.next_byte.typical import typical_prompt
 
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
 MODELS = [
@@ -54,7 +51,7 @@ def scores_file(path, rows):
 def study(tmp_path):
     output = [tmp_path / "windows.parquet"]
     params = SimpleNamespace(settings={"prompts": ENTRIES})
-    draw_showcase.main(SimpleNamespace(input=SimpleNamespace(), output=output, params=params))
+    prompts.main(SimpleNamespace(input=SimpleNamespace(), output=output, params=params))
     (tmp_path / "logits").mkdir()
     for model in MODELS:
         logits_file(tmp_path / "logits" / f"{model['model']}.parquet", drawn(model["model"]))
@@ -74,12 +71,23 @@ def study(tmp_path):
 
 @pytest.fixture
 def table(study):
+    shown(study, study / "n", "png")
+    return pd.read_csv(study / "t.csv")
+
+
+def shown(study, folder, suffix):
+    """Write the table, and figures into a folder; return their paths."""
     output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", html=study / "t.html", latex=study / "t.tex")
     scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
     inputs = SimpleNamespace(windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
-    settings = {"names": ["water", "money"], "models": MODELS}
-    table_script.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
-    return pd.read_csv(study / "t.csv")
+    drawn = [{"title": "T", "models": MODELS[:3]}, {"title": "T", "models": MODELS}]
+    settings = {"names": ["water", "money"], "models": MODELS, "figures": drawn}
+    names = ("family", "truncated")
+    for name in names:
+        formats = [(prompt, i) for prompt in settings["names"] for i in range(3)]
+        setattr(output, name, [folder / f"{name}_{prompt}_{i}.{suffix}" for prompt, i in formats])
+    show.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+    return [*output.family, *output.truncated]
 
 
 def logits_paths(study, models=MODELS):
@@ -134,7 +142,7 @@ def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
     inputs = SimpleNamespace(windows=scored.windows, truth=truth, family=[low])
     entries = [ENTRIES[0], {"prompt": None, "next": None}]
     params = SimpleNamespace(settings={"prompts": entries})
-    draw_showcase.main(SimpleNamespace(input=inputs, output=[tmp_path / "shown.parquet"], params=params))
+    prompts.main(SimpleNamespace(input=inputs, output=[tmp_path / "shown.parquet"], params=params))
     assert read_prompts(tmp_path / "shown.parquet") == [(b"wate", ord("r")), (b"The wa", ord("t"))]
 
 
@@ -244,14 +252,14 @@ def test_too_many_to_name_keep_the_right_byte_and_the_highest():
 def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
     scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
-    figure = figure_script.draw(p, MODELS, scores, b"wate", ord("r"), "Title")
-    assert len(figure.axes) == len(MODELS)
-    names = {tuple(tick.get_text() for tick in axes.get_xticklabels()) for axes in figure.axes}
+    panels = figure.draw(p, MODELS, scores, b"wate", ord("r"), "Title").axes
+    assert len(panels) == len(MODELS)
+    names = {tuple(tick.get_text() for tick in axes.get_xticklabels()) for axes in panels}
     assert len(names) == 1
     named = named_bytes(p, p["truth"], ord("r"))
     at = named.index(ord("r"))
-    assert len({axes.get_ylim() for axes in figure.axes}) == 1
-    for axes, model in zip(figure.axes, MODELS, strict=True):
+    assert len({axes.get_ylim() for axes in panels}) == 1
+    for axes, model in zip(panels, MODELS, strict=True):
         heights = [bar.get_height() for bar in axes.patches]
         np.testing.assert_allclose(heights, [*p[model["model"]][named], p[model["model"]].drop(named).sum()], rtol=1e-5)
         assert sum(heights) == pytest.approx(1, abs=1e-5)
@@ -264,7 +272,7 @@ def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
         shown = [text.get_text() for text in axes.texts]
         assert f"r: {p.loc[ord('r'), model['model']]:.3f}" in shown
         assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12" in shown) == (model["kind"] != "truth")
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    titles = [axes.get_title(loc="left") for axes in panels]
     assert titles == ["truth", "rank 4, not truncated", "rank 8, not truncated", "SVD rank 4"]
 
 
@@ -272,7 +280,7 @@ def test_several_truths_are_averaged(study, table):
     models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
     scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]].replace(0.125, -0.001)
-    axes = figure_script.draw(p, models, scores, b"wate", ord("r"), "Title").axes[1]
+    axes = figure.draw(p, models, scores, b"wate", ord("r"), "Title").axes[1]
     assert "TTO 0.00  NSMD 0.00  TV 0.00  KL 0.00  TBAT 0.00" in [text.get_text() for text in axes.texts]
     mean = p[["truth", "bn8-s1"]].mean(axis=1)
     lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
@@ -307,9 +315,9 @@ def test_the_extremes_are_by_mean_tto_over_the_truths():
 
 def test_the_illustration_shows_both_models_whole():
     p = pd.DataFrame({"bn4-s1": falling({"h": 0.4, "o": 0.2}), "bn8-s1": falling({"r": 0.9})})
-    figure = illustration_script.draw(p, MODELS[1:3], b"wate", ord("r"))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Model A: rank 4", "Model B: rank 8"]
-    for axes, model in zip(figure.axes, ("bn4-s1", "bn8-s1"), strict=True):
+    panels = illustrated.draw(p, MODELS[1:3], b"wate", ord("r")).axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["Model A: rank 4", "Model B: rank 8"]
+    for axes, model in zip(panels, ("bn4-s1", "bn8-s1"), strict=True):
         names = [tick.get_text() for tick in axes.get_yticklabels()]
         assert names[0] == "water"
         assert {"wateh", "wateo"} < set(names)
@@ -317,24 +325,20 @@ def test_the_illustration_shows_both_models_whole():
         widths = [bar.get_width() for bar in axes.patches]
         assert widths[0] == pytest.approx(p.loc[ord("r"), model])
         assert sum(widths) == pytest.approx(1)
-    assert "10 % of its probability lies on other bytes" in [text.get_text() for text in figure.axes[1].texts]
+    assert "10 % of its probability lies on other bytes" in [text.get_text() for text in panels[1].texts]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_scripts_draw_equal_files_from_equal_inputs(study, table, suffix):
+def test_steps_draw_equal_files_from_equal_inputs(study, table, suffix):
     oversmoothing({"bn4-s1": [0.5], "bn8-s1": [0.1]}).to_csv(study / "o.csv", index=False)
     windows = study / "windows.parquet"
     files = []
     for folder in ("x", "y"):
-        first, second = [study / folder / f"n.{suffix}"], [study / folder / f"o.{suffix}"]
-        inputs = SimpleNamespace(windows=windows, logits=logits_paths(study), table=study / "t.csv")
-        params = SimpleNamespace(settings={"models": MODELS, "title": "T"}, window=1)
-        wildcards = SimpleNamespace(prompt="money")
-        figure_script.main(SimpleNamespace(input=inputs, output=first, params=params, wildcards=wildcards))
+        paths = [*shown(study, study / folder, suffix), study / folder / f"o.{suffix}"]
         inputs = SimpleNamespace(windows=windows, logits=logits_paths(study, MODELS[1:3]), table=study / "o.csv")
         params = SimpleNamespace(settings={"models": MODELS[1:3]})
-        illustration_script.main(SimpleNamespace(input=inputs, output=second, params=params))
-        files.append([path.read_bytes() for path in (*first, *second)])
+        illustrated.main(SimpleNamespace(input=inputs, output=paths[-1:], params=params))
+        files.append([path.read_bytes() for path in paths])
     assert files[0] == files[1]
     assert all(len(content) > 10_000 for content in files[0])
 
@@ -343,5 +347,5 @@ def test_a_prompt_with_dollars_is_no_mathematics(study, table, tmp_path):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[1]
     scores = table[table.prompt == "money"].set_index("model")[[*METRICS, "tbat"]]
     prompt = rb"$\notacommand$ costs"
-    write_figure(figure_script.draw(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
-    write_figure(illustration_script.draw(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])
+    write_figure(figure.draw(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
+    write_figure(illustrated.draw(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])

@@ -1,0 +1,66 @@
+"""Which models are shown, what prompts depend on, and how mistakes in the section `showcase` read."""
+
+import pytest
+from default_config import DEFAULT, default
+
+import plan
+from checks.config import check
+from plan import ConfigError
+from studies.next_byte.plan import figures, of_first_seed, window_settings
+
+
+def test_shown_are_the_first_seed_the_users_own_models_and_all_truths():
+    family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
+    shown = of_first_seed(default(seeds=[2, 1], svd_ranks=[4], family=family))
+    assert plan.models.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
+    assert plan.models.names(plan.models.with_truncated_heads(shown), "truth", "svd", "family") == [
+        "truth",
+        "svd4-s2",
+        "bn8-s2",
+    ]
+    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
+    assert plan.models.model_rows(plan.models.with_truncated_heads(shown), "family") == [described]
+
+
+def test_what_a_prompt_is_called_is_not_in_its_windows():
+    renamed = [{**entry, "name": f"my_{entry['name']}"} for entry in DEFAULT["showcase"]]
+    assert window_settings(default(showcase=renamed)) == window_settings(DEFAULT)
+    assert window_settings(default(tokens={"vocabulary": 400})) != window_settings(DEFAULT)
+
+
+def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
+    showcase = [{"name": "mine", "prompt": "The train", "next": "ing"}]
+    with pytest.raises(ConfigError, match="has 3 bytes"):
+        check(default(showcase=showcase))
+    check(default(showcase=showcase, tokens={"vocabulary": 512}))
+
+
+def test_of_truncated_heads_there_are_figures_where_there_are_heads():
+    titles = [given["title"] for given in figures(default(svd_ranks=[4]), "byte")]
+    assert titles == [
+        "The byte after a prompt: what each model expects, by rank of what enters its LM head",
+        "The byte after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
+    ]
+    assert len(figures(default(svd_ranks=[]), "byte")) == 1
+
+
+@pytest.mark.parametrize(
+    ("showcase", "message"),
+    [
+        ([], "showcase: "),
+        ([{"name": "a", "prompt": "x" * 257, "next": "o"}], "257 bytes, and the block of bn4-s1337 256"),
+        ([{"name": "a", "prompt": "é" * 129, "next": "o"}], "showcase.0: the prompt of a has 258 bytes"),
+        ([{"name": "a", "prompt": "caf", "next": "é"}], "showcase.0.next: 'é' of a has 2 bytes; write"),
+        ([{"name": "a", "prompt": "wate", "next": "rs"}], "showcase.0.next: 'rs' of a has 2 bytes"),
+        ([{"name": "a", "prompt": "wate", "next": 1}], "showcase.0.next: 1 is not of type 'string'"),
+        ([{"name": "a", "prompt": "", "next": "r"}], "showcase.0.prompt: '' "),
+        ([{"name": "a", "prompt": "wate"}], "showcase.0: a needs both `prompt` and `next`, or neither"),
+        ([{"name": "a", "prompt": None, "next": "r"}], "showcase.0: a needs both `prompt` and `next`"),
+        ([{"name": "a/b", "prompt": "wate", "next": "r"}], "showcase.0.name: 'a/b' does not match"),
+        ([{"name": "svd_a", "prompt": "wate", "next": "r"}], "showcase.0.name: 'svd_a' does not match"),
+        ([{"name": "a", "prompt": p, "next": "r"} for p in "xy"], "showcase.0: a is listed twice"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_their_key(showcase, message):
+    with pytest.raises(ConfigError, match=message):
+        check(default(showcase=showcase))

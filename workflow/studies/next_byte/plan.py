@@ -1,0 +1,56 @@
+"""The models that are shown, the settings of the windows of prompts, and mistakes in the section `showcase`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from plan.models import Model, by_name, model_rows, names, truncated_model, with_truncated_heads
+from plan.settings import settings
+from plan.studies import Study
+from plan.tokens import over_bytes
+
+
+def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
+    """Models whose next bytes are shown, by name: those of the first seed, the user's own, and the truths."""
+    first = (None, config["seeds"][0])
+    return {name: model for name, model in by_name(config).items() if model.kind == "truth" or model.seed in first}
+
+
+def window_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings on which the showcase windows depend, without the names of the prompts."""
+    prompts = [{key: entry.get(key) for key in ("prompt", "next")} for entry in config["showcase"]]
+    return settings(prompts=prompts, tokens=config["tokens"])
+
+
+def figures(config: Mapping[str, Any], unit: str) -> list[dict[str, Any]]:
+    """Titles and models of the figures of a prompt: of all models, and of truncated heads if there are any."""
+    shown = of_first_seed(config)
+    given = [("what each model expects, by rank of what enters its LM head", model_rows(shown, "truth", "family"))]
+    if names(shown, "svd"):
+        truncated = f"what {truncated_model(config)} expects, by rank to which its head was truncated (SVD)"
+        given.append((truncated, model_rows(with_truncated_heads(shown), "truth", "svd", "family")))
+    return [{"title": f"The {unit} after a prompt: {title}", "models": models} for title, models in given]
+
+
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that each prompt has one correct next byte and a unique name, and fits every model trained here."""
+    names = [entry["name"] for entry in config["showcase"]]
+    for i, entry in enumerate(config["showcase"]):
+        name, prompt, following = entry["name"], entry["prompt"], entry.get("next")
+        if names.count(name) > 1:
+            yield f"showcase.{i}: {name} is listed twice; figures go by that name"
+        if (prompt is None) != (following is None):
+            yield f"showcase.{i}: {name} needs both `prompt` and `next`, or neither (`prompt: null`)"
+        if prompt is None or following is None or not over_bytes(config):
+            continue  # of tokens only the tokenizer knows how many there are
+        if (count := len(following.encode())) != 1:
+            yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
+        length = len(prompt.encode())
+        for model in by_name(config).values():
+            if model.settings and length > (block := model.settings["model"]["block"]):
+                yield (
+                    f"showcase.{i}: the prompt of {name} has {length} bytes, and the block of {model.name} {block}; "
+                    "shorten the prompt or raise model.block"
+                )
+
+
+STUDY = Study(mistakes)
