@@ -4,7 +4,6 @@ import logging
 
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import Job, run
@@ -12,6 +11,7 @@ from oversmoothing.score_files import ScoreRows
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 
 logger = logging.getLogger(__name__)
 

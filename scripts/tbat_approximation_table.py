@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from oversmoothing.bat.table import approximation_page, summarise_approximations
 from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
+from oversmoothing.tbat_approximations import approximation_page, summarise_approximations
 
 TITLE = "BAT with an SVD approximation of the head: mass of the reject set by rank of the approximation."
 

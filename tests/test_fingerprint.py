@@ -81,7 +81,8 @@ def units(*files):
 JOB = "fingerprint jobs store"
 HELD = f"{JOB} logits logit_files"
 MODEL = f"{JOB} device head_gradient model weights"
-BAT = f"{HELD} bat catalogue/decoders compiled probabilities score_files spectra"
+BAT = "bat compiled layer_norm"
+TBAT = f"{HELD} {BAT} probabilities score_files spectra tbat"
 FROM_HUB = "oversmoothing/truths/load.py"
 
 
@@ -95,7 +96,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["logits.py", FROM_HUB],
             f"{MODEL} corpus hub inference listing logits logit_files predictor pretrained spectra tokens truths",
         ),
-        (["head_logits.py"], f"{HELD} imposed_rank spectra"),
+        (["head_logits.py"], f"{HELD} imposed_rank layer_norm spectra"),
         (["retrain_head.py"], f"{MODEL} corpus imposed_rank training"),
         (
             ["sample.py"],
@@ -105,11 +106,15 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["acceptance.py"],
             f"{HELD} acceptance catalogue/decoders decoding probabilities score_files window_logits",
         ),
-        (["tbat.py"], f"{BAT} decoding spaced"),
-        (["tbat_approximation.py"], BAT),
-        (["bat_premise.py"], f"{BAT} bat_premise candidates forced nucleus spaced window_logits"),
+        (["tbat.py"], f"{TBAT} catalogue/decoders decoding spaced"),
+        (["tbat_approximation.py"], TBAT),
+        (
+            ["bat_premise.py"],
+            f"{HELD} {BAT} bat_premise candidates forced nucleus probabilities score_files spaced spectra "
+            "window_logits",
+        ),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
-        (["ranks.py"], f"{HELD} positions probabilities ranks singular_values spectra"),
+        (["ranks.py"], f"{HELD} layer_norm positions probabilities ranks singular_values spectra"),
         (["bytes.py"], f"{HELD} bytes score_files"),
         (
             ["score.py"],
@@ -118,7 +123,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (
             ["forced.py"],
-            f"{HELD} candidates forced nucleus probabilities score_files spaced spectra window_logits",
+            f"{HELD} candidates forced layer_norm nucleus probabilities score_files spaced spectra window_logits",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",

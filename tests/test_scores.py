@@ -9,7 +9,6 @@ import torch
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
 
-from oversmoothing.bat.tbat import TBAT_SCORES
 from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
@@ -19,6 +18,7 @@ from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.score_sums import mean_brackets, summarise_scores
 from oversmoothing.scores import score_window
 from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.tbat import TBAT_SCORES
 from oversmoothing.window_logits import WindowLogits, read_logits
 
 V = 256

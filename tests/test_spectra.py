@@ -11,8 +11,9 @@ from scipy.linalg import eigvalsh, svd
 from scipy.stats import entropy, ortho_group
 
 from oversmoothing.jobs import UserError
+from oversmoothing.layer_norm import behind_norm
 from oversmoothing.singular_values import count_above, effective_rank, singular_values
-from oversmoothing.spectra import behind_norm, read_head, truncate
+from oversmoothing.spectra import read_head, truncate
 
 W = np.random.default_rng(0).normal(size=(256, 40)) @ np.diag(np.linspace(3, 0.1, 40))
 

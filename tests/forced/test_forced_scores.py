@@ -18,11 +18,12 @@ from oversmoothing.forced.projection import project
 from oversmoothing.forced.scores import FORCED_SCORES, on_family, score_forced
 from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import UserError
+from oversmoothing.layer_norm import behind_norm
 from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.logits import WindowStates, logits_schema, window_keys
 from oversmoothing.metrics import tto, tv
 from oversmoothing.nucleus import nucleus
-from oversmoothing.spectra import ALONE, behind_norm, truncate
+from oversmoothing.spectra import ALONE, truncate
 from oversmoothing.store.parquet import open_writer, read_table, vector_array
 from oversmoothing.store.tensors import stored, write_tensors
 

@@ -158,7 +158,7 @@ MUTATIONS = {
         "tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
     ),
     "BAT decoding keeps undecided tokens": (
-        f"{LIBRARY}/bat/decoding.py",
+        f"{LIBRARY}/samples/bat.py",
         "~(sets.rejected | sets.undecided)",
         "~sets.rejected",
         "bat/test_decoding_bat.py::test_what_is_undecided_is_not_kept",

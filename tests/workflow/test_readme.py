@@ -135,6 +135,19 @@ def test_modules_import_only_from_their_layer_and_those_below():
     assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
 
 
+@pytest.mark.parametrize("package", ["bat"])
+def test_what_others_could_install_alone_imports_arrays_and_three_small_modules(package):
+    small = {"compiled", "exact", "layer_norm"}
+    library = ROOT / "scripts/oversmoothing"
+    known = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "tqdm"}
+    for path in (*(library / package).rglob("*.py"), *(library / f"{name}.py" for name in small)):
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for room, *inner in (module.split(".") for module in modules):
+                assert room in known or (room == "oversmoothing" and inner[0] in {package, *small}), path
+
+
 def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_nothing_of_the_plan():
     planning = {"plan", "checks", "schemas", "tracking"}
     for path in (*ROOT.glob("workflow/studies/*/*.py"), *ROOT.glob("scripts/**/*.py")):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.catalogue.decoders import DELTA
+from oversmoothing.bat import DELTA
 from oversmoothing.catalogue.metrics import METRICS, TAU
 from plan.models import by_name
 from plan.tokens import over_bytes

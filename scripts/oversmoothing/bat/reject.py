@@ -16,12 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oversmoothing.bat import simplex
+from oversmoothing.bat import DELTA, LARGEST_DELTA, simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import ACCEPTED, REJECTED
 from oversmoothing.bat.large.solve import solve
-from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
 
 LARGEST_DENSE = 1000  # tokens with mass up to which a tableau is the faster way
 SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1

@@ -16,8 +16,6 @@ from typing import Any
 
 from oversmoothing.jobs import UserError, import_by_name
 
-DELTA = math.log(1 / 0.8)  # of BAT, thesis 4.1.6
-LARGEST_DELTA = 20
 FOLDER = Path(__file__).parent.parent / "decodings"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from oversmoothing.catalogue.decoders import DELTA, LARGEST_DELTA
+from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.jobs import UserError

@@ -170,7 +170,7 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
 
 
 def _bat(path: str, model: GPT, delta: float) -> Decoder:
-    from oversmoothing.bat.decoding import bat_decoder  # imported here because it compiles, which takes a second
+    from oversmoothing.samples.bat import bat_decoder  # imported here because it compiles, which takes a second
 
     try:
         return bat_decoder(model.head.weight.detach().cpu().numpy(), delta)

@@ -10,7 +10,8 @@ import numpy as np
 
 from oversmoothing.forced.head import Head, prepare
 from oversmoothing.jobs import UserError
-from oversmoothing.spectra import behind_norm, read_bias, read_gain, read_head, truncate
+from oversmoothing.layer_norm import behind_norm
+from oversmoothing.spectra import read_bias, read_gain, read_head, truncate
 from oversmoothing.store.tensors import open_tensors
 
 RETRAINED = ("retrained", "normed")

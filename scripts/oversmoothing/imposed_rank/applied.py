@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from oversmoothing.jobs import UserError
-from oversmoothing.spectra import behind_norm
+from oversmoothing.layer_norm import behind_norm
 from oversmoothing.store.tensors import open_tensors
 
 EPSILON = 1e-5  # PyTorch's, added to the variance

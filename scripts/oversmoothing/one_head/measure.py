@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
+from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.catalogue.decoders import DELTA
 from oversmoothing.head_spectrum import head_spectrum
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_gradient import LogitGradient
@@ -78,7 +78,7 @@ def measure_model(
     begin : callable
         Is given the name of each step before it begins.
     truth : float64 array, shape (n, v)
-        Distributions of a truth at n evenly spaced ones of the measured positions (`bat.tbat.positions_of`), if there
+        Distributions of a truth at n evenly spaced ones of the measured positions (`spaced.positions_of`), if there
         is one.
 
     Returns

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import UserError
+from oversmoothing.layer_norm import behind_norm
 from oversmoothing.logit_files import POSITION
 from oversmoothing.positions import draw_rows, read_rows
 from oversmoothing.probabilities import softmax
 from oversmoothing.singular_values import count_above, effective_rank, singular_values
-from oversmoothing.spectra import behind_norm, read_gain, read_head
+from oversmoothing.spectra import read_gain, read_head
 
 RANKS = pa.schema(
     [

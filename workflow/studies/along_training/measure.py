@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.bat.tbat import choose_basis, tbat
 from oversmoothing.compiled import use_threads
 from oversmoothing.corpus.windows import read_windows
 from oversmoothing.device import setup
@@ -21,6 +20,7 @@ from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tbat import choose_basis, tbat
 from oversmoothing.training.loop import snapshot_steps
 from oversmoothing.weights import load_metadata, load_model
 from studies.along_training.snapshot import MEASURES, SPECTRA, head_spectrum, measure

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from oversmoothing.bat.basis import prepare
-from oversmoothing.bat.decoding import bat_decoder
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, reject_set
 from oversmoothing.decodings.pure import pure
 from oversmoothing.probabilities import softmax
+from oversmoothing.samples.bat import bat_decoder
 
 
 def draw(rank, n=8, v=64, sharpness=3.0, seed=0):

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from oversmoothing.bat.tbat import APPROXIMATED
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups
+from oversmoothing.tbat import APPROXIMATED
 
 
 def approximation_page(table: pd.DataFrame, title: str) -> Page:
