@@ -26,7 +26,6 @@ from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Margin, Run
-from oversmoothing.claims.heads import LOW, Heads
 from oversmoothing.claims.members import Member, members
 from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
@@ -73,7 +72,6 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     scored = read_table(files["tto", facts[0]["model"]], ["decoding"])["decoding"]
     others = [name for name in scored.unique().to_pylist() if name != "pure"]
     run = Run(files, facts, ["pure", *others], NO_CHANCE)
-    heads = Heads(run.family, files, NO_CHANCE)
 
     def decodings(read: Callable, metric: str) -> tuple[Reader, Reader]:
         return (
@@ -91,8 +89,6 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
     yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
     yield "dynamics", lambda member: [at_the_end(results, measure, member) for measure in DYNAMICS], nothing
-    yield "forced_of_kl", lambda member: [heads.share("forced", member)], nothing
-    yield "forced_of_cost", lambda member: [heads.share_of_cost(member)] if member.rank in LOW else [], nothing
     names = [name for name in studies.there() if (studies.FOLDER / name / "claims.py").is_file()]
     for metric, margin in of_studies(names).margins.items():
         yield metric, partial(margin.values, run), partial(decoded, margin)

@@ -6,10 +6,9 @@ import pandas as pd
 
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.analyses import Analyses
-from oversmoothing.claims.claims import BEYOND, CLAIMS, GODEY
+from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
-from oversmoothing.claims.heads import Heads
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
@@ -37,12 +36,13 @@ def main(job: Job) -> None:
         chance,
     )
     added = of_studies(settings["studies"])
-    of_thesis = [*CLAIMS, *(claim for claim in added.claims if claim.chapter != "G")]
+    ours = [claim for claim in added.claims if claim.chapter in added.headings]
     of_godey = [*GODEY, *(claim for claim in added.claims if claim.chapter == "G")]
+    of_thesis = [*CLAIMS, *(claim for claim in added.claims if claim not in [*ours, *of_godey])]
     parts = [
         claims_table(sorted(of_thesis, key=lambda claim: claim.section), evidence, published),
         claims_table(sorted(of_godey, key=lambda claim: claim.place), analyses, None),
-        claims_table(BEYOND, Heads(evidence.family, files, chance), None, NOT_ASKED),
+        *([claims_table(ours, evidence, None, NOT_ASKED)] if ours else []),
     ]
     table = pd.concat(parts, ignore_index=True)
     write_table(job.output, table, claims_page(table, TITLE, chance.run_to_run, evidence.family, added))

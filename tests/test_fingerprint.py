@@ -102,17 +102,8 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["sample.py"],
             f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
         ),
-        (
-            ["acceptance.py"],
-            f"{HELD} acceptance catalogue/decoders decoding probabilities score_files window_logits",
-        ),
         (["tbat.py"], f"{TBAT} catalogue/decoders decoding spaced"),
         (["tbat_approximation.py"], TBAT),
-        (
-            ["bat_premise.py"],
-            f"{HELD} {BAT} bat_premise candidates forced nucleus probabilities score_files spaced spectra "
-            "window_logits",
-        ),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
         (["ranks.py"], f"{HELD} layer_norm positions probabilities ranks singular_values spectra"),
         (["bytes.py"], f"{HELD} bytes score_files"),
@@ -120,10 +111,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["score.py"],
             f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
             "score_files scores window_logits",
-        ),
-        (
-            ["forced.py"],
-            f"{HELD} candidates forced layer_norm nucleus probabilities score_files spaced spectra window_logits",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",
@@ -173,16 +160,8 @@ def test_what_no_import_names_is_imported_through_one_door():
 def test_scoring_and_tables_are_free_of_torch():
     for script in (
         "score.py",
-        "acceptance.py",
-        "acceptance_table.py",
         "tbat.py",
         "tbat_approximation.py",
-        "bat_premise.py",
-        "bat_premise_table.py",
-        "forced.py",
-        "forced_table.py",
-        "best_head.py",
-        "best_head_table.py",
         "argmaxability.py",
         "head_logits.py",
         "score_table.py",
@@ -378,7 +357,7 @@ def lock(tmp_path, monkeypatch):
     ("package", "redone", "kept"),
     [
         ("torch", ["train.py", "logits.py"], ["score.py", "tbat.py", "score_table.py"]),
-        ("scipy", ["forced.py"], ["train.py", "logits.py"]),
+        ("scipy", ["argmaxability.py"], ["train.py", "logits.py"]),
         ("numba", ["tbat.py", "build_corpus.py"], ["train.py", "logits.py"]),
         ("numpy", ["train.py", "score.py"], ["fetch.py"]),
         ("tokenizers", ["learn_tokens.py"], ["train.py", "score.py"]),

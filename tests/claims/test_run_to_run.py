@@ -12,7 +12,6 @@ from default_config import DEFAULT
 
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.table import MARGINS
-from oversmoothing.forced.scores import FORCED_SCORES
 from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 from plan import studies
@@ -43,20 +42,6 @@ def write_scores(folder, metric, model, levels):
         rows.flush()
 
 
-def write_forced(folder, model, forced):
-    """Write what a head forces of a KL of 1 nat, at two positions."""
-    path = folder / "scores/forced" / f"{model}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    values = {"truth": ["truth"] * 2, "position": [0, 1], "kl": [0.5, 1.5], "forced": [forced] * 2}
-    columns = [pa.array(values.get(own.name, [0, 0])) for own in FORCED_SCORES]
-    arrays = [
-        (column.dictionary_encode() if own.name == "truth" else column).cast(own.type)
-        for column, own in zip(columns, FORCED_SCORES, strict=True)
-    ]
-    with open_writer(path, FORCED_SCORES, {}) as writer:
-        writer.write_batch(pa.record_batch(arrays, schema=FORCED_SCORES))
-
-
 @pytest.fixture
 def results(tmp_path):
     for model, level in LEVELS.items():
@@ -66,7 +51,6 @@ def results(tmp_path):
         history = tmp_path / "models" / model / "history.parquet"
         history.parent.mkdir(parents=True)
         write_table(history, pa.table({"validation_loss": [3.0, 2 * level]}), {})
-        write_forced(tmp_path, model, level / 2)
     return tmp_path
 
 
@@ -87,11 +71,9 @@ def test_the_share_by_which_seeds_differ(results):
     assert [float(cell) for cell in rows["tto"]] == pytest.approx([0.2, 0.02, 0.2, sd, reach, 0.36], abs=6e-4)
     assert [float(cell) for cell in rows["losses"][:3]] == pytest.approx([0.2, 0.02, 0.2], abs=6e-4)
     assert [float(cell) for cell in rows["tbat"][:4]] == [0, 0, 0, 0]
-    assert [float(cell) for cell in rows["forced_of_kl"][:3]] == pytest.approx([0.2, 0.02, 0.2], abs=6e-4)
     lacking = {line.partition(":")[0] for line in lines if line and line[0] != "|"}
     assert rows.keys() | lacking == set(margins_of_all())
     assert "kl: there is no kl of bn4-s1" in lines
-    assert any(line.startswith("forced_of_cost: no model of the family has full rank") for line in lines)
 
 
 def test_one_seed_has_no_spread(tmp_path):

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from oversmoothing.claims.claims import BEYOND, CLAIMS, GODEY
+from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sums import write_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter
 from oversmoothing.story.charts import PUBLISHED, by_rank
-from oversmoothing.story.page import write_story
+from oversmoothing.story.page import in_order, write_story
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -88,55 +88,50 @@ def test_it_states_the_finding_the_verdicts_and_every_table(page):
     assert text.count("data:image/svg+xml") == 1
 
 
-def forced(model="bn4-s1", rank=4):
-    """Return rows as in the CSV file of what heads force, of one model."""
-    values = {"share": (0.6, 0.55, 0.65), "forced": (0.3, 0.29, 0.31), "kl": (0.5, 0.4, 0.6)}
-    facts = {"model": model, "kind": "family", "rank": rank, "seed": 1, "truth": "truth"}
-    rows = [{"measure": name} | dict(zip(("mean", "low", "high"), own, strict=True)) for name, own in values.items()]
-    return pd.DataFrame([facts | row for row in rows])
+ANSWERED = Chapter(
+    "Asked?",
+    ("This is how.",),
+    answer=("mine", lambda table: [f"It is {table.truth[0]}.", "Limits are told."]),
+    picture="mine",
+    tables=("mine",),
+    after="Oversmoothing",
+)
 
 
-def with_forced(results, table):
-    """Return the results and the table and figures of what heads force."""
-    tables, figures = results[0].parent, results[-1].parent
-    table.to_csv(tables / "forced.csv", index=False)
-    write_text(tables / "forced.md", "# What heads force.\n\n| rank |\n|:---|\n| 4 |\n")
-    for name in ("forced", "forced_along_training"):
-        write_text(figures / f"{name}.svg", SVG)
-    return [*results, tables / "forced.csv", figures / "forced.png", figures / "forced_along_training.png"]
-
-
-def test_what_is_forced_is_answered_first_and_shown_before_its_words(results, tmp_path):
-    write_story(with_forced(results, forced()), tmp_path / "index.html")
+def test_an_answer_comes_first_and_its_picture_before_the_words(results, tmp_path):
+    write_text(tmp_path / "figures/mine.svg", SVG)
+    write_story([*results, tmp_path / "figures/mine.png"], tmp_path / "index.html", [ANSWERED])
     text = own(tmp_path / "index.html")
-    chapter = text[text.index("<h2>Forced, or not learned?") :].partition("</section>")[0]
-    order = [
-        "<p class=answer>Whatever enters it, the head forces more than half of the KL to the truth at rank 4. What"
-    ]
-    order += ["<p>Forced, in nats: 0.300 [0.290, 0.310] of 0.500 at rank 4.</p>", "<figure class='paper'>"]
-    order += ["is an identity", "Limits:", "What heads force.", "Figure: forced along training"]
+    chapter = text[text.index("<h2>Asked?") :].partition("</section>")[0]
+    order = ["<p class=answer>It is truth.</p>", "<p>Limits are told.</p>", "<figure class='paper'>", "This is how."]
+    order.append("About mine.")
     assert [chapter.index(part) for part in order] == sorted(chapter.index(part) for part in order)
-    assert chapter.count("data:image/svg+xml") == 2
-    assert text.index("About oversmoothing.") < text.index("Forced, or not learned?</h2>") < text.index("About mine.")
+    assert text.count("data:image/svg+xml") == 2
     tags = Tags()
     tags.feed(text)
     assert tags.open == []
 
 
-def test_without_a_table_of_what_is_forced_there_is_no_such_chapter(page, results, tmp_path):
-    assert "<h2>Forced, or not learned?" not in own(page)
-    found = with_forced(results, forced())
-    write_story([path for path in found if path.name != "forced.csv"], tmp_path / "index.html")
-    assert "<h2>Forced, or not learned?" not in own(tmp_path / "index.html")
-    write_story([path for path in found if path.suffix == ".csv"], tmp_path / "index.html")
-    assert "<p class=answer>Whatever enters it" in own(tmp_path / "index.html")
+def test_without_the_table_of_its_answer_there_is_no_such_chapter(results, tmp_path):
+    write_story([path for path in results if path.name != "mine.csv"], tmp_path / "index.html", [ANSWERED])
+    assert "<h2>Asked?" not in own(tmp_path / "index.html")
 
 
 def test_names_in_an_answer_are_escaped(results, tmp_path):
-    write_story(with_forced(results, forced("a<b>&", None)), tmp_path / "index.html")
+    scores(truth="a<b>&").to_csv(tmp_path / "tables/mine.csv", index=False)
+    write_story(results, tmp_path / "index.html", [ANSWERED])
     text = own(tmp_path / "index.html")
-    assert "of the KL to the truth in a&lt;b&gt;&amp;. What" in text
+    assert "It is a&lt;b&gt;&amp;." in text
     assert "a<b>" not in text
+
+
+def test_chapters_of_studies_follow_those_that_they_name():
+    places = {"first": "Oversmoothing", "last": "", "second": "Oversmoothing"}
+    ordered = [chapter.heading for chapter in in_order([Chapter(name, (), after=at) for name, at in places.items()])]
+    at = ordered.index("Oversmoothing")
+    assert ordered[at + 1 : at + 3] == ["first", "second"]
+    assert ordered[-1] == "last"
+    assert [heading for heading in ordered if heading not in places] == [chapter.heading for chapter in CHAPTERS]
 
 
 def test_it_shows_only_what_it_is_given(results, tmp_path):
@@ -195,7 +190,7 @@ def test_every_term_of_a_chapter_is_defined_once():
 
 def test_every_claim_stands_in_one_chapter_and_godeys_in_the_last():
     codes = [code for chapter in CHAPTERS for code in chapter.claims]
-    assert sorted(codes) == sorted({claim.chapter for claim in (*CLAIMS, *BEYOND)} | {claim.id for claim in GODEY})
+    assert sorted(codes) == sorted({claim.chapter for claim in CLAIMS} | {claim.id for claim in GODEY})
     assert GODEY[0].id in CHAPTERS[-1].claims
 
 

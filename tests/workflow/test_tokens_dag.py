@@ -38,7 +38,7 @@ OF_BYTES = {
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", *listed("", "if the config lists any")}
 
 OF_TRAINED = {
-    *("imposed_rank", "gradient", "architecture", "forced_along_training"),
+    *("imposed_rank", "gradient", "architecture"),
     *listed("", "models trained here"),
 }
 SPEAK_OF_TOKENS = ("tokens", "argmaxability", *listed("Tables", "of bytes or tokens"))

@@ -1,7 +1,6 @@
 """Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
-Needs: scores, what heads force, the premise of BAT, losses, logits, unargmaxable classes and effective ranks;
-what the claims of studies read; the thesis's tables.
+Needs: scores, losses, logits, unargmaxable classes and effective ranks; what the claims of studies read; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -11,8 +10,6 @@ rule claims_table:
         by_model=[
             *scores(METRICS, FAMILY),
             *scores(AGAINST_TRUTHS, TRUNCATED),
-            *scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
-            *scores(["bat_premise"], FAMILY if TBAT["premise_per_window"] else []),
             *expand(
                 f"{RESULTS}/{{what}}/{{model}}.parquet",
                 what=["argmaxability", "ranks"],

@@ -3,8 +3,7 @@
 TBAT needs no truth: it is the mass on tokens that the truth may exclude, given the model's head.
 
 Needs: the logits of the model and of the truths; for TBAT the head, and behind a LayerNorm the hidden states.
-Makes: scores/{metric}/{model}.parquet, scores/acceptance/{model}.parquet, scores/tbat/{model}.parquet,
-scores/tbat_approximation/{model}.parquet, scores/bat_premise/{model}.parquet.
+Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.
 """
 
 
@@ -32,23 +31,6 @@ rule score:
         ),
     script:
         step("score.py")
-
-
-rule acceptance:
-    input:
-        model=LOGITS,
-        truths=expand(LOGITS, model=TRUTHS),
-    output:
-        f"{RESULTS}/scores/acceptance/{{model}}.parquet",
-    wildcard_constraints:
-        model=one_of(FAMILY),
-    resources:
-        **per_attempt(mem_mb=2000, runtime=60),
-    params:
-        settings=settings(decodings=config["decodings"], truths=TRUTHS),
-        by_name=decoding_code(config["decodings"]),
-    script:
-        step("acceptance.py")
 
 
 rule tbat:
@@ -95,27 +77,3 @@ rule tbat_approximation:
         ),
     script:
         step("tbat_approximation.py")
-
-
-rule bat_premise:
-    input:
-        weights=head_of,
-        model=LOGITS,
-        truths=expand(LOGITS, model=TRUTHS),
-    output:
-        f"{RESULTS}/scores/bat_premise/{{model}}.parquet",
-    wildcard_constraints:
-        model=one_of(FAMILY),
-    threads: 8
-    resources:
-        **per_attempt(mem_mb=2000, runtime=240),
-    params:
-        settings=settings(
-            tau=config["metrics"]["tau"],
-            delta=TBAT["delta"],
-            mass_tolerance=TBAT["mass_tolerance"],
-            per_window=TBAT["premise_per_window"],
-            truths=TRUTHS,
-        ),
-    script:
-        step("bat_premise.py")

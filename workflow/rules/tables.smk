@@ -3,7 +3,7 @@
 Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation, tables/acceptance, tables/bat_premise.
+tables/tbat_approximation.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
@@ -129,25 +129,6 @@ use rule oversmoothing_table as decodings_pooled_table with:
         ),
 
 
-rule acceptance_table:
-    input:
-        scores=scores(["acceptance"], FAMILY),
-    output:
-        **table(
-            "acceptance",
-            category="6 Decoding",
-            label="Beyond the thesis: drafts that the truth accepts",
-        ),
-    params:
-        settings=settings(
-            **config["statistics"],
-            decodings=DECODED,
-            models=plan.thesis.compared(config, "family"),
-        ),
-    script:
-        step("acceptance_table.py")
-
-
 use rule oversmoothing_table as entropy_difference_table with:
     input:
         scores=scores(ENTROPY, FAMILY),
@@ -207,23 +188,3 @@ if TBAT["approximations"]:
             ),
         script:
             step("tbat_approximation_table.py")
-
-
-if TBAT["premise_per_window"]:
-
-    rule bat_premise_table:
-        input:
-            scores=scores(["bat_premise"], FAMILY),
-        output:
-            **table(
-                "bat_premise",
-                category="4 Oversmoothing",
-                label="Beyond the thesis: is BAT's premise true?",
-            ),
-        params:
-            settings=settings(
-                **config["statistics"],
-                models=plan.thesis.compared(config, "family", []),
-            ),
-        script:
-            step("bat_premise_table.py")

@@ -19,6 +19,14 @@ def each(members: list[Member]) -> list[Member]:
     return [alone for member in members for alone in member.alone()]
 
 
+def of_rank(members: list[Member], rank: int) -> Member:
+    """Return the member of a rank."""
+    for member in members:
+        if member.rank == rank:
+            return member
+    raise Missing(f"no model has rank {rank}")
+
+
 def up_to(members: list[Member], role: int) -> list[Member]:
     """Return the members that stand for the thesis's ranks up to `role`."""
     return [member for member in members if member.role is not None and member.role <= role]

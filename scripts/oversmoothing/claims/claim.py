@@ -21,7 +21,7 @@ class Claim:
     how : str
         The test in words: what is compared with what.
     test : callable
-        From evidence to comparisons: an `Evidence`, of this run or of printed means, `Analyses` or `heads.Heads`.
+        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `Analyses`.
     published : str
         The published numbers, where there are no means to undergo the test.
     by_construction : bool

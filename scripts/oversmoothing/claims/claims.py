@@ -1,6 +1,6 @@
 """The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
 
-from oversmoothing.claims import decodings, godey, gradient, heads, models, representations
+from oversmoothing.claims import decodings, godey, gradient, models, representations
 from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
@@ -235,41 +235,6 @@ GODEY = [
         "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %; paired "
         "by window.",
         godey.only_low_ranks_cost,
-    ),
-]
-
-BEYOND = [
-    Claim(
-        "head-forces-most-at-4",
-        "docs/forced.md",
-        "At rank 4 the head forces more than half of the KL to the truth.",
-        "Mean of what the head forces by the mean of the KL, above 0.5.",
-        heads.most_is_forced_at_4,
-    ),
-    Claim(
-        "little-is-forced-from-16",
-        "docs/forced.md",
-        "From rank 16 on the head forces less than a fifth of the KL to the truth.",
-        "Share of the KL that is not forced, above 0.8, at each rank from 16 on but full rank, where no head forces "
-        "anything.",
-        heads.little_is_forced_from_16,
-    ),
-    Claim(
-        "forced-is-the-cost-of-the-rank",
-        "docs/forced.md",
-        "What ranks 4 and 8 add to the KL of the full-rank model is all forced by their heads.",
-        "What the head forces as a share of the KL less that of the full-rank model, at each of the two ranks, above "
-        "0.9; paired by position. It can exceed 1.",
-        heads.forced_is_the_cost_of_the_rank,
-    ),
-    Claim(
-        "bat-rejects-more-than-a-cut",
-        "docs/bat.md",
-        "At ranks 4 and 8 BAT rejects more of the truth's nucleus than a cut that keeps as many of the most probable "
-        "bytes.",
-        "Probability that the truth gives to the bytes of its nucleus that BAT rejects, less the same of the cut, "
-        "within each model; paired by window.",
-        heads.bat_rejects_more_than_a_cut,
     ),
 ]
 

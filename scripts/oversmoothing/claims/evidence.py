@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
@@ -24,6 +25,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.training.history import lowest_loss
 
 POOLED = "all truths"
+BY_POSITION = ["truth", "window", "position"]  # what names a row of a file of scores
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,16 @@ class Run(Evidence):
     def value(self, source: Source, member: Member, *key: str) -> Value:
         return source.of_run(self, member, *key)
 
+    def positions(self, what: str, model: str, *columns: str) -> pd.DataFrame:
+        """Return columns of a file with one row per position and truth, indexed by `BY_POSITION`."""
+        table = read_table(self.path(what, model), [*BY_POSITION, *columns]).to_pandas()
+        return table.astype({"truth": str}).set_index(BY_POSITION)
+
+    def mean(self, what: str, column: str, member: Member, kind: str = "") -> Value:
+        """Return the mean of a column of such files over all positions and truths."""
+        sums = tuple(sums_by_window(self.positions(what, model, column)[column]) for model in member.models)
+        return Value(tuple(one.mean for one in sums), member.trainings, kind, sums)
+
     def by_byte(self, model: str) -> ScoresByByte:
         return self._by_byte(model)
 
@@ -213,3 +225,10 @@ class Run(Evidence):
 
     def _read_by_byte(self, model: str) -> ScoresByByte:
         return sum_by_byte(self.path("nsmd", model), self.path("windows", ""))
+
+
+def sums_by_window(values: pd.Series) -> WindowSums:
+    """Sum values indexed by `BY_POSITION` by window."""
+    sums = WindowSums()
+    sums.add(values.index.get_level_values("window").to_numpy(np.int64), values.to_numpy(np.float64))
+    return sums

@@ -25,8 +25,6 @@ CHAPTERS = {
     "F": "Appendix F: entropy",
     "I": "Appendix I: cost",
     "G": "Godey et al. (2024)",
-    "docs/forced.md": "Beyond the thesis: what heads force",
-    "docs/bat.md": "Beyond the thesis: what BAT rejects",
 }
 HOW = "How each claim is tested"
 WIDTHS = {
@@ -47,8 +45,6 @@ MARGINS = {
     "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
     "effective_rank": "effective ranks",
     "dynamics": "singular entropy and anisotropy",
-    "forced_of_kl": "the forced share of KL",
-    "forced_of_cost": "the forced share of what a rank costs",
 }
 
 
@@ -60,7 +56,7 @@ def claims_table(
     Parameters
     ----------
     claims : sequence of Claim
-    run : Evidence, Analyses or heads.Heads
+    run : Evidence or Analyses
         The argument of the claims' tests.
     published : Evidence or None
         None if no printed means can undergo the tests.

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from oversmoothing.forced.finding import opening
-
 
 @dataclass(frozen=True)
 class Chart:
@@ -108,26 +106,6 @@ CHAPTERS = (
         ),
     ),
     Chapter(
-        "Forced, or not learned?",
-        (
-            "A head W maps a hidden vector h to the logits W h, so unless it has full rank it can give only some "
-            "distributions, whatever h is; at each position one of them, q*, is the nearest to the truth's in the "
-            "sense of KL. For every model that ends in this head, the KL to the truth is that of q*, which is forced, "
-            "plus the divergence of the model from q*, the rest. This is an identity, not an estimate, and the error "
-            "of the computed q* has a proved bound (`docs/forced.md`).",
-            "Limits: another head of the same rank may force less, because q* is the best for this W and this truth, "
-            "which is itself a model with errors. Only KL is split in this way: TTO of q* stands beside TTO of the "
-            "model for comparison, and at single positions it can be the higher one. A LayerNorm before the head also "
-            "fixes the length of what enters it, before its gains: norm and head together force at least what the bars "
-            "show, and at most what the triangles show, where there are any; they are means over fewer positions.",
-        ),
-        answer=("forced", opening),
-        picture="forced",
-        claims=("docs/forced.md",),
-        tables=("forced", "best_head", "forced_heads"),
-        figures=("forced_along_training",),
-    ),
-    Chapter(
         "What the models write",
         ("Every model continues the prompt of every window, under every decoding, with the same random numbers.",),
         tables=("samples",),
@@ -136,10 +114,10 @@ CHAPTERS = (
         "What decoding mends",
         (
             "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
-            "left as it is; only for `acceptance`, how often it would accept the model's drafts, both are decoded.",
+            "left as it is.",
         ),
-        claims=("6", "docs/bat.md"),
-        tables=("decodings_pooled", "decodings", "tbat", "acceptance", "bat_premise"),
+        claims=("6",),
+        tables=("decodings_pooled", "decodings", "tbat"),
     ),
     Chapter(
         "Heads cut to a lower rank",

@@ -50,7 +50,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     """Write the story page: one HTML file that needs no network.
 
     `paths` are the tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside
-    them; the page leaves out what is not among them.
+    them; the page leaves out what is not among them. The chapters of `studies` stand where they say (`in_order`).
     """
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []

@@ -117,6 +117,6 @@ def test_what_it_computes_with():
     """A longer list means that more edits measure all revisions again."""
     files = closure("studies/other_models/measure.py")
     parts = {file.relative_to(SCRIPTS).with_suffix("").parts[1] for file in files if file.is_relative_to(SCRIPTS)}
-    computing = {"dynamics", "head_gradient", "head_spectrum", "logit_gradient", "singular_values"}
+    computing = {"geometry", "head_gradient", "head_spectrum", "logit_gradient", "singular_values"}
     reading = {"corpus", "device", "fingerprint", "hub", "jobs", "listing", "pretrained", "store"}
     assert parts - {"__init__"} == computing | reading

@@ -12,5 +12,11 @@ CHAPTER = Chapter(
         "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",
     },
     tables=("along_training",),
-    figures=("along_training", "oversmoothing_against_loss", "layers_along_training", "head_spectra"),
+    figures=(
+        "along_training",
+        "oversmoothing_against_loss",
+        "layers_along_training",
+        "head_spectra",
+        "forced_along_training",
+    ),
 )

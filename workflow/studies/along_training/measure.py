@@ -12,10 +12,10 @@ from tqdm import tqdm
 from oversmoothing.compiled import use_threads
 from oversmoothing.corpus.windows import read_windows
 from oversmoothing.device import setup
-from oversmoothing.forced.model_heads import read_model_head
-from oversmoothing.forced.scores import divide
+from oversmoothing.forced.divide import divide
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logits import WindowStates
+from oversmoothing.model_heads import read_model_head
 from oversmoothing.probabilities import softmax
 from oversmoothing.spaced import positions_of
 from oversmoothing.store.parquet import read_table, write_table

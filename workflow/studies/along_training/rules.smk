@@ -2,7 +2,7 @@
 
 Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
-along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
+along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
 """
 
 from studies.along_training import plan as along_training
@@ -103,3 +103,18 @@ if FOLLOWED:
             ),
         script:
             "show.py"
+
+    if config["dynamics"]["forced_per_window"]:
+
+        rule forced_along_training_figure:
+            input:
+                f"{RESULTS}/tables/along_training.csv",
+            output:
+                **figure(
+                    "forced_along_training",
+                    category="8 Small models",
+                    label="Along training: what the head forces, and the rest",
+                    caption="forced.rst",
+                ),
+            script:
+                "forced.py"

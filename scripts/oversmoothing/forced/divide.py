@@ -1,0 +1,57 @@
+"""The divergence of a model from a truth, divided into what its head forces and the rest."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.head import Head
+from oversmoothing.forced.projection import Projection, project_on
+
+OFF_FAMILY = 1e-4  # nats: mean divergence above which logits are not those of the head; states in bf16 give 1e-7
+
+
+def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
+    """Log-probabilities, float64 (n, v), of a head's distributions that are closest to stored logits (n, v).
+
+    Logits are stored in float32, or rebuilt from states in bf16, so they lie off the family by rounding, and the
+    identity KL(p || q) = KL(p || q*) + KL(q* || q) would hold only up to that.
+
+    Raises
+    ------
+    ValueError
+        If they lie off it by more: a cap, a mixture, or another head.
+    """
+    stored = logits.astype(np.float64)
+    stored -= logsumexp(stored, axis=1, keepdims=True)
+    if head.full:
+        return stored
+    closest = head.coordinates(stored) @ head.columns.T + head.bias
+    closest -= logsumexp(closest, axis=1, keepdims=True)
+    off = float(divergence(np.exp(stored), closest).mean())
+    if not off <= OFF_FAMILY:
+        raise ValueError(f"logits that lie {off:.2g} nats off what its head can give")
+    return closest
+
+
+def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, Projection, np.ndarray]:
+    """Log-probabilities of a model (n, v), the nearest distributions to the truth, and the rest (n,), in nats.
+
+    The rest is what the forced part leaves of the KL, and so as accurate as that is. KL(q* || q) is the same, but of a
+    q* that is found up to a gap it errs by the gap's root.
+
+    Parameters
+    ----------
+    head : Head
+    logits : array, shape (n, v)
+        The model's.
+    truth : array, shape (n, v)
+        The truth's distributions, float64.
+
+    Raises
+    ------
+    ValueError
+        As in `on_family`.
+    """
+    log_q = on_family(head, logits)
+    nearest = project_on(head, truth, log_q)
+    return log_q, nearest, np.maximum(divergence(truth, log_q) - nearest.forced, 0)

@@ -1,0 +1,97 @@
+"""The sentences on what heads force: they say no more than the intervals allow."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from studies.forced_part.finding import finding, members, opening
+
+UNDECIDED = "What the head forces of the KL to the truth, and the rest"
+
+
+def rows(rank, share=(0.5, 0.4, 0.6), kl=1.0, model=None, seed=1, truth="truth", kind="family", norm=None):
+    """Return the rows of one model against one truth; intervals of nats are those of the share."""
+    mean, low, high = share
+    nats = {"forced": share, "kl": (1, 0.9, 1.1), "rest": (1 - mean, 1 - high, 1 - low), "norm_forced": norm}
+    values = {name: tuple(kl * x for x in own) for name, own in nats.items() if own is not None}
+    values |= {"share": share, "tto": (0.3, 0.29, 0.31), "nearest_tto": (0.2, 0.19, 0.21)}
+    facts = {"model": model or f"bn{rank}-s{seed}", "kind": kind, "rank": rank, "seed": seed, "truth": truth}
+    return [
+        facts | {"measure": name, "mean": mean, "sd": 0.1, "low": low, "high": high, "n": 100}
+        for name, (mean, low, high) in values.items()
+    ]
+
+
+def table(*parts):
+    return pd.DataFrame([row for part in parts for row in part])
+
+
+DEFAULT = table(
+    rows(4, (0.64, 0.62, 0.65)), rows(8, (0.3, 0.29, 0.31)), rows(16, (0.08, 0.07, 0.09)), rows(288, (0, 0, 0))
+)
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ((0.64, 0.62, 0.65), "more than half of the KL to the truth at rank 4"),
+        ((0.3, 0.11, 0.49), "a tenth to half of the KL to the truth at rank 4"),
+        ((0.05, 0.01, 0.09), "less than a tenth of the KL to the truth at rank 4"),
+        ((0, 0, 0), "nothing of the KL to the truth at rank 4"),
+        ((0, math.nan, math.nan), "nothing of the KL to the truth at rank 4"),
+        ((0.52, 0.49, 0.55), "52 [49, 55] % of the KL to the truth at rank 4"),  # on both sides of a half
+        ((0.09, 0.07, 0.11), "9 [7, 11] % of the KL to the truth at rank 4"),  # and of a tenth
+        ((0.5, 0.5, 0.6), "50 [50, 60] % of the KL to the truth at rank 4"),
+        ((0.64, math.nan, math.nan), "64 % of the KL to the truth at rank 4"),  # a single window
+    ],
+)
+def test_a_share_is_named_by_the_side_on_which_its_interval_lies(own, said):
+    assert finding(table(rows(4, own))) == f"Whatever enters it, the head forces {said}"
+
+
+def test_ranks_of_one_amount_stand_together_from_the_lowest():
+    said = finding(pd.concat([table(rows(32, (0.01, 0.008, 0.012))), DEFAULT]))
+    assert said == (
+        "Whatever enters it, the head forces more than half of the KL to the truth at rank 4, a tenth to half at rank "
+        "8, less than a tenth at ranks 16 and 32, nothing at rank 288"
+    )
+    same = finding(table(rows(4, (0.3, 0.2, 0.4)), rows(8, (0.3, 0.2, 0.4))))
+    assert same == "Whatever enters it, the head forces a tenth to half of the KL to the truth at ranks 4 and 8"
+
+
+def test_every_seed_and_truth_must_allow_it():
+    seeds = table(rows(4, (0.6, 0.55, 0.65)), rows(4, (0.5, 0.45, 0.55), seed=2))
+    assert "forces 55 [45, 65] % of" in finding(seeds)
+    truths = table(rows(4, (0.6, 0.55, 0.65)), rows(4, (0.4, 0.35, 0.45), truth="other"))
+    assert "forces 50 [35, 65] % of" in finding(truths)
+    unknown = table(rows(4, (0.6, 0.55, 0.65)), rows(4, (0.6, math.nan, math.nan), seed=2))
+    assert "forces 60 % of" in finding(unknown)
+
+
+def test_models_without_a_rank_go_by_their_names_and_other_kinds_do_not_count():
+    hub = table(rows(None, (0.6, 0.55, 0.65), model="small"), rows(None, (0, 0, 0), model="large"))
+    said = finding(pd.concat([hub, table(rows(4, (0.3, 0.2, 0.4), kind="svd"))]))
+    assert (
+        said == "Whatever enters it, the head forces more than half of the KL to the truth in small, nothing in large"
+    )
+    assert finding(table(rows(4, kind="svd"))) == UNDECIDED
+    assert finding(table(rows(4, (math.nan, math.nan, math.nan)))) == UNDECIDED
+
+
+def test_members_are_means_over_seeds_within_all_their_intervals():
+    own = members(table(rows(8), rows(4, (0.2, 0.1, 0.3)), rows(4, (0.4, 0.3, 0.6), seed=2)), "share", "truth")
+    assert list(own.index) == [4, 8]
+    assert own.loc[4].tolist() == pytest.approx([0.3, 0.1, 0.6])
+
+
+def test_the_opening_gives_the_numbers_of_each_truth():
+    first, second = opening(DEFAULT)
+    assert first == f"{finding(DEFAULT)}. What is not forced is the model's own: its trunk, its training and its text."
+    assert second.startswith("Forced, in nats: 0.640 [0.620, 0.650] of 1.000 at rank 4; ")
+    assert second.endswith("; 0 of 1.000 at rank 288.")
+    both = list(opening(table(rows(4), rows(4, (0.05, math.nan, math.nan), truth="other", kl=2))))
+    assert both[1:] == [
+        "Forced, against truth, in nats: 0.500 [0.400, 0.600] of 1.000 at rank 4.",
+        "Forced, against other, in nats: 0.100 of 2.000 at rank 4.",
+    ]

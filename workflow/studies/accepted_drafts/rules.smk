@@ -1,0 +1,42 @@
+"""How often would each truth accept the tokens that a model drafts, both decoded in the same way?
+
+Needs: the logits of the family and of the truths.
+Makes: scores/acceptance/{model}.parquet; tables/acceptance.{csv,md,html,tex}.
+"""
+
+
+rule acceptance:
+    input:
+        model=LOGITS,
+        truths=expand(LOGITS, model=TRUTHS),
+    output:
+        f"{RESULTS}/scores/acceptance/{{model}}.parquet",
+    wildcard_constraints:
+        model=one_of(FAMILY),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=60),
+    params:
+        settings=settings(decodings=config["decodings"], truths=TRUTHS),
+        by_name=decoding_code(config["decodings"]),
+    script:
+        "measure.py"
+
+
+rule acceptance_table:
+    input:
+        scores=scores(["acceptance"], FAMILY),
+    output:
+        **table(
+            "acceptance",
+            category="6 Decoding",
+            label="Beyond the thesis: drafts that the truth accepts",
+            caption="table.rst",
+        ),
+    params:
+        settings=settings(
+            **config["statistics"],
+            decodings=DECODED,
+            models=plan.thesis.compared(config, "family"),
+        ),
+    script:
+        "show.py"

@@ -1,0 +1,158 @@
+"""Table of the premise of BAT: means of what `measure` writes, at the model beside q*."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.jobs import Job, run
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.page_formats import write_table
+from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.store.parquet import read_table
+from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
+
+TITLE = "What BAT assumes of the truth, and what it rejects, {by}."
+KEYS = ("window", "position", "truth")
+# Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
+EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
+MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
+COLUMNS = ["model", "rank", "seed", "truth", "measure", "mean", "sd", "low", "high", "n"]
+
+
+def main(job: Job) -> None:
+    """Read the measurements of the family; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    paths = dict(zip((facts["model"] for facts in settings["models"]), map(Path, job.input.scores), strict=True))
+    table = premise_table(paths, settings["models"], settings["resamples"], settings["seed"])
+    write_table(job.output, table, premise_page(table, TITLE))
+
+
+def premise_table(
+    paths: Mapping[str, Path], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
+) -> pd.DataFrame:
+    """Means of every measure, with bootstrap intervals over windows.
+
+    Parameters
+    ----------
+    paths : mapping
+        By model, its file of the schema `measure.PREMISE`.
+    models : sequence of mappings
+        ``model``, ``rank`` and ``seed`` of each, in row order.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, truth and measure: the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the
+        shares of positions with ``exceeding`` and ``exceeding_nucleus`` above 0; and ``more_lost``, ``rejected_mass``
+        less ``top_rejected_mass``; these three also at q*, with ``nearest_`` before their names.
+    """
+    rows = []
+    for facts in models:
+        whole = read_table(paths[facts["model"]], PREMISE.names).to_pandas()
+        for truth, own in whole.groupby("truth", sort=False, observed=True):
+            for name, values in _measures(own).items():
+                sums = WindowSums()
+                sums.add(own.window.to_numpy(), values)
+                row = {key: facts[key] for key in ("model", "rank", "seed")}
+                rows.append(row | {"truth": truth, "measure": name} | vars(summarise(sums, resamples, seed)))
+    return pd.DataFrame(rows)[COLUMNS].astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
+
+
+def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Values (n,) of every measure, by the name of its column."""
+    found = {name: own[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
+    for place in ("", AT_NEAREST):
+        found |= {place + share: (found[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
+        found[place + MORE_LOST] = found[f"{place}rejected_mass"] - found[f"{place}{TOP}rejected_mass"]
+    return found
+
+
+def premise_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with four sections per truth: the premise, and the sets of the model, of a plain cut and of q*."""
+    sections = []
+    for truth, part in table.groupby("truth", sort=False):
+        against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
+        sections += [
+            Section(f"How far the premise is from true{against}", _rows(part, _premise)),
+            Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, prefix=""))),
+            Section(
+                f"What keeping as many tokens, the most probable ones, does to it{against}",
+                _rows(part, _top),
+            ),
+            Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, prefix=AT_NEAREST))),
+        ]
+    return Page(title, sections, _legend(table), IN_BRACKETS)
+
+
+def _rows(part: pd.DataFrame, cells_of: Callable[[pd.DataFrame], dict[str, Cell]]) -> list[dict[str, Cell]]:
+    several_seeds = part.seed.nunique() > 1
+    return [
+        model_cells(own.iloc[0].to_dict(), several_seeds) | cells_of(own.set_index("measure"))
+        for _, own in part.groupby("model", sort=False)
+    ]
+
+
+def _premise(own: pd.DataFrame) -> dict[str, Cell]:
+    return {
+        "TV to the truth": _value(own, "tv"),
+        "error of the moments": _value(own, "moment"),
+        "model: bound broken": _value(own, "exceeded"),
+        "model: in the nucleus": _value(own, "exceeded_nucleus"),
+        "q*: bound broken": _value(own, AT_NEAREST + "exceeded"),
+        "q*: in the nucleus": _value(own, AT_NEAREST + "exceeded_nucleus"),
+    }
+
+
+def _sets(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
+    otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if prefix == AT_NEAREST else {}
+    return {"rejected": _value(own, prefix + "rejected")} | _cut(own, prefix) | otherwise
+
+
+def _top(own: pd.DataFrame) -> dict[str, Cell]:
+    return _cut(own, TOP) | {"BAT's mass less this": _value(own, MORE_LOST)}
+
+
+def _cut(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
+    return {
+        "rejected of the nucleus": _value(own, prefix + "rejected_nucleus"),
+        "truth's mass on these": _value(own, prefix + "rejected_mass"),
+        "unlikely ones accepted": _value(own, prefix + "accepted_unlikely"),
+    }
+
+
+def _value(own: pd.DataFrame, measure: str) -> Value:
+    row = own.loc[measure]
+    return Value(row["mean"], None, row["low"], row["high"])
+
+
+def _legend(table: pd.DataFrame) -> list[str]:
+    def over_models(measure: str) -> pd.Series:
+        return table[table.measure == measure]["mean"]
+
+    legend = [
+        f"Means over {int(table.n.max()):,} positions. BAT accepts a token of a model q if every distribution t with "
+        "W^T t = W^T q and t <= q e^delta gives it more than 0. If the truth is such a t, it gives more than 0 to each "
+        "accepted token; of rejected tokens nothing is said",
+        "q* is the head's distribution nearest to the truth, its input free in all dimensions: the only one for which "
+        "the first condition is true",
+        "Error of the moments: the smallest TV from the model to any distribution t with W^T t = W^T p, p the truth; "
+        "0 for q*. It cannot exceed the TV to the truth, and equals it for a head of full rank",
+        "Bound broken: share of the positions where the truth gives some token, or some token of its nucleus, more "
+        "than e^delta times what q gives it, so that the second condition is false",
+        "Rejected, unlikely ones accepted, decided otherwise (than for the model): numbers of tokens. The truth's "
+        f"nucleus has {over_models('nucleus').mean():.1f} on average; unlikely are those to which the truth gives less "
+        f"than 1 in {1 / UNLIKELY:,.0f}, {over_models('unlikely').mean():.1f} on average",
+    ]
+    if (open_ones := over_models("undecided").max()) > 0:
+        legend.append(f"Up to {open_ones:.3g} tokens of a position, on average, are neither rejected nor accepted")
+    return legend
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,96 @@
+"""What the best head of a model's rank forces of the truths, beside the model's own head.
+
+Heads are fitted to every other window, from the first; what is reported of them is measured on the other windows.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from tqdm import tqdm
+
+from oversmoothing.forced.best_head import best_head
+from oversmoothing.forced.projection import project
+from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.logit_files import logit_groups
+from oversmoothing.probabilities import softmax
+from oversmoothing.score_files import NAME
+from oversmoothing.spaced import positions_of
+from oversmoothing.spectra import read_bias, read_head
+from oversmoothing.store.parquet import open_writer, read_table
+from oversmoothing.store.provenance import provenance
+
+BEST_HEAD_SCORES = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),
+        ("truth", NAME),
+        ("fitted", pa.bool_()),  # whether the best head was fitted to this window
+        ("kl", pa.float64()),  # nats, of the model; as in ``scores/forced``
+        ("forced", pa.float64()),  # by its head behind its norm; as in ``scores/forced``
+        ("free", pa.float64()),  # by its head, with h free in all dimensions
+        ("best", pa.float64()),  # by the best head of as many columns that was found
+        ("gap", pa.float64()),  # largest proved error of `free` and `best`
+    ]
+)
+
+
+def main(job: Job) -> None:
+    """Read a model's head, what it forces and the logits of the truths; write a row per position and truth."""
+    settings, model = job.params.settings, job.wildcards.model
+    weights, bias = read_head(job.input.weights), read_bias(job.input.weights)
+    scored = read_table(job.input.forced, ["window", "position", "truth", "kl", "forced"]).to_pandas()
+    with open_writer(job.output[0], BEST_HEAD_SCORES, provenance(settings, model=model)) as writer:
+        for truth, path in tqdm(list(zip(settings["truths"], job.input.truths, strict=True)), desc=model, disable=None):
+            rows, p = chosen(scored[scored.truth == truth], path, settings["per_window"])
+            order = rows.window.rank(method="dense").astype(int)
+            fitted = (order % 2 == 1).to_numpy()
+            if fitted.all():
+                raise UserError(
+                    "windows.count: at least 2 are needed to fit heads to one half of them; or set "
+                    "metrics.forced.best_head_per_window: null"
+                )
+            free, best, gap = beside_best(weights, bias, p, fitted)
+            table = rows.assign(fitted=fitted, free=free, best=best, gap=gap)[BEST_HEAD_SCORES.names]
+            writer.write_table(pa.Table.from_pandas(table, BEST_HEAD_SCORES, preserve_index=False))
+
+
+def chosen(scored: pd.DataFrame, logits: str | Path, per_window: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Evenly spaced rows of each window of what is scored, and the truth's distributions (n, v) there."""
+    rows, p = [], []
+    windows = dict(list(scored.groupby("window")))
+    for keys, values in logit_groups(logits, ["window", "position"]):
+        window = windows[keys["window"][0].as_py()]
+        spaced = window.iloc[positions_of(len(window), per_window)]
+        at = np.searchsorted(keys["position"].to_numpy(), spaced.position.to_numpy())
+        rows.append(spaced)
+        p.append(softmax(values[at].astype(np.float64)))
+    return pd.concat(rows, ignore_index=True), np.concatenate(p)
+
+
+def beside_best(
+    weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, fitted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a trained head and the best head of its rank force of truths, and the larger gap; each (n,), in nats.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, r) and (v,)
+        The trained head.
+    p : array, shape (n, v)
+    fitted : bool array, shape (n,)
+        The truths to which the best head is fitted: once from the trained head and once from `best_head.leading`,
+        whichever ends lower on them.
+    """
+    trained = project(weights, p, bias)
+    rank = weights.shape[1]
+    if rank >= len(weights) - 1:
+        return trained.forced, np.zeros(len(p)), trained.gap
+    heads = [best_head(p[fitted], rank, start) for start in (weights, None)]
+    best = project(min(heads, key=lambda head: head.forced.mean()).weights, p)
+    return trained.forced, best.forced, np.maximum(trained.gap, best.gap)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,92 @@
+"""Table of the parts of each model's distance from a truth: the rank's, its head's, its norm's and the rest."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+
+from oversmoothing.jobs import Job, run
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.page_formats import write_table
+from oversmoothing.statistics import Summary, WindowSums, summarise
+from oversmoothing.store.parquet import read_table
+from studies.forced_part.table import measures_table
+
+TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
+FITTED, GAP = "rank_fitted", "gap"
+COLUMNS = {
+    "kl": "KL (nats)",
+    "rank": "by the rank, at most",
+    "head": "by the head, at least",
+    "norm": "by the norm's dimension",
+    "rest": "the rest",
+    FITTED: "by the rank, where fitted",
+}
+
+
+def main(job: Job) -> None:
+    """Read what heads and the best ones force; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    summaries = {
+        Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+    }
+    table = measures_table(summaries, settings["models"])
+    write_table(job.output, table, best_head_page(table))
+
+
+def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
+    """Summaries of one file ``scores/best_head/{model}.parquet`` by truth and measure, in nats.
+
+    On the windows that no head was fitted to: ``kl`` and its parts ``rank`` (forced by the best head), ``head`` (by the
+    model's own beyond that), ``norm`` (by the dimension that its LayerNorm takes, beyond that) and ``rest``. On the
+    others: `FITTED`, the part of the rank. `GAP` is the largest, without an interval.
+    """
+    found = {}
+    for truth, rows in read_table(path).to_pandas().groupby("truth", observed=True):
+        held = rows[~rows.fitted]
+        parts = {
+            "kl": (held, held.kl),
+            "rank": (held, held.best),
+            "head": (held, held.free - held.best),
+            "norm": (held, held.forced - held.free),
+            "rest": (held, held.kl - held.forced),
+            FITTED: (rows[rows.fitted], rows.best[rows.fitted]),
+        }
+        for measure, (own, values) in parts.items():
+            sums = WindowSums()
+            sums.add(own.window.to_numpy(), values.to_numpy())
+            found[str(truth), measure] = summarise(sums, resamples, seed)
+        found[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
+    return found
+
+
+def best_head_page(table: pd.DataFrame) -> Page:
+    """Page with a section per truth and a row per model."""
+    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
+    legend = [
+        f"Means over {int(table.n[table.measure == 'kl'].max()):,} positions, nats. KL to the truth is the sum of four "
+        "parts: what the best head of the model's rank forces, what the model's own head forces beyond that, what is "
+        "forced beyond that by the dimension that the LayerNorm takes from the head, and the rest",
+        "The best head is the best one found, on other windows than those reported, so the part of the rank is an "
+        "upper bound and that of the head a lower one",
+        "Last column: what the best head forces on the windows that it was fitted to",
+        f"Largest proved gap of a forced part: {table[table.measure == GAP]['mean'].max():.1g} nats",
+    ]
+    return Page(TITLE, sections, legend, IN_BRACKETS)
+
+
+def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
+    several_seeds = part.seed.nunique() > 1
+    rows = []
+    for _, own in part.groupby("model", sort=False):
+        records = own.set_index("measure").to_dict("index")
+        row = model_cells(own.iloc[0].to_dict(), several_seeds)
+        for measure, label in COLUMNS.items():
+            mean, low, high = (records[measure][key] for key in ("mean", "low", "high"))
+            row[label] = Value(mean, None, low, high, decimals=3 if measure in ("kl", "rest") else 4)
+        rows.append(row)
+    return rows
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,92 @@
+"""What the heads of a family force of the divergence from the truth, in words that the intervals allow."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from oversmoothing.layout import number
+from oversmoothing.published import listed
+
+HALF, TENTH = 0.5, 0.1
+NOT_FORCED = "What is not forced is the model's own: its trunk, its training and its text."
+
+
+def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.DataFrame:
+    """Mean over seeds, and truths, of a measure of each member of the family, and the ends of their intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table `forced`: ``model``, ``kind``, ``rank``, ``truth``, ``measure``, ``mean``, ``low``, ``high``.
+    measure : str
+    truth : str, optional
+        The only truth that counts.
+
+    Returns
+    -------
+    DataFrame
+        ``mean``, ``low`` (the lowest) and ``high`` (the highest), by rank, ascending; a model without a rank has its
+        name in place of it.
+    """
+    own = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="mean")
+    own = own if truth is None else own[own.truth == truth]
+    own = own.sort_values("rank", kind="stable")
+    names = [model if pd.isna(rank) else int(rank) for model, rank in zip(own.model, own["rank"], strict=True)]
+    groups = own.groupby(pd.Index(names, dtype=object), sort=False)
+    low, high = groups["low"].agg(pd.Series.min, skipna=False), groups["high"].agg(pd.Series.max, skipna=False)
+    return pd.DataFrame({"mean": groups["mean"].mean(), "low": low, "high": high})
+
+
+def finding(table: pd.DataFrame) -> str:
+    """State what share of the KL to the truth the heads force, by rank, as far as its intervals allow.
+
+    Without a share, as of models that equal their truth, it only says what is compared.
+    """
+    amounts = [(_amount(row), member) for member, row in members(table, "share").iterrows()]
+    if not amounts:
+        return "What the head forces of the KL to the truth, and the rest"
+    parts = [(amount, [member for _, member in own]) for amount, own in groupby(amounts, key=lambda own: own[0])]
+    (first, where), *others = parts
+    said = [f"{first} of the KL to the truth {_at(where)}", *(f"{amount} {_at(where)}" for amount, where in others)]
+    return f"Whatever enters it, the head forces {', '.join(said)}"
+
+
+def opening(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the finding, whose the rest is, and for each truth what is forced, in nats with intervals."""
+    yield f"{finding(table)}. {NOT_FORCED}"
+    truths = table.truth.dropna().unique()
+    for truth in truths:
+        forced, whole = members(table, "forced", truth), members(table, "kl", truth)
+        parts = [f"{_in_nats(row)} of {number(whole['mean'][own])} {_at([own])}" for own, row in forced.iterrows()]
+        if parts:
+            yield f"Forced{f', against {truth}' if len(truths) > 1 else ''}, in nats: {'; '.join(parts)}."
+
+
+def _amount(share: pd.Series) -> str:
+    """Say how large a share is: on which side of a half and a tenth its interval lies, or else the numbers."""
+    mean, low, high = share[["mean", "low", "high"]]
+    if mean == high == 0 or (mean == 0 and pd.isna(high)):
+        return "nothing"
+    if low > HALF:
+        return "more than half"
+    if low > TENTH and high < HALF:
+        return "a tenth to half"
+    if high < TENTH:
+        return "less than a tenth"
+    interval = "" if pd.isna(low) else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    return f"{100 * mean:.0f}{interval} %"
+
+
+def _in_nats(forced: pd.Series) -> str:
+    if forced["mean"] == 0:
+        return "0"
+    interval = "" if pd.isna(forced.low) else f" [{number(forced.low)}, {number(forced.high)}]"
+    return f"{number(forced['mean'])}{interval}"
+
+
+def _at(where: Sequence[object]) -> str:
+    """Name ranks, or models without one, in a sentence."""
+    if all(isinstance(member, int) for member in where):
+        return f"at rank{'s' if len(where) > 1 else ''} {listed([str(member) for member in where])}"
+    return f"in {listed([str(member) for member in where])}"

@@ -1,0 +1,128 @@
+"""What the head of one model forces of its distance from each truth, and what is left, streamed window by window."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from tqdm import tqdm
+
+from oversmoothing.forced.divide import divide
+from oversmoothing.forced.ellipsoid import project_on_ellipsoid
+from oversmoothing.forced.face import YES, faces
+from oversmoothing.forced.head import Head
+from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.model_heads import ModelHead, read_model_head
+from oversmoothing.nucleus import nucleus
+from oversmoothing.probabilities import softmax
+from oversmoothing.score_files import NAME
+from oversmoothing.spaced import positions_of
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.provenance import provenance
+from oversmoothing.window_logits import read_logits
+
+FORCED_SCORES = pa.schema(
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),  # from 0 at the first scored byte or token
+        ("truth", NAME),
+        ("kl", pa.float64()),  # nats, = forced + rest; of the model
+        ("forced", pa.float64()),  # KL(truth || q*)
+        ("rest", pa.float64()),  # KL(q* || model), as kl - forced
+        ("gap", pa.float64()),  # the true value of `forced` lies in [forced - gap, forced]
+        ("tto", pa.float32()),  # of the model
+        ("tv", pa.float32()),
+        ("nearest_tto", pa.float32()),  # of q*
+        ("nearest_tv", pa.float32()),
+        ("face", pa.int8()),  # see `forced.face.faces`
+        ("norm_forced", pa.float64()),  # by norm and head together, at most; null where it was not computed
+    ]
+)
+
+
+def main(job: Job) -> None:
+    """Read a model's head and the logits of the model and of the truths; write a row per position and truth."""
+    settings, model = job.params.settings, job.wildcards.model
+    model_head = read_model_head(job.input.weights, settings["kind"], settings["rank"])
+    head = model_head.prepared()
+    truths = dict(zip(settings["truths"], job.input.truths, strict=True))
+    with open_writer(job.output[0], FORCED_SCORES, provenance(settings, model=model)) as writer:
+        for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
+            at = positions_of(len(window.model), settings["per_window"])
+            for truth, logits in window.truths.items():
+                p = softmax(logits[at].astype(np.float64))
+                try:
+                    scores = score(model_head, head, window.model[at], p, settings["tau"], settings["norm_per_window"])
+                except ValueError as error:
+                    raise UserError(f"{job.input.model}: {error}") from error
+                keys = {"window": np.full(len(at), window.window), "position": at}
+                names = pa.array([truth] * len(at), pa.string()).dictionary_encode()
+                columns = [*map(pa.array, keys.values()), names]
+                columns += [pa.array(values, from_pandas=True) for values in vars(scores).values()]
+                cast = [column.cast(field.type) for column, field in zip(columns, FORCED_SCORES, strict=True)]
+                writer.write_batch(pa.record_batch(cast, schema=FORCED_SCORES))
+
+
+@dataclass(frozen=True)
+class ForcedScores:
+    """Values at n positions, shape (n,) each, as the columns of `FORCED_SCORES` say."""
+
+    kl: np.ndarray
+    forced: np.ndarray
+    rest: np.ndarray
+    gap: np.ndarray
+    tto: np.ndarray
+    tv: np.ndarray
+    nearest_tto: np.ndarray
+    nearest_tv: np.ndarray
+    face: np.ndarray
+    norm_forced: np.ndarray  # NaN where it was not computed
+
+
+def score(
+    model: ModelHead, head: Head, logits: np.ndarray, truth: np.ndarray, tau: float, behind_norm: int | None
+) -> ForcedScores:
+    """Split the distance of a model from a truth at n positions into what its head forces and the rest.
+
+    Parameters
+    ----------
+    model : ModelHead
+    head : Head
+        The same, prepared.
+    logits : array, shape (n, v)
+        The model's.
+    truth : array, shape (n, v)
+        The truth's distributions, float64.
+    tau : float
+        Mass of the truth's nucleus.
+    behind_norm : int or None
+        Number of the positions, evenly spaced, at which what norm and head force is computed; None for none.
+
+    Raises
+    ------
+    ValueError
+        As in `forced.divide.on_family`.
+    """
+    log_q, nearest, rest = divide(head, logits, truth)
+    tto, tv = _tto_and_tv(log_q, truth, tau)
+    together = np.full(len(truth), np.nan)
+    if head.full:  # q* is the truth
+        nearest_tto = nearest_tv = np.zeros(len(truth))
+        face = np.full(len(truth), YES, np.int8)
+    else:
+        nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, truth, tau)
+        face = faces(head.columns, nucleus(truth, tau))
+        if behind_norm is not None and model.gain is not None:
+            at = positions_of(len(truth), behind_norm)
+            on_ellipsoid = project_on_ellipsoid(model.weights, model.gain, truth[at], model.bias, log_q[at])
+            together[at] = np.maximum(on_ellipsoid.forced, nearest.forced[at])  # up to rounding
+    forced = nearest.forced
+    return ForcedScores(forced + rest, forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face, together)
+
+
+def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, tau: float) -> np.ndarray:
+    more = np.maximum(np.exp(log_q) - truth, 0)
+    return np.stack([(more * ~nucleus(truth, tau)).sum(axis=1), more.sum(axis=1)])
+
+
+if __name__ == "__main__":
+    run(main)

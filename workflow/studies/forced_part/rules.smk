@@ -1,0 +1,126 @@
+"""How much of each model's distance from a truth its head forces, whatever enters it, and how much is left.
+
+Needs: the logits of models and truths, and the heads: of the family, of its arms, truncated and retrained ones.
+Makes: scores/forced/{model}.parquet; tables/forced.{csv,md,html,tex} and figures/forced.{png,svg,pdf} of the family,
+tables/forced_heads of the others; scores/best_head/{model}.parquet and tables/best_head of the family.
+"""
+
+from studies.forced_part import plan as forced_part
+
+FORCED = config["metrics"]["forced"]
+FORCED_HEADS = forced_part.rows(config)
+
+
+rule forced:
+    input:
+        weights=lambda wildcards: (
+            f"{RESULTS}/heads/{wildcards.model}/weights.safetensors"
+            if wildcards.model in RETRAINED
+            else head_of(wildcards)
+        ),
+        model=LOGITS,
+        truths=expand(LOGITS, model=TRUTHS),
+    output:
+        f"{RESULTS}/scores/forced/{{model}}.parquet",
+    wildcard_constraints:
+        model=one_of(row["model"] for row in FORCED_HEADS),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=240),
+    params:
+        settings=lambda wildcards: settings(
+            **forced_part.head(config, wildcards.model),
+            tau=config["metrics"]["tau"],
+            per_window=FORCED["per_window"],
+            norm_per_window=FORCED["norm_per_window"],
+            truths=TRUTHS,
+        ),
+    script:
+        "measure.py"
+
+
+if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
+    TESTED.extend(scores(["forced"], [row["model"] for row in FORCED_FAMILY]))
+
+    rule forced_table:
+        input:
+            scores=scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
+        output:
+            **table(
+                "forced",
+                category="0 Findings",
+                label="What the head forces, and what it does not",
+                caption="table.rst",
+            ),
+            **figure(
+                "forced",
+                category="0 Findings",
+                label="What the head forces, drawn",
+                caption="figure.rst",
+            ),
+        params:
+            settings=settings(
+                **config["statistics"],
+                title="What the head forces of the distance from a truth, and what it does not.",
+                models=FORCED_FAMILY,
+            ),
+        script:
+            "show.py"
+
+
+if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
+
+    rule forced_heads_table:
+        input:
+            scores=scores(["forced"], [row["model"] for row in FORCED_OTHERS]),
+        output:
+            **table(
+                "forced_heads",
+                category="8 Small models",
+                label="Ways to impose a rank: what these heads force",
+                caption="heads.rst",
+            ),
+        params:
+            settings=settings(
+                **config["statistics"],
+                title="What the heads of other ways to impose a rank force of the distance from a truth.",
+                models=FORCED_OTHERS,
+            ),
+        script:
+            "show.py"
+
+
+if FORCED_FAMILY and FORCED["best_head_per_window"]:
+
+    rule best_head:
+        input:
+            weights=head_of,
+            forced=f"{RESULTS}/scores/forced/{{model}}.parquet",
+            truths=expand(LOGITS, model=TRUTHS),
+        output:
+            f"{RESULTS}/scores/best_head/{{model}}.parquet",
+        wildcard_constraints:
+            model=one_of(row["model"] for row in FORCED_FAMILY),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=120),
+        params:
+            settings=settings(
+                per_window=FORCED["best_head_per_window"],
+                truths=TRUTHS,
+            ),
+        script:
+            "best_head.py"
+
+    rule best_head_table:
+        input:
+            scores=scores(["best_head"], [row["model"] for row in FORCED_FAMILY]),
+        output:
+            **table(
+                "best_head",
+                category="0 Findings",
+                label="What a rank forces, and what trained heads add",
+                caption="best_head.rst",
+            ),
+        params:
+            settings=settings(**config["statistics"], models=FORCED_FAMILY),
+        script:
+            "best_head_table.py"

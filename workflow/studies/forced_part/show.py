@@ -1,0 +1,26 @@
+"""What the heads of models force of their distance from each truth: the table, and the figure where it is asked for."""
+
+from pathlib import Path
+
+from oversmoothing.figures.style import write_figure
+from oversmoothing.jobs import Job, run
+from oversmoothing.layout import read_csv
+from oversmoothing.page_formats import write_table
+from studies.forced_part.figure import draw
+from studies.forced_part.table import forced_page, measures_table, summarise_forced
+
+
+def main(job: Job) -> None:
+    """Read what the heads force; write the table, and for the family the figure, in all formats."""
+    settings = job.params.settings
+    summaries = {
+        Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+    }
+    table = measures_table(summaries, settings["models"])
+    write_table(job.output, table, forced_page(table, settings["title"]))
+    if any(model["kind"] == "family" for model in settings["models"]):
+        write_figure(draw(read_csv(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
+
+
+if __name__ == "__main__":
+    run(main)
