@@ -178,16 +178,6 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             page("losses"),
             {"settings": bootstrap | {"models": [MODEL, TRUTH]}},
         ),
-        "bytes": (
-            {"logits": logits, "nsmd": f"{folder}/scores/nsmd/model.parquet"},
-            {"bytes": f"{folder}/bytes/model.parquet"},
-            {},
-        ),
-        "bytes_table": (
-            {"sums": [f"{folder}/bytes/model.parquet"]},
-            page("bytes"),
-            {"settings": bootstrap | {"models": [MODEL | {"kind": "family"}]}},
-        ),
         "samples_table": (
             {"windows": windows, "samples": samples},
             page("samples"),

@@ -11,8 +11,7 @@ from jinja2 import StrictUndefined, Template
 ROOT = Path(__file__).resolve().parent.parent
 CAPTIONS = sorted((ROOT / "workflow").rglob("*.rst"))
 OF_BYTES = {
-    *("bytes", "argmax_frequency", "byte_oversmoothing", "utf8_bytes"),  # of studies of bytes alone
-    *("tokens", "workflow"),
+    "workflow",
 }
 
 

@@ -106,7 +106,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
         (["tbat_approximation.py"], TBAT),
         (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
         (["ranks.py"], f"{HELD} layer_norm positions probabilities ranks singular_values spectra"),
-        (["bytes.py"], f"{HELD} bytes score_files"),
         (
             ["score.py"],
             f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
@@ -168,11 +167,6 @@ def test_scoring_and_tables_are_free_of_torch():
         "imposed_rank_table.py",
         "imposed_rank_figure.py",
         "samples_table.py",
-        "bytes.py",
-        "bytes_table.py",
-        "byte_oversmoothing_figure.py",
-        "argmax_frequency_figure.py",
-        "utf8_bytes_figure.py",
         "architecture_figure.py",
         "build_corpus.py",
         "draw_windows.py",

@@ -60,7 +60,7 @@ def test_the_seed_decides_the_sample_and_models_share_it(models):
     assert all(long.sample.startswith(short.sample) for long, short in zip(longer, first, strict=True))
 
 
-def test_the_sample_is_drawn_byte_by_byte(models):
+def test_the_sample_is_drawn_one_byte_after_another(models):
     """Against a loop that runs the whole text through the model at every byte."""
     model = load_model(models.replace("*", "bn16-s1"))
     draws = prompt.draws_for(7, [0], 20, torch.device("cpu"))[:, 0].numpy()

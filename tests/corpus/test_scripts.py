@@ -12,7 +12,6 @@ from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 import build_corpus
 import draw_windows
 import retrain_head
-import utf8_bytes_figure
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
@@ -68,7 +67,6 @@ def train(job: SimpleNamespace) -> None:
     ("main", "split"),
     [
         (draw_windows.main, "evaluation"),
-        (utf8_bytes_figure.main, "train"),
         (retrain_head.main, "train"),
         (retrain_head.main, "validation"),
         (train, "train"),

@@ -11,7 +11,6 @@ import torch
 from small_tokenizers import byte_tokens
 from transformers import AutoConfig, AutoModelForCausalLM
 
-import bytes as bytes_script
 import draw_windows as windows_script
 import head_logits as head_script
 import logits as logits_script
@@ -112,8 +111,6 @@ def measured(texts):
         head_script.main(job(of_model, svd, "svd", rank=2, states=settings(path).get("states")))
         for name, own in (logits | {"svd": svd["logits"]}).items():
             score(folder / f"scores/{name}", own, logits)
-        nsmd = folder / "scores/model/nsmd.parquet"
-        bytes_script.main(job({"logits": logits["model"], "nsmd": nsmd}, {"sums": folder / "sums.parquet"}))
         for condition in ("full", "tangent"):
             measure_tbat(folder / f"{condition}.parquet", logits["model"], condition, **of_model)
         inputs = {"windows": texts / f"{path}.windows.parquet", "weights": texts / "model.safetensors"}
@@ -181,11 +178,6 @@ def test_a_model_held_against_itself_scores_nothing(measured, name, path, metric
     assert len(itself) == COUNT * SCORED
     if metric != "nsmd":  # which a truth has of itself
         np.testing.assert_allclose(itself.value, 0, atol=1e-6)
-
-
-def test_sums_by_byte_are_the_same(measured):
-    one, other = both(measured, "sums.parquet")
-    np.testing.assert_allclose(other.value, one.value, atol=1e-5, rtol=1e-6)
 
 
 @pytest.mark.parametrize("condition", ["full", "tangent"])

@@ -44,15 +44,6 @@ def test_tau_rescores_and_retrains_nothing(study, tmp_path):
     assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
 
 
-def test_bytes_follow_the_scores_and_their_table_the_statistics(planned):
-    """What a truth says of bytes needs no score, so another tau leaves it as it is."""
-    figure = "results/figures/argmax_frequency.png"
-    assert planned(figure) == {}
-    drawn = {"bytes_table": 1, "argmax_frequency_figure": 1}
-    assert planned(figure, TAU) == {"score": 2, "bytes": 2, **drawn}
-    assert planned(figure, ("resamples: 100", "resamples: 200")) == drawn
-
-
 def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     config = tmp_path / "rank.yaml"
     text = (study.folder / "tests/config/tiny.yaml").read_text()
@@ -136,7 +127,7 @@ def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
         module.unlink()
 
 
-SCORED_IN_ALL = {"score", "bytes"}
+SCORED_IN_ALL = {"score"}
 SHOWN_IN_ALL = {"story", "all"}  # and tables and figures
 
 

@@ -30,18 +30,14 @@ HUB = {
 for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs where models are from the hub
     HUB |= yaml.safe_load(more.read_text())
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
-OF_BYTES = {
-    *("bytes", "claims", "byte_oversmoothing", "argmax_frequency", "utf8_bytes"),
-    *listed("", "of bytes alone"),
-}
+OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
 ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", *listed("", "if the config lists any")}
-
 OF_TRAINED = {
     *("imposed_rank", "gradient", "architecture"),
     *listed("", "models trained here"),
 }
-SPEAK_OF_TOKENS = ("tokens", "argmaxability", *listed("Tables", "of bytes or tokens"))
+SPEAK_OF_TOKENS = ("argmaxability", *listed("Tables", "of tokens alone"), *listed("Tables", "of bytes or tokens"))
 
 
 def of_tokens(kind):
@@ -104,7 +100,7 @@ def check_everything_is_there(study, without=frozenset()):
     assert {path.stem for path in study.path("figures").glob("*.png")} == drawn
     for name in drawn:
         assert matplotlib.image.imread(study.path(f"figures/{name}.png")).std() > 0.05, name
-    for name in (name for name in SPEAK_OF_TOKENS):
+    for name in SPEAK_OF_TOKENS:
         for suffix in ("md", "html", "tex"):
             text = study.path(f"tables/{name}.{suffix}").read_text()
             assert "token" in text, name

@@ -95,14 +95,8 @@ CHAPTERS = (
         tables=(
             "oversmoothing",
             "rank_order",
-            "bytes",
             "entropy_difference",
             "argmaxability",
-        ),
-        figures=(
-            "byte_oversmoothing",
-            "argmax_frequency",
-            "utf8_bytes",
         ),
     ),
     Chapter(

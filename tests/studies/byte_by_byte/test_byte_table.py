@@ -8,13 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import bytes_table as script
-from oversmoothing.bytes.sums import SUMS
-from oversmoothing.bytes.table import byte_page, byte_table, never_argmax, read_sums
 from oversmoothing.jobs import UserError
 from oversmoothing.page_formats import latex, markdown
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
+from studies.byte_by_byte.measure import SUMS
+from studies.byte_by_byte.table import byte_page, byte_table, main, never_argmax, read_sums
 
 A, B, BAR, SPACE = b"ab| "
 MODELS = [
@@ -156,7 +155,7 @@ def test_script(paths, tmp_path):
     )
     settings = {"models": MODELS, "resamples": 200, "seed": 0}
     inputs, params = SimpleNamespace(sums=paths), SimpleNamespace(settings=settings)
-    script.main(SimpleNamespace(input=inputs, output=output, params=params))
+    main(SimpleNamespace(input=inputs, output=output, params=params))
     table = byte_table(read_sums(paths), MODELS, 200, 0)
     pd.testing.assert_frame_equal(
         pd.read_csv(output.csv).astype({"rank": "Int64", "seed": "Int64"}),

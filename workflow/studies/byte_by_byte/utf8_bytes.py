@@ -8,9 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from oversmoothing.byte_names import byte_kind, byte_name
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.figures.style import legend, style, write_figure
-from oversmoothing.jobs import Job, run
+from oversmoothing.figures.style import legend, style
 
 BYTES, SIDE = 256, 16
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys
@@ -27,11 +25,6 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches dist
 EDGE = "0.7"
 DOT = "#1f3b73"
 SMALLEST, LARGEST = 4.0, 150.0  # area of the dots, in points squared
-
-
-def main(job: Job) -> None:
-    """Count the bytes of the training text; write the chart."""
-    write_figure(draw(count_bytes(read_split(job.input.training, job.input.manifest, "train"))), job.output)
 
 
 def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
@@ -112,7 +105,3 @@ def _legends(figure: Figure, axes: Axes, counts: np.ndarray) -> None:
     ]
     title = "occurrences of a byte"
     legend(figure, dots, loc="outside lower right", ncols=2, title=title)
-
-
-if __name__ == "__main__":
-    run(main)

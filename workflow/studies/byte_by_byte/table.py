@@ -7,16 +7,27 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.byte_names import Namer, byte_name
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.page import IN_BRACKETS, Bytes, Cell, Page, Section, Value, literal
-from oversmoothing.samples.page import label
+from oversmoothing.page_formats import write_table
+from oversmoothing.samples.page import label, namer
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 
+TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
 NEVER = "Bytes that occur and are never a model's most probable byte"
 EXTREMES = 10  # most and least frequent bytes, as in Figure 4.3
 ARGMAX, NSMD = "argmax_share", "nsmd"
 KEYS = ["window", "byte"]
+
+
+def main(job: Job) -> None:
+    """Read the sums of the truths and the family; write the table in all formats."""
+    settings, vocabulary = job.params.settings, getattr(job.input, "vocabulary", None)
+    models, unit = settings["models"], "token" if vocabulary else "byte"
+    sums, name_of = read_sums(job.input.sums), namer(vocabulary)
+    table = byte_table(sums, models, settings["resamples"], settings["seed"], name_of, extremes_alone=bool(vocabulary))
+    write_table(job.output, table, byte_page(table, TITLE.format(f"{unit}s".capitalize()), models, unit))
 
 
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -204,3 +215,7 @@ def _never(table: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell
         }
         for model, bytes_ in never_argmax(table).items()
     ]
+
+
+if __name__ == "__main__":
+    run(main)

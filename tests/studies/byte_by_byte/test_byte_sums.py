@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bytes as script
-from oversmoothing.bytes.sums import MEASURES, nsmd_by_window, sums_by_byte, window_sums
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
+from oversmoothing.logits import WindowStates, logits_schema, window_keys
 from oversmoothing.score_files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, vector_array
+from studies.byte_by_byte import measure as step
+from studies.byte_by_byte.measure import MEASURES, nsmd_by_window, sums_by_byte, window_sums
 
 V = 256
 
@@ -41,11 +42,6 @@ def write_scores(path, values, decodings=("pure",)):
 
 def one_hot(*most_probable):
     return np.eye(V, dtype=np.float32)[list(most_probable)]
-
-
-class Inputs(SimpleNamespace):
-    def get(self, name):
-        return getattr(self, name, None)
 
 
 @pytest.fixture
@@ -76,6 +72,17 @@ def test_by_hand(by_hand):
     }
 
 
+def test_logits_that_are_rebuilt_from_states_have_the_same_sums(by_hand, tmp_path):
+    """As over tokens; a head that is the identity makes states of the logits."""
+    path = tmp_path / "tokens.parquet"
+    save_head(head_file(path), np.eye(V, dtype=np.float32), None, {})
+    with open_writer(path, states_schema(V, "float32"), {}) as writer:
+        for keys, own in logit_groups(by_hand[0], ["window", "target"]):
+            target = keys["target"].to_numpy()
+            writer.write_batch(states_batch(WindowStates(keys["window"][0].as_py(), target, own, own, own), "float32"))
+    assert list(sums_by_byte(path, by_hand[1])) == list(sums_by_byte(*by_hand))
+
+
 def test_a_truth_has_counts_alone(by_hand):
     frame = pa.Table.from_batches(sums_by_byte(by_hand[0])).to_pandas()
     assert set(frame.measure) == {"occurrences", "argmaxes"}
@@ -100,16 +107,16 @@ def test_sums_are_those_of_a_loop(seed, scored):
 def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch):
     """Score files are cut anywhere, also in the middle of a window, and hold other decodings too."""
     monkeypatch.setattr(ScoreRows, "GROUP", 7)
-    monkeypatch.setattr(script, "GROUP", 3)
+    monkeypatch.setattr(step, "GROUP", 3)
     draw, windows, scored = np.random.default_rng(0), range(8), 12
     targets = {w: draw.integers(60, 70, scored) for w in windows}
     logits = {w: draw.normal(size=(scored, V)) for w in windows}
     values = {w: {t: draw.normal(size=scored) for t in ("t", "u")} for w in windows}
     model = write_logits(tmp_path / "m.parquet", targets, logits)
     scores = write_scores(tmp_path / "nsmd.parquet", values, ("pure", "greedy"))
-    inputs = Inputs(logits=str(model), nsmd=str(scores))
+    inputs = SimpleNamespace(logits=str(model), nsmd=str(scores))
     wildcards = SimpleNamespace(model="m")
-    script.main(SimpleNamespace(input=inputs, output=[tmp_path / "out.parquet"], wildcards=wildcards))
+    step.main(SimpleNamespace(input=inputs, output=[tmp_path / "out.parquet"], wildcards=wildcards))
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
     found = pd.read_parquet(tmp_path / "out.parquet").astype({"measure": str, "truth": object})
 

@@ -4,15 +4,17 @@ Sums can be added over windows, seeds and truths, and sums per window can be res
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.score_files import NAME
-from oversmoothing.store.parquet import read_groups
+from oversmoothing.store.parquet import open_writer, read_groups
+from oversmoothing.store.provenance import provenance
 
 SUMS = pa.schema(
     [
@@ -30,6 +32,16 @@ MEASURES = {
     "nsmd_squares": "sum of the squares of the same",
 }
 DECODING = "pure"  # the model's own distributions
+GROUP = 256  # windows per row group
+
+
+def main(job: Job) -> None:
+    """Read the logits of a model and, if it has any, its NSMD scores; write the sums."""
+    windows = sums_by_byte(job.input.logits, job.input.nsmd or None)
+    with open_writer(job.output[0], SUMS, provenance({}, model=job.wildcards.model)) as writer:
+        while batches := list(islice(windows, GROUP)):
+            table = pa.Table.from_batches(batches).unify_dictionaries()
+            writer.write_table(table, row_group_size=len(table))
 
 
 def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator[pa.RecordBatch]:
@@ -112,3 +124,7 @@ def _rows(window: int, sums: Mapping[tuple[str, str | None], np.ndarray]) -> pa.
         ]
         parts.append(pa.record_batch(columns, schema=SUMS))
     return pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches()[0]
+
+
+if __name__ == "__main__":
+    run(main)

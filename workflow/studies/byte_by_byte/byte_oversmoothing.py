@@ -8,23 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.bytes.table import NSMD
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.byte_shares import byte_axis
-from oversmoothing.figures.style import legend, model_looks, named, style, write_figure
-from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
+from oversmoothing.figures.style import legend, model_looks, named, style
 from oversmoothing.samples.page import label
+from studies.byte_by_byte.table import NSMD
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
-
-
-def main(job: Job) -> None:
-    """Read the table of bytes; write the figure."""
-    settings = job.params.settings
-    figure = draw(read_csv(job.input[0]), settings["models"], settings["truth"])
-    write_figure(figure, job.output)
 
 
 def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
@@ -33,7 +24,7 @@ def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` returns it.
+        As `table.byte_table` returns it.
     truth : str
 
     Returns
@@ -53,7 +44,7 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` returns it.
+        As `table.byte_table` returns it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each.
     truth : str
@@ -105,7 +96,3 @@ def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mappi
     axes.vlines(place[certain], own.low[certain], own.high[certain], color=look["color"], linewidth=1, alpha=0.7)
     axes.plot(place[certain], own["mean"][certain], label=words, **look)
     axes.plot(place[~certain], own["mean"][~certain], markerfacecolor="white", **look)
-
-
-if __name__ == "__main__":
-    run(main)

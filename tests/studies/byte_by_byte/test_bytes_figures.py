@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from corpus_jobs import assert_a_flipped_bit_is_noticed
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 
-import argmax_frequency_figure as argmax_script
-import byte_oversmoothing_figure as nsmd_script
-import utf8_bytes_figure as chart_script
-from argmax_frequency_figure import TEXT, argmax_shares
-from byte_oversmoothing_figure import worst_and_best
 from oversmoothing.figures.style import write_figure
-from utf8_bytes_figure import KINDS, count_bytes
+from oversmoothing.layout import write_csv
+from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, figures, utf8_bytes
+from studies.byte_by_byte.argmax_frequency import TEXT, argmax_shares
+from studies.byte_by_byte.byte_oversmoothing import worst_and_best
+from studies.byte_by_byte.utf8_bytes import KINDS, count_bytes
 
 MODELS = [
     {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
@@ -68,7 +68,7 @@ def test_shares_average_the_seeds_of_a_rank(table):
 
 
 def test_argmax_figure(table):
-    figure = argmax_script.draw(argmax_shares(table, MODELS), MODELS, ["truth"])
+    figure = argmax_frequency.draw(argmax_shares(table, MODELS), MODELS, ["truth"])
     overall, never, most, least = figure.axes
     labels = words(figure.legends[0].get_texts())
     assert labels == [TEXT, "truth: 0.000", "rank 4: 0.300", "rank 8: 0.200"]
@@ -98,7 +98,7 @@ def test_worst_and_best_are_by_the_mean_over_positions(table):
 
 
 def test_nsmd_figure(table):
-    figure = nsmd_script.draw(table, MODELS, "truth")
+    figure = byte_oversmoothing.draw(table, MODELS, "truth")
     above, below = figure.axes
     assert [bar.get_height() for bar in below.patches] == [6, 3, 1]
     assert words(below.get_xticklabels()) == ["a", "b", "c"]
@@ -120,7 +120,7 @@ def test_nsmd_figure(table):
 
 
 def test_one_model_is_not_its_own_rival(table):
-    figure = nsmd_script.draw(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
+    figure = byte_oversmoothing.draw(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
     assert not any("most" in label for label in words(figure.legends[0].get_texts()))
 
 
@@ -133,7 +133,7 @@ def test_counts_whatever_the_block():
 def test_chart_has_a_dot_for_every_byte_of_the_text():
     counts = np.zeros(256, np.int64)
     counts[[0x20, 0x41, 0xC3]] = [100, 10, 1]
-    figure = chart_script.draw(counts)
+    figure = utf8_bytes.draw(counts)
     axes = figure.axes[0]
     dots = next(artist for artist in axes.collections if isinstance(artist, PathCollection))
     assert np.floor(dots.get_offsets()).astype(int).tolist() == [[0, 2], [1, 4], [3, 12]]  # column and row
@@ -150,9 +150,9 @@ def test_equal_tables_give_equal_files(table, tmp_path, name):
     files = []
     for folder in ("x", "y"):
         draw = (
-            argmax_script.draw(argmax_shares(table, MODELS), MODELS, ["truth"]),
-            nsmd_script.draw(table, MODELS, "truth"),
-            chart_script.draw(np.arange(256)),
+            argmax_frequency.draw(argmax_shares(table, MODELS), MODELS, ["truth"]),
+            byte_oversmoothing.draw(table, MODELS, "truth"),
+            utf8_bytes.draw(np.arange(256)),
         )
         paths = [tmp_path / folder / f"{i}{name}" for i in range(len(draw))]
         for figure, path in zip(draw, paths, strict=True):
@@ -161,18 +161,26 @@ def test_equal_tables_give_equal_files(table, tmp_path, name):
     assert files[0] == files[1]
 
 
-def test_scripts(table, tmp_path):
-    table.to_csv(tmp_path / "bytes.csv", index=False)
-    params = SimpleNamespace(settings={"models": MODELS, "truth": "truth", "truths": ["truth"]})
-    for script in (argmax_script, nsmd_script):
-        output = [tmp_path / f"{script.__name__}.png", tmp_path / f"{script.__name__}.svg"]
-        script.main(SimpleNamespace(input=[tmp_path / "bytes.csv"], output=output, params=params))
-        assert all(path.stat().st_size > 10_000 for path in output)
+def test_all_figures_are_one_step(table, tmp_path):
+    write_csv(table, tmp_path / "bytes.csv")
     text = b"Some text."
     (tmp_path / "train.bin").write_bytes(text)
     facts = {"bytes": len(text), "sha256": sha256(text).hexdigest()}
     (tmp_path / "manifest.json").write_text(json.dumps({"splits": {"train": facts}}))
-    output = [tmp_path / "c.png", tmp_path / "c.svg"]
-    inputs = SimpleNamespace(training=tmp_path / "train.bin", manifest=tmp_path / "manifest.json")
-    chart_script.main(SimpleNamespace(input=inputs, output=output))
+    names = ("utf8_bytes", "argmax_frequency", "byte_oversmoothing")
+    output = [tmp_path / f"{name}.{kind}" for name in names for kind in ("png", "svg")]
+    figures.main(
+        SimpleNamespace(
+            input=SimpleNamespace(
+                table=tmp_path / "bytes.csv", training=tmp_path / "train.bin", manifest=tmp_path / "manifest.json"
+            ),
+            output=output,
+            params=SimpleNamespace(settings={"models": MODELS, "truths": ["truth"]}),
+        )
+    )
     assert all(path.stat().st_size > 10_000 for path in output)
+    assert len({path.read_bytes() for path in output}) == len(output)
+
+
+def test_the_training_split_is_read_only_as_its_manifest_has_it(tmp_path):
+    assert_a_flipped_bit_is_noticed(tmp_path, figures.main, "train")

@@ -12,24 +12,21 @@ BY_BYTE = model_rows(MODELS, "truth", "family")
 rule bytes:
     input:
         logits=LOGITS,
-        nsmd=f"{RESULTS}/scores/nsmd/{{model}}.parquet",
+        nsmd=lambda wildcards: (
+            f"{RESULTS}/scores/nsmd/{wildcards.model}.parquet"
+            if wildcards.model in FAMILY
+            else []
+        ),
     output:
         f"{RESULTS}/bytes/{{model}}.parquet",
     log:
         f"{RESULTS}/logs/bytes/{{model}}.log",
     wildcard_constraints:
-        model=one_of(FAMILY),
+        model=one_of([*FAMILY, *TRUTHS]),
     resources:
         **per_attempt(mem_mb=1000, runtime=30),
     script:
-        step("bytes.py")
-
-
-use rule bytes as bytes_truth with:
-    input:
-        logits=LOGITS,
-    wildcard_constraints:
-        model=one_of(TRUTHS),
+        "measure.py"
 
 
 rule bytes_table:
@@ -41,53 +38,44 @@ rule bytes_table:
         ),
     output:
         **table(
-            "bytes" if OVER_BYTES else "tokens",
+            f"{UNIT}s",
             category="4 Oversmoothing",
             label=f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}",
+            caption="table.rst",
         ),
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
     script:
-        step("bytes_table.py")
+        "table.py"
 
 
 if OVER_BYTES:
 
-    rule byte_oversmoothing_figure:
+    rule byte_figures:
         input:
-            f"{RESULTS}/tables/bytes.csv",
-        output:
-            **figure(
-                "byte_oversmoothing",
-                category="4 Oversmoothing",
-                label="Figure 4.2: oversmoothing by byte",
-            ),
-        params:
-            settings=settings(models=BY_BYTE, truth=TRUTHS[0]),
-        script:
-            step("byte_oversmoothing_figure.py")
-
-    rule argmax_frequency_figure:
-        input:
-            f"{RESULTS}/tables/bytes.csv",
-        output:
-            **figure(
-                "argmax_frequency",
-                category="4 Oversmoothing",
-                label="Figure 4.3: argmaxes by byte",
-            ),
-        params:
-            settings=settings(models=BY_BYTE, truths=TRUTHS),
-        script:
-            step("argmax_frequency_figure.py")
-
-    rule utf8_bytes_figure:
-        input:
+            table=f"{RESULTS}/tables/bytes.csv",
             training=ancient(CORPUS["train"]),
             manifest=MANIFEST,
         output:
-            **figure(
-                "utf8_bytes", category="3 Models", label="Figure A.1: bytes in UTF-8"
-            ),
+            *figure(
+                "byte_oversmoothing",
+                category="4 Oversmoothing",
+                label="Figure 4.2: oversmoothing by byte",
+                caption="byte_oversmoothing.rst",
+            ).values(),
+            *figure(
+                "argmax_frequency",
+                category="4 Oversmoothing",
+                label="Figure 4.3: argmaxes by byte",
+                caption="argmax_frequency.rst",
+            ).values(),
+            *figure(
+                "utf8_bytes",
+                category="3 Models",
+                label="Figure A.1: bytes in UTF-8",
+                caption="utf8_bytes.rst",
+            ).values(),
+        params:
+            settings=settings(models=BY_BYTE, truths=TRUTHS),
         script:
-            step("utf8_bytes_figure.py")
+            "figures.py"

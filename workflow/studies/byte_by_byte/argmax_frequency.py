@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from oversmoothing.bytes.table import ARGMAX
 from oversmoothing.figures.byte_shares import (
     BYTES,
     EXTREMES,
@@ -20,20 +19,12 @@ from oversmoothing.figures.byte_shares import (
     has_others,
     scale_of_rare,
 )
-from oversmoothing.figures.style import legend, model_looks, style, write_figure
-from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
+from oversmoothing.figures.style import legend, model_looks, style
 from oversmoothing.samples.page import label
+from studies.byte_by_byte.table import ARGMAX
 
 TEXT = "how often the byte occurs"
 NEVER, SOMETIMES = "0.25", "0.94"
-
-
-def main(job: Job) -> None:
-    """Read the table of bytes; write the figure."""
-    models = job.params.settings["models"]
-    shares = argmax_shares(read_csv(job.input[0]), models)
-    write_figure(draw(shares, models, job.params.settings["truths"]), job.output)
 
 
 def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -42,7 +33,7 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     Parameters
     ----------
     table : DataFrame
-        As `bytes.table.byte_table` returns it.
+        As `table.byte_table` returns it.
     models : sequence of mappings
         ``model``, ``kind``, ``rank`` of each, in column order; seeds of one rank are averaged.
 
@@ -129,7 +120,3 @@ def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
     axes.spines["left"].set_visible(False)
     axes.invert_yaxis()
     axes.set_title(f"Dark: bytes that occur but are never the most probable one, and how many of the {len(used)}")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,1 +1,0 @@
-"""Oversmoothing and argmaxes byte by byte (thesis 4.3): sums per window, and the table of them."""
