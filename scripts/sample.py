@@ -15,16 +15,13 @@ def main(job: Job) -> None:
     settings = job.params.settings
     compute = setup(job.params.device, settings)
     model = load_predictor(job, compute)
-    facts = {"model": job.wildcards.model}
-    if hasattr(job.params, "rank"):
-        facts["rank"] = job.params.rank
-        if job.params.rank is not None:
-            head = model.head.weight
-            with torch.no_grad():
-                head.copy_(torch.from_numpy(truncate(head.float().cpu().numpy(), job.params.rank)))
-    vocabulary = getattr(job.input, "vocabulary", None)
-    decode = read_vocabulary(vocabulary).decode if vocabulary else bytes
-    write_samples(model, job.input.windows, job.output, settings, facts | compute.facts, decode)
+    rank = job.params.rank
+    if rank is not None:
+        head = model.head.weight
+        with torch.no_grad():
+            head.copy_(torch.from_numpy(truncate(head.float().cpu().numpy(), rank)))
+    facts = {"model": job.wildcards.model, "rank": rank, **compute.facts}
+    write_samples(model, job.input.windows, job.output, settings, facts, read_vocabulary(job.input.vocabulary).decode)
 
 
 if __name__ == "__main__":

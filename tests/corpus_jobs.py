@@ -47,7 +47,7 @@ def assert_a_flipped_bit_is_noticed(folder: Path, main: Any, split: str) -> None
             return vars(self)
 
     names = Inputs(training=parts["train"], text=parts["train"], validation=parts["validation"])
-    names.evaluation, names.manifest = parts["evaluation"], folder / "corpus" / "manifest.json"
+    names.tokenizer, names.evaluation, names.manifest = [], parts["evaluation"], folder / "corpus" / "manifest.json"
     settings = WINDOWS | {"precision": "float32", "threads": 1}
     job = SimpleNamespace(
         input=names,

@@ -70,13 +70,13 @@ def load_predictor(job: Any, compute: Compute) -> Predictor:
     """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
     The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
-    recomputes the truths but not every model. In a study of tokens, a truth's rule also has ``input.vocabulary``.
+    recomputes the truths but not every model. A truth's rule also has ``input.vocabulary``, over bytes no file.
     """
-    if hasattr(job.input, "weights"):
+    if job.input.get("weights"):
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))
     truths = import_by_name("oversmoothing.truths.load")
     vocabulary = None
-    if hasattr(job.input, "vocabulary"):
+    if job.input.vocabulary:
         vocabulary = import_by_name("oversmoothing.tokens.vocabulary").read_vocabulary(job.input.vocabulary)
     model: Predictor = truths.load_truth(
         job.input.manifest, job.wildcards.model, job.params.settings, *compute, vocabulary=vocabulary

@@ -23,7 +23,9 @@ from oversmoothing.training.task import Task, perform
 
 def windows_job(folder: Path) -> SimpleNamespace:
     corpus = folder / "corpus"
-    names = SimpleNamespace(evaluation=str(corpus / "evaluation.bin"), manifest=str(corpus / "manifest.json"))
+    names = SimpleNamespace(
+        tokenizer=[], evaluation=str(corpus / "evaluation.bin"), manifest=str(corpus / "manifest.json")
+    )
     params = SimpleNamespace(settings=WINDOWS)
     return SimpleNamespace(input=names, output=[str(folder / "windows.parquet")], params=params, log=[])
 

@@ -85,7 +85,7 @@ def texts(tmp_path_factory):
     text = {"evaluation": folder / "evaluation.bin", "manifest": folder / "manifest.json"}
     tokens = {"tokenizer": folder / "tokenizer.json", "vocabulary": folder / "vocabulary.parquet"}
     drawn = {"count": COUNT, "prompt": PROMPT, "scored": SCORED, "seed": 7}
-    for path, more in zip(PATHS, ({}, tokens), strict=True):
+    for path, more in zip(PATHS, ({key: [] for key in tokens}, tokens), strict=True):
         windows_script.main(job(text | more, {"windows": folder / f"{path}.windows.parquet"}, settings=drawn))
     return folder
 
@@ -114,7 +114,7 @@ def measured(texts):
         for condition in ("full", "tangent"):
             measure_tbat(folder / f"{condition}.parquet", logits["model"], condition, **of_model)
         inputs = {"windows": texts / f"{path}.windows.parquet", "weights": texts / "model.safetensors"}
-        inputs |= {} if path == "bytes" else {"vocabulary": texts / "vocabulary.parquet"}
+        inputs["vocabulary"] = [] if path == "bytes" else texts / "vocabulary.parquet"
         sampled = {**settings(path), "seed": 1, "decodings": DECODINGS[:3]}
         outputs = {entry["name"]: str(folder / f"{entry['name']}.samples.parquet") for entry in DECODINGS[:3]}
         sample_script.main(job(inputs, outputs, settings=sampled, rank=None))
@@ -249,7 +249,7 @@ def from_hub(texts):
     layouts = {"bytes": {"layout": "causal_lm", "byte_offset": 0}, "tokens": {"layout": "tokens"}}
     for path, layout in layouts.items():
         inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
-        inputs |= {} if path == "bytes" else {"vocabulary": texts / "vocabulary.parquet"}
+        inputs["vocabulary"] = [] if path == "bytes" else texts / "vocabulary.parquet"
         outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
         params = {"settings": {**settings(path), **layout, "bos": 256}}
         logits_script.main(job(inputs, outputs, "hub", **params))

@@ -31,14 +31,20 @@ def asset(config: Mapping[str, Any]) -> str | None:
     return asset_name(*source) if source else None
 
 
-def files(results: str) -> dict[str, str]:
-    """Files of the tokenizer and of its tokens."""
-    return {"tokenizer": f"{results}/tokens/tokenizer.json", "vocabulary": f"{results}/tokens/vocabulary.parquet"}
+def unit(config: Mapping[str, Any]) -> str:
+    """What models read and predict: "byte" or "token"."""
+    return "byte" if over_bytes(config) else "token"
 
 
-def read_by_models(results: str, over_bytes: bool) -> dict[str, str]:
+def files(config: Mapping[str, Any], results: str) -> dict[str, str | list[str]]:
+    """Files of the tokenizer and of its tokens: none for bytes, which need no tokenizer."""
+    names = {"tokenizer": "tokenizer.json", "vocabulary": "vocabulary.parquet"}
+    return {key: [] if over_bytes(config) else f"{results}/tokens/{name}" for key, name in names.items()}
+
+
+def read_by_models(config: Mapping[str, Any], results: str) -> dict[str, str]:
     """Files of the training and the validation split as models read them, and their manifest."""
-    folder = f"{results}/{'corpus' if over_bytes else 'tokens'}"
+    folder = f"{results}/{'corpus' if over_bytes(config) else 'tokens'}"
     return {split: f"{folder}/{split}.bin" for split in ("train", "validation")} | {
         "manifest": f"{folder}/manifest.json"
     }

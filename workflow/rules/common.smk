@@ -61,15 +61,14 @@ CORPUS = {
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 TEXT = plan.corpus.user_files(config)
 OVER_BYTES = plan.tokens.over_bytes(config)
-UNIT = "byte" if OVER_BYTES else "token"
+UNIT = plan.tokens.unit(config)
 config["unit"] = (
     UNIT  # for the captions of the report, which see the config and no more
 )
-# A setting of tables and figures that otherwise say bytes.
-OF_UNIT = {} if OVER_BYTES else {"unit": UNIT}
-TOKENS = {} if OVER_BYTES else plan.tokens.files(RESULTS)
-VOCABULARY = {key: path for key, path in TOKENS.items() if key == "vocabulary"}
-READ = plan.tokens.read_by_models(RESULTS, OVER_BYTES)  # splits, as models read them
+OF_UNIT = {"unit": UNIT}
+TOKENS = plan.tokens.files(config, RESULTS)
+VOCABULARY = {"vocabulary": TOKENS["vocabulary"]}
+READ = plan.tokens.read_by_models(config, RESULTS)  # splits, as models read them
 WINDOWS = f"{RESULTS}/windows.parquet"
 WEIGHTS = f"{RESULTS}/models/{{model}}/weights.safetensors"
 HISTORY = f"{RESULTS}/models/{{model}}/history.parquet"
@@ -142,9 +141,9 @@ def corpus_files(wildcards):
     return [FETCHED_CORPUS] if plan.corpus.is_fetched(config) else ancient(TEXT)
 
 
-def beside(logits):
-    """Further outputs of a job that writes a file of logits: for tokens, the head from which they are rebuilt."""
-    return {"head": logits.replace(".parquet", ".head.safetensors")} if STATES else {}
+def head_beside(logits):
+    """File of the head from which logits over tokens are rebuilt; none of bytes, whose logits are stored."""
+    return logits.replace(".parquet", ".head.safetensors") if STATES else []
 
 
 def head_of(wildcards):

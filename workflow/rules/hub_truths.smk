@@ -12,7 +12,7 @@ rule hub_logits:
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
-        **beside(LOGITS),
+        head=head_beside(LOGITS),
         logits=LOGITS,
         hidden=HIDDEN,
     wildcard_constraints:
@@ -48,6 +48,7 @@ rule hub_sample:
         settings=lambda wildcards: plan.samples.sampling_settings(
             config, config["decodings"], MODELS[wildcards.model]
         ),
+        rank=None,
         device=DEVICE,
         by_name=decoding_code(config["decodings"], ADAPTERS),
     script:
@@ -64,6 +65,7 @@ use rule hub_sample as hub_sample_extra with:
         settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
+        rank=None,
         device=DEVICE,
         by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]], ADAPTERS),
 

@@ -12,7 +12,7 @@ rule logits:
         windows=WINDOWS,
         weights=WEIGHTS,
     output:
-        **beside(LOGITS),
+        head=head_beside(LOGITS),
         logits=LOGITS,
         hidden=HIDDEN,
     wildcard_constraints:
@@ -34,7 +34,7 @@ rule svd_logits:
         hidden=lambda wildcards: HIDDEN.format(model=MODELS[wildcards.model].source),
         weights=head_of,
     output:
-        **beside(LOGITS),
+        head=head_beside(LOGITS),
         logits=LOGITS,
     wildcard_constraints:
         model=one_of(TRUNCATED),

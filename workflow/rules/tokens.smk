@@ -33,7 +33,7 @@ if plan.tokens.asset(config):
             step("read_tokens.py")
 
 
-if TOKENS:
+if not OVER_BYTES:
 
     rule tokenise:
         input:

@@ -137,7 +137,7 @@ def visible(data: bytes) -> str:
 
 def namer(vocabulary: str | Path | None) -> Namer:
     """Return the function that names bytes or, with a file of a vocabulary, its tokens by their text."""
-    if vocabulary is None:
+    if not vocabulary:
         return byte_name
     texts = read_vocabulary(vocabulary).texts
     return lambda token: visible(texts[token]).replace(" ", OPEN_BOX)

@@ -86,7 +86,7 @@ def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, pro
 
 def passages_of_job(job: Any, data: np.ndarray) -> Cut | None:
     """As `passages`, with the windows' settings and the tokens of a job; None for a job over bytes."""
-    if not hasattr(job.input, "tokenizer"):
+    if not job.input.tokenizer:
         return None
     own = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
     return passages(data, *own, job.params.settings["prompt"], job.params.settings["scored"])

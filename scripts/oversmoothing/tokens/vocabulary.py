@@ -80,8 +80,13 @@ class Vocabulary:
         return pa.table([pa.array(own, field.type) for own, field in zip(columns, VOCABULARY, strict=True)], VOCABULARY)
 
 
-def read_vocabulary(path: str | Path) -> Vocabulary:
-    """Read a vocabulary that was written as a table."""
+BYTES = Vocabulary(np.arange(256, dtype=np.int32), [bytes([value]) for value in range(256)])
+
+
+def read_vocabulary(path: str | Path | None) -> Vocabulary:
+    """Read a vocabulary that was written as a table; without a file, which bytes do not have, return `BYTES`."""
+    if not path:
+        return BYTES
     table = read_table(path, ["id", "bytes"])
     return Vocabulary(table["id"].to_numpy(), table["bytes"].to_pylist())
 

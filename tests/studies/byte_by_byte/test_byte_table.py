@@ -154,7 +154,7 @@ def test_script(paths, tmp_path):
         csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", html=tmp_path / "t.html", latex=tmp_path / "t.tex"
     )
     settings = {"models": MODELS, "resamples": 200, "seed": 0}
-    inputs, params = SimpleNamespace(sums=paths), SimpleNamespace(settings=settings)
+    inputs, params = SimpleNamespace(vocabulary=[], sums=paths), SimpleNamespace(settings=settings)
     main(SimpleNamespace(input=inputs, output=output, params=params))
     table = byte_table(read_sums(paths), MODELS, 200, 0)
     pd.testing.assert_frame_equal(

@@ -1,7 +1,5 @@
 """Figures 4.2, 4.3 and A.1: oversmoothing and argmaxes byte by byte, and what each byte value is in UTF-8."""
 
-from pathlib import Path
-
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
@@ -20,7 +18,7 @@ def main(job: Job) -> None:
         "utf8_bytes": utf8_bytes.draw(counts),
     }
     for name, figure in figures.items():
-        write_figure(figure, [path for path in job.output if Path(path).stem == name])
+        write_figure(figure, job.output[name])
 
 
 if __name__ == "__main__":

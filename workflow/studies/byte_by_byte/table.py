@@ -6,16 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.byte_names import Namer, byte_name
+from oversmoothing.class_names import BYTES, Names, names_of
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.page import IN_BRACKETS, Bytes, Cell, Page, Section, Value, literal
+from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value
 from oversmoothing.page_formats import write_table
-from oversmoothing.samples.page import label, namer
+from oversmoothing.samples.page import label
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 
 TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
-NEVER = "Bytes that occur and are never a model's most probable byte"
+NEVER = "{unit}s that occur and are never a model's most probable {unit}"
+MOST = 256  # of which each has its rows
 EXTREMES = 10  # most and least frequent bytes, as in Figure 4.3
 ARGMAX, NSMD = "argmax_share", "nsmd"
 KEYS = ["window", "byte"]
@@ -23,11 +24,10 @@ KEYS = ["window", "byte"]
 
 def main(job: Job) -> None:
     """Read the sums of the truths and the family; write the table in all formats."""
-    settings, vocabulary = job.params.settings, getattr(job.input, "vocabulary", None)
-    models, unit = settings["models"], "token" if vocabulary else "byte"
-    sums, name_of = read_sums(job.input.sums), namer(vocabulary)
-    table = byte_table(sums, models, settings["resamples"], settings["seed"], name_of, extremes_alone=bool(vocabulary))
-    write_table(job.output, table, byte_page(table, TITLE.format(f"{unit}s".capitalize()), models, unit))
+    settings, names = job.params.settings, names_of(job.input.vocabulary)
+    models, title = settings["models"], TITLE.format(f"{names.unit}s".capitalize())
+    table = byte_table(read_sums(job.input.sums), models, settings["resamples"], settings["seed"], names)
+    write_table(job.output, table, byte_page(table, title, models, names))
 
 
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -59,8 +59,7 @@ def byte_table(
     models: Sequence[Mapping[str, Any]],
     resamples: int,
     seed: int,
-    name_of: Namer = byte_name,
-    extremes_alone: bool = False,
+    names: Names = BYTES,
 ) -> pd.DataFrame:
     """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it.
 
@@ -72,10 +71,8 @@ def byte_table(
         ``model``, ``rank`` and ``seed`` of each, in row order.
     resamples, seed : int
         Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that contain it.
-    name_of : callable
-        From a byte or a token to its name.
-    extremes_alone : bool
-        Whether only the most and least frequent ones, of those that occur, have rows: of tokens there are too many.
+    names : Names
+        Of bytes or tokens. Of more than `MOST`, only the most and least frequent ones that occur have rows.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def byte_table(
     positions = text.groupby("window").value.sum()
     argmaxes = sums[sums.measure == "argmaxes"]
     known = sorted({*occurrences.index, *argmaxes.byte}, key=lambda byte: (-occurrences.get(byte, 0), byte))
-    if extremes_alone:
+    if names.size > MOST:
         known = [byte for byte in known if byte in occurrences.index]
         known = [*known[:EXTREMES], *known[EXTREMES:][-EXTREMES:]]
     rows = []
@@ -110,7 +107,7 @@ def byte_table(
                 rows.append({"byte": byte, "measure": NSMD, "model": model["model"], "truth": truth, **mean})
     table = pd.DataFrame(rows)
     facts = pd.DataFrame(models).set_index("model")
-    table.insert(1, "name", table.byte.map(name_of))
+    table.insert(1, "name", table.byte.map(names.name))
     table.insert(2, "occurrences", table.byte.map(occurrences).fillna(0).astype(int))
     table.insert(3, "share", table.occurrences / positions.sum())
     table.insert(table.columns.get_loc("model") + 1, "rank", table.model.map(facts["rank"]).astype("Int64"))
@@ -125,7 +122,7 @@ def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
     return {str(model): own.byte[own["mean"] == 0].tolist() for model, own in argmax.groupby("model", sort=False)}
 
 
-def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], unit: str = "byte") -> Page:
+def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], names: Names = BYTES) -> Page:
     """Page with the most and the least frequent bytes, and the bytes that are never an argmax.
 
     Parameters
@@ -135,17 +132,17 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
     title : str
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the columns.
-    unit : {"byte", "token"}
-        Of tokens, the page has no list of those that are never an argmax.
+    names : Names
+        As in `byte_table`. Of more than `MOST`, the page has no list of those that are never an argmax.
     """
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
-    names = {str(model["model"]): label(model, several_seeds) for model in models}
-    sections = [Section(heading, _rows(part, names, unit)) for heading, part in _parts(table, unit)]
-    if unit == "byte":
-        sections.append(Section(NEVER, _never(table, names), latex=False))
+    labels, unit = {str(model["model"]): label(model, several_seeds) for model in models}, names.unit
+    sections = [Section(heading, _rows(part, labels, names)) for heading, part in _parts(table, unit)]
+    if names.size <= MOST:
+        sections.append(Section(NEVER.format(unit=unit).capitalize(), _never(table, labels, names), latex=False))
     legend = [
         f"Over {int(table.n[table.measure == ARGMAX].max()):,} positions; occurrences and share are the text's own. "
-        + ("Bytes are named as in Figure A.1" if unit == "byte" else "Tokens are named by their text"),
+        + names.legend,
         f"A {unit} that is the most probable as often as it occurs has one share in all columns; being so does not say "
         "that it is at the right positions",
         f"NSMD ± standard deviation is over the positions whose {unit} it is, so at the least frequent over few",
@@ -184,16 +181,16 @@ def _parts(table: pd.DataFrame, unit: str) -> Iterator[tuple[str, pd.DataFrame]]
                 yield f"{what}: the {len(chosen)} {end} frequent {unit}s", part[part.byte.isin(chosen)]
 
 
-def _rows(part: pd.DataFrame, names: Mapping[str, str], unit: str) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[dict[str, Cell]]:
     rows = []
     for _, own in part.groupby("byte", sort=False):
         first, records = own.iloc[0], own.set_index("model").to_dict("index")
         row: dict[str, Cell] = {
-            unit: Bytes(first["name"]) if unit == "byte" else literal(first["name"]),
+            names.unit: names.cell(first["name"]),
             "occurrences": Value(first.occurrences, decimals=0),
             "share": Value(first.share),
         }
-        for model, name in names.items():
+        for model, name in labels.items():
             if model in records:
                 found = records[model]
                 mean, sd, low, high = (found[key] for key in ("mean", "sd", "low", "high"))
@@ -204,14 +201,14 @@ def _rows(part: pd.DataFrame, names: Mapping[str, str], unit: str) -> list[dict[
     return rows
 
 
-def _never(table: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Cell]]:
+def _never(table: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[dict[str, Cell]]:
     occurring = table[table.occurrences > 0].drop_duplicates("byte").set_index("byte")
     return [
         {
-            "model": names[model],
-            "bytes": f"{len(bytes_)} of {len(occurring)}",
+            "model": labels[model],
+            f"{names.unit}s": f"{len(bytes_)} of {len(occurring)}",
             "share of the text": Value(occurring.share[bytes_].sum()),
-            "which, the most frequent first": Bytes(" ".join(occurring.name[bytes_])) if bytes_ else "none",
+            "which, the most frequent first": names.cell(" ".join(occurring.name[bytes_])) if bytes_ else "none",
         }
         for model, bytes_ in never_argmax(table).items()
     ]

@@ -42,7 +42,7 @@ use rule logits as showcase_logits with:
         windows=f"{SHOWCASE}/windows.parquet",
         weights=WEIGHTS,
     output:
-        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
+        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
@@ -57,7 +57,7 @@ use rule hub_logits as showcase_hub_logits with:
         windows=f"{SHOWCASE}/windows.parquet",
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
-        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
+        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
@@ -75,7 +75,7 @@ use rule svd_logits as showcase_svd_logits with:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
         weights=head_of,
     output:
-        **beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
+        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
     localrule: not TRUNCATED_FROM_HUB
 
