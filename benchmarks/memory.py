@@ -130,7 +130,7 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
         "score": (
             {"model": logits, "truths": [truth]},
             {metric: f"{folder}/scores/{metric}/model.parquet" for metric in METRICS},
-            {"settings": {"tau": 0.9, "decodings": decodings, "truths": ["truth"]}},
+            {"settings": {"tau": 0.9, "decodings": decodings, "truths": ["truth"]}, "device": "cpu"},
         ),
         "tbat": (
             {"weights": weights, "logits": logits},

@@ -13,7 +13,7 @@ TITLE = "How much of the gradient of the logits reaches the trunk."
 def main(job: Job) -> None:
     """Read the measures of all snapshots; write the table as CSV, Markdown, HTML and LaTeX."""
     measured = {Path(path).stem: read_table(path).to_pandas() for path in job.input}
-    table = gradient_table(measured, job.params.settings["models"], job.params.settings.get("unit", "byte"))
+    table = gradient_table(measured, job.params.settings["models"], job.params.settings["unit"])
     write_table(job.output, table, gradient_page(table, TITLE))
 
 

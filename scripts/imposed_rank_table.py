@@ -27,7 +27,7 @@ def main(job: Job) -> None:
         for (truth, _), summary in summarise_scores(path, ["pure"], resamples, seed).items():
             summaries[path.stem, path.parent.name, truth] = summary
     summaries |= shares_of_cost(losses, settings["models"], resamples, seed)
-    table = imposed_rank_table(summaries, settings["models"], settings.get("unit", "byte"))
+    table = imposed_rank_table(summaries, settings["models"], settings["unit"])
     write_table(job.output, table, imposed_rank_page(table, TITLE))
 
 

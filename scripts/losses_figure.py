@@ -16,14 +16,12 @@ KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 
 def main(job: Job) -> None:
     """Read the histories; write the figure."""
-    models = job.params.settings["models"]
+    settings, models = job.params.settings, job.params.settings["models"]
     columns = ["step", *KINDS]
     histories = {
         model["model"]: read_table(path, columns).to_pandas() for model, path in zip(models, job.input, strict=True)
     }
-    write_figure(
-        draw(histories, models, job.params.settings["truths"], job.params.settings.get("unit", "byte")), job.output
-    )
+    write_figure(draw(histories, models, settings["truths"], settings["unit"]), job.output)
 
 
 def draw(

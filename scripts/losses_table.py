@@ -13,8 +13,7 @@ TITLE = "Validation loss and accuracy {by} (Table 3.1)."
 
 def main(job: Job) -> None:
     """Read the histories and the logits; write the table as CSV, Markdown, HTML and LaTeX."""
-    settings = job.params.settings
-    unit = "token" if hasattr(job.input, "windows") else "byte"
+    settings, unit = job.params.settings, job.params.settings["unit"]
     values: dict[str, dict] = {model["model"]: {} for model in settings["models"]}
     for path in job.input.histories:
         values[Path(path).parent.name]["validation_loss"] = lowest_loss(path)

@@ -28,8 +28,8 @@ def main(job: Job) -> None:
     decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     made_by = provenance(settings, model=job.wildcards.model)
-    name = getattr(job.params, "device", "cpu")
-    place = None if name == "cpu" else import_by_name("oversmoothing.on_gpu").to_gpu(name)
+    device = job.params.device
+    place = None if device == "cpu" else import_by_name("oversmoothing.on_gpu").to_gpu(device)
     with ExitStack() as files:
         writers = {
             metric: ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, made_by)))

@@ -10,9 +10,6 @@ from jinja2 import StrictUndefined, Template
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTIONS = sorted((ROOT / "workflow").rglob("*.rst"))
-OF_BYTES = {
-    "workflow",
-}
 
 
 def rendered(path, **changes):
@@ -27,7 +24,7 @@ def test_captions_are_text_and_speak_of_what_the_models_read(path):
         assert "{" not in text.replace("{model}", "")
         publish_parts(text, writer="html", settings_overrides={"halt_level": 2, "report_level": 2})
     readme = path.parent / "README.md"  # of a study
-    of_bytes = path.stem in OF_BYTES or (readme.is_file() and "of the bytes of texts" in readme.read_text())
+    of_bytes = path.stem == "workflow" or (readme.is_file() and "of the bytes of texts" in readme.read_text())
     assert of_bytes or not re.search(r"\bbytes?\b|\b256\b", texts[1], re.IGNORECASE)
 
 

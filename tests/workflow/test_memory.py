@@ -24,7 +24,7 @@ CODE = """
     score.main(N(
         input=N(model=folder + "/model.parquet", truths=[folder + "/truth.parquet"]),
         output=Outputs(tto=folder + "/tto.parquet", kl=folder + "/kl.parquet"),
-        params=N(settings=settings), wildcards=N(model="model"),
+        params=N(settings=settings, device="cpu"), wildcards=N(model="model"),
     ))
     print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) // 1024)  # not that of its parent
 """

@@ -11,12 +11,12 @@ from jsonschema.validators import extend
 
 from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.decoding import check_k
-from oversmoothing.gpt_shape import VOCABULARY, vocabulary
+from oversmoothing.gpt_shape import vocabulary
 from oversmoothing.jobs import UserError
 from plan import studies
 from plan.models import by_name
 from plan.settings import ConfigError
-from plan.tokens import over_bytes
+from plan.tokens import known_size, over_bytes, unit
 from schemas.config import read_schema
 
 # JSON Schema accepts 4.0 as an integer, but a model cannot have a rank of 4.0.
@@ -129,13 +129,12 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         given = over_bytes(config) and "bos" in entry and "hub" in entry
         if given and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
             yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
-    size = VOCABULARY if over_bytes(config) else config["tokens"].get("vocabulary")  # None: a tokenizer's, known later
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             try:
                 parameters(entry)
                 if entry["name"] == "top-k":
-                    check_k(entry, size)
+                    check_k(entry, known_size(config))
             except UserError as error:
                 yield f"{where}.{i}: {error}"
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
@@ -156,7 +155,6 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
-    unit = "bytes" if over_bytes(config) else "tokens"
     for model in by_name(config).values():
         if model.settings is None:
             continue
@@ -179,7 +177,7 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{model.name}: rotary positions need an even head size; width / heads is {size}"
         if window > shape["block"]:
             yield (
-                f"windows: prompt + scored is {window} {unit}, longer than the block of {model.name}, "
+                f"windows: prompt + scored is {window} {unit(config)}s, longer than the block of {model.name}, "
                 f"{shape['block']}; shorten the windows or raise model.block"
             )
 

@@ -12,6 +12,7 @@ from oversmoothing.gpt_shape import (
     training_bytes,
 )
 from plan.models import Model, by_name
+from plan.tokens import over_bytes
 
 DAY = 1440  # minutes
 
@@ -34,6 +35,16 @@ def gpus(config: Mapping[str, Any]) -> int:
     """Number of GPUs requested by a job that computes with PyTorch; 0 if it would not use one."""
     seen = Path("/dev/nvidia0").exists()
     return int(config["device"] == "cuda" or (config["device"] == "auto" and seen))
+
+
+def scoring(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Where models are scored: ``device``, its ``gpus``, and ``code`` imported for it.
+
+    Of bytes that is a processor, without PyTorch; of tokens a GPU where there is one.
+    """
+    if over_bytes(config):
+        return {"device": "cpu", "gpus": 0, "code": []}
+    return {"device": config["device"], "gpus": gpus(config), "code": ["oversmoothing/on_gpu.py"]}
 
 
 def training_memory(model: Model, attempt: int = 1) -> int:

@@ -50,6 +50,11 @@ def read_by_models(config: Mapping[str, Any], results: str) -> dict[str, str]:
     }
 
 
+def known_size(config: Mapping[str, Any]) -> int | None:
+    """Number of bytes or tokens; None where a tokenizer tells it later."""
+    return 256 if over_bytes(config) else config["tokens"].get("vocabulary")
+
+
 def states(config: Mapping[str, Any]) -> str | None:
     """Precision of the states from which logits over tokens are rebuilt; None for bytes, whose logits are stored."""
     return None if over_bytes(config) else config["inference"]["states"]
@@ -62,4 +67,4 @@ def inference(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def vocabulary(config: Mapping[str, Any]) -> dict[str, int | None]:
     """Number of tokens in a model's shape: none for bytes, None where the tokenizer tells it later."""
-    return {} if over_bytes(config) else {"vocabulary": config["tokens"].get("vocabulary")}
+    return {} if over_bytes(config) else {"vocabulary": known_size(config)}

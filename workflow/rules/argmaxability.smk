@@ -21,7 +21,7 @@ rule argmaxability:
 
 rule argmaxability_table:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY),
         published=published("b")[0],
     output:

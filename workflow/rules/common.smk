@@ -65,9 +65,8 @@ UNIT = plan.tokens.unit(config)
 config["unit"] = (
     UNIT  # for the captions of the report, which see the config and no more
 )
-OF_UNIT = {"unit": UNIT}
 TOKENS = plan.tokens.files(config, RESULTS)
-VOCABULARY = {"vocabulary": TOKENS["vocabulary"]}
+VOCABULARY = TOKENS["vocabulary"]
 READ = plan.tokens.read_by_models(config, RESULTS)  # splits, as models read them
 WINDOWS = f"{RESULTS}/windows.parquet"
 WEIGHTS = f"{RESULTS}/models/{{model}}/weights.safetensors"
@@ -108,6 +107,7 @@ DEVICE = lambda wildcards, output: config["device"]
 ADAPTERS = "oversmoothing/truths/load.py"  # of models from the hub, with its imports
 STATES = plan.tokens.states(config)
 
+ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 TESTED = []  # files of studies that their claims are tested on
 PRINTED = []  # the thesis's tables that these claims are tested on as well

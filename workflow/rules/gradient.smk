@@ -68,7 +68,7 @@ if SNAPSHOTS:
             ),
         params:
             settings=settings(
-                **OF_UNIT,
+                unit=UNIT,
                 models=[
                     {
                         "model": model.name,

@@ -8,7 +8,7 @@ samples/{model}/{decoding}.parquet.
 
 rule hub_logits:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
@@ -33,7 +33,7 @@ rule hub_logits:
 
 rule hub_sample:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
@@ -72,7 +72,7 @@ use rule hub_sample as hub_sample_extra with:
 
 use rule hub_sample as hub_sample_svd with:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(
             **MODELS[MODELS[wildcards.model].source].hub

@@ -62,7 +62,7 @@ if IMPOSED:
                 label="Ways to impose a rank: the numbers",
             ),
         params:
-            settings=settings(**OF_UNIT, **config["statistics"], models=IMPOSED),
+            settings=settings(unit=UNIT, **config["statistics"], models=IMPOSED),
         script:
             step("imposed_rank_table.py")
 

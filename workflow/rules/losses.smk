@@ -7,7 +7,7 @@ Makes: tables/losses.{csv,md,html,tex} (Table 3.1); figures/losses.{png,svg,pdf}
 
 rule losses_table:
     input:
-        **({} if OVER_BYTES else {"windows": WINDOWS}),
+        windows=WINDOWS,
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
         published=published("3_1")[0],
@@ -16,6 +16,7 @@ rule losses_table:
     params:
         settings=settings(
             **config["statistics"],
+            unit=UNIT,
             models=plan.thesis.compared(config, "family")
             + plan.thesis.compared(config, "truth"),
         ),
@@ -36,7 +37,7 @@ if TRAINED:
             ),
         params:
             settings=settings(
-                **OF_UNIT,
+                unit=UNIT,
                 models=[
                     {"model": model.name, "kind": model.kind, "rank": model.rank}
                     for model in TRAINED

@@ -6,6 +6,7 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 """
 
 MODELS_TABLE = f"{RESULTS}/models.parquet"
+ALWAYS.append(MODELS_TABLE)
 
 
 rule train:

@@ -11,7 +11,7 @@ extra decodings of `samples.decodings` have one job each, so that adding one lea
 
 rule sample:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=WINDOWS,
         weights=WEIGHTS,
     output:
@@ -55,7 +55,7 @@ use rule sample as sample_extra with:
 
 use rule sample as sample_svd with:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=WINDOWS,
         weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:

@@ -6,6 +6,8 @@ Needs: the logits of the model and of the truths; for TBAT the head, and behind 
 Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.
 """
 
+SCORING = plan.resources.scoring(config)
+
 
 rule score:
     input:
@@ -17,13 +19,12 @@ rule score:
             for metric in OF_DISTRIBUTIONS
         },
     resources:
-        **({} if OVER_BYTES else ON_GPU),
         **per_attempt(mem_mb=2000, runtime=60),
+        gpu=SCORING["gpus"],
+        gpu_job=SCORING["gpus"],
     params:
-        **({} if OVER_BYTES else {"device": DEVICE}),
-        by_name=decoding_code(
-            config["decodings"], *([] if OVER_BYTES else ["oversmoothing/on_gpu.py"])
-        ),
+        device=lambda wildcards, output: SCORING["device"],
+        by_name=decoding_code(config["decodings"], *SCORING["code"]),
         settings=settings(
             tau=config["metrics"]["tau"],
             decodings=config["decodings"],

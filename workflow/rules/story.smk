@@ -5,6 +5,7 @@ Makes: index.html.
 """
 
 STORY = f"{RESULTS}/index.html"
+ALWAYS.append(STORY)
 
 
 rule story:

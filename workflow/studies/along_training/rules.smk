@@ -95,7 +95,7 @@ if FOLLOWED:
             ],
         params:
             settings=settings(
-                **OF_UNIT,
+                unit=UNIT,
                 models=[
                     {"model": model.name, "rank": model.rank, "seed": model.seed}
                     for model in FOLLOWED

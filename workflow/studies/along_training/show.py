@@ -18,7 +18,7 @@ def main(job: Job) -> None:
         {model["model"]: read_table(path).to_pandas() for model, path in zip(models, paths, strict=True)}
         for paths in (job.input.measures, job.input.spectra)
     )
-    table = along_training_table(measured, models, job.params.settings.get("unit", "byte"))
+    table = along_training_table(measured, models, job.params.settings["unit"])
     write_table(job.output, table, along_training_page(table, TITLE))
     table = read_csv(job.output.csv)  # to draw the numbers that are written
     write_figure(figure.along(table), job.output.along)

@@ -31,7 +31,7 @@ rule bytes:
 
 rule bytes_table:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         sums=expand(
             f"{RESULTS}/bytes/{{model}}.parquet",
             model=[row["model"] for row in BY_BYTE],

@@ -53,7 +53,7 @@ use rule logits as showcase_logits with:
 
 use rule hub_logits as showcase_hub_logits with:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
@@ -93,7 +93,7 @@ use rule score as showcase_score with:
     resources:
         mem_mb=2000,
     params:
-        **({} if OVER_BYTES else {"device": "cpu"}),
+        device=lambda wildcards, output: "cpu",
 
 
 use rule tbat as showcase_tbat with:
@@ -112,7 +112,7 @@ use rule tbat as showcase_tbat with:
 
 rule next_byte_table:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",
@@ -169,7 +169,7 @@ rule next_byte_table:
 
 rule oversmoothing_illustrated:
     input:
-        **VOCABULARY,
+        vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
         logits=expand(
             f"{SHOWCASE}/logits/{{model}}.parquet",

@@ -46,7 +46,7 @@ def main(job: Job) -> None:
     """Read the histories of the models trained here and of the user; write the law and the points."""
     settings, given = job.params.settings, job.input
     histories = [
-        study_history(name, history, weights, f"{settings.get('unit', 'byte')}s")
+        study_history(name, history, weights, f"{settings['unit']}s")
         for name, history, weights in zip(settings["study"], given.histories, given.weights, strict=True)
     ]
     histories += [

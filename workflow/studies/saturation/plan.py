@@ -6,7 +6,7 @@ from typing import Any
 from plan.models import Model, by_name
 from plan.settings import settings
 from plan.studies import Study
-from plan.tokens import over_bytes
+from plan.tokens import unit
 
 
 def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
@@ -44,7 +44,7 @@ def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict
         "study": [model.name for model in trained_models(config, models)],
         "fitted": fitted_names(config, models),
     }
-    return settings(**config["saturation"] | own, **({} if over_bytes(config) else {"unit": "token"}))
+    return settings(**config["saturation"] | own, unit=unit(config))
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
