@@ -30,14 +30,13 @@ def varied(mean, chance, *key):
 class Made(Published):
     """The thesis's printed means with changes, as a run has them: by window, of models that were trained once each."""
 
-    def __init__(self, changes=None, uncertainty=SURE, by_byte=None, without=(), ranks=RANKS):
+    def __init__(self, changes=None, uncertainty=SURE, without=(), ranks=RANKS):
         super().__init__(FILES)
         self.family = [replace(m, trainings=m.models) for m in self.family if m.models[0] in ranks]
         self.truncations = [replace(m, trainings=("512",)) for m in self.truncations]
         self.truths = [replace(m, trainings=m.models) for m in self.truths]
         self.chance = Chance(200, 0, defaultdict(lambda: uncertainty))
         self._changes, self._uncertainty, self._without = changes or {}, uncertainty, without
-        self._of_byte = by_byte or {}
 
     def made(self, what, member, printed, *key, windows=True, of_set=False):
         """Return a value as a run has it, changed where it is to be."""
@@ -81,21 +80,9 @@ class Made(Published):
         printed = super().value
         return self.made(source.name, member, lambda: printed(source, member, *key), *key, windows=False)
 
-    def by_byte(self, model):
+    def by_frequency(self):
         self._lacks("windows")
-        level = self._of_byte.get(model, lambda byte: (0.02 if model == "4" else 0.01) * (byte + 5))
-        scores = {}
-        for byte in BYTES:
-            scores[byte] = varied(level(byte), self._uncertainty, model, byte)
-            scores[byte].count = dict.fromkeys(scores[byte].count, len(BYTES) - byte)
-            scores[byte].total = {w: n * scores[byte].total[w] for w, n in scores[byte].count.items()}
-        return scores
-
-    def predicted(self, model):
-        counts = np.zeros(256, int)
-        counts[:30] = 5
-        counts[35] = self._changes.get(("predicted", model), 0)
-        return counts
+        return list(BYTES)
 
     def never_argmaxable(self, model):
         return set(range(30 + self._changes.get(("argmaxable", model), 0), 256))

@@ -11,6 +11,7 @@ FURTHER = 128  # "when the bottleneck is further weakened to 128 dimensions" (4.
 MODERATE = 16  # "a pre-LM head hidden dimension of 16 or greater" (3.4)
 EXTREME = 8  # "the 4- and 8-bottlenecked" models (5.3)
 TWELVE = 12  # the rank whose words look human (5.3)
+EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
 UNCONSTRAINED = 512  # "at 512 dimensions" (4.2)
 
 
@@ -76,9 +77,26 @@ def lowest_and_best(evidence: Evidence) -> tuple[Member, Member]:
     return lowest, min(evidence.family[1:], key=lambda member: evidence.score("nsmd", member).mean)
 
 
+def frequent_bytes(evidence: Evidence) -> list[int]:
+    """Return the ten most frequent bytes of the scored text."""
+    return _by_frequency(evidence)[:EXTREMES]
+
+
+def rarest_bytes(evidence: Evidence) -> list[int]:
+    """Return the ten rarest bytes of the scored text, which are not among the ten most frequent."""
+    return _by_frequency(evidence)[-EXTREMES:]
+
+
 def full_rank(members: list[Member]) -> Member:
     """Return the member whose head leaves the logits unconstrained."""
     for member in reversed(members):
         if member.full:
             return member
     raise Missing("no model of the family has full rank (257 or more, for 256 bytes)")
+
+
+def _by_frequency(evidence: Evidence) -> list[int]:
+    order = evidence.by_frequency()
+    if len(order) < 2 * EXTREMES:
+        raise Missing(f"only {len(order)} different bytes stand in the windows; it takes {2 * EXTREMES}")
+    return order

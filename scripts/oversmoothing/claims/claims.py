@@ -86,28 +86,6 @@ CLAIMS = [
         by_construction=True,
     ),
     Claim(
-        "rare-bytes-oversmoothed-more",
-        "4.3, Figure 4.2",
-        "The lowest rank and the best model both oversmooth more where a rare byte comes next than where a frequent "
-        "one does.",
-        "NSMD at the ten rarest bytes less NSMD at the ten most frequent, in either model; paired by window.",
-        models.rare_bytes_are_oversmoothed_more,
-    ),
-    Claim(
-        "lowest-rank-worse-at-every-byte",
-        "4.3, Figure 4.2",
-        "The lowest rank oversmooths more than the best model at nearly every byte.",
-        "Share of bytes with the higher mean NSMD at the lowest rank, above nine in ten; bootstrap over windows.",
-        models.lowest_rank_is_worse_at_nearly_every_byte,
-    ),
-    Claim(
-        "lowest-rank-never-predicts-the-rarest",
-        "4.3, Figure 4.3",
-        "The lowest rank never makes one of the ten rarest bytes the most probable.",
-        "Number of positions at which it does, equal to 0.",
-        models.lowest_rank_never_predicts_the_rarest,
-    ),
-    Claim(
         "low-ranks-cannot-predict-the-rarest",
         "4.3, Tables B.1 and B.2",
         "Ranks 4 and 8 could not make the rarest bytes the most probable, whatever the context.",

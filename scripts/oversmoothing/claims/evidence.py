@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.claims.bytes import ScoresByByte, sum_by_byte
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
 from oversmoothing.losses import Predictions, predictions
@@ -36,12 +35,13 @@ class Source:
     ----------
     name : str
     of_run, printed : callable
-        From a `Run`, or the `published.Published` means, a member and further keys to a `Value`.
+        From a `Run`, or the `published.Published` means, a member and further keys to a `Value`, or to what else the
+        study's claims take.
     """
 
     name: str
-    of_run: Callable[..., Value]
-    printed: Callable[..., Value]
+    of_run: Callable[..., Any]
+    printed: Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -108,16 +108,12 @@ class Evidence(ABC):
         """Return an effective rank (Table 7.3)."""
 
     @abstractmethod
-    def value(self, source: Source, member: Member, *key: str) -> Value:
+    def value(self, source: Source, member: Member, *key: str) -> Any:
         """Return a value of a study."""
 
     @abstractmethod
-    def by_byte(self, model: str) -> ScoresByByte:
-        """Return NSMD under pure sampling, by target byte (Figure 4.2)."""
-
-    @abstractmethod
-    def predicted(self, model: str) -> np.ndarray:
-        """Return how often each byte is predicted, int (v,) (Figure 4.3)."""
+    def by_frequency(self) -> list[int]:
+        """Return the bytes of the scored text, the most frequent first; ties by the byte's number."""
 
     @abstractmethod
     def never_argmaxable(self, model: str) -> set[int]:
@@ -152,7 +148,6 @@ class Run(Evidence):
         self._decodings = decodings
         self._scores = cache(self._read_scores)
         self._predictions = cache(self._read_predictions)
-        self._by_byte = cache(self._read_by_byte)
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if decoding not in self._decodings:
@@ -184,7 +179,7 @@ class Run(Evidence):
             means.append(float(own.value.iloc[0]))
         return Value(tuple(means), member.trainings, "effective_rank")
 
-    def value(self, source: Source, member: Member, *key: str) -> Value:
+    def value(self, source: Source, member: Member, *key: str) -> Any:
         return source.of_run(self, member, *key)
 
     def positions(self, what: str, model: str, *columns: str) -> pd.DataFrame:
@@ -197,11 +192,10 @@ class Run(Evidence):
         sums = tuple(sums_by_window(self.positions(what, model, column)[column]) for model in member.models)
         return Value(tuple(one.mean for one in sums), member.trainings, kind, sums)
 
-    def by_byte(self, model: str) -> ScoresByByte:
-        return self._by_byte(model)
-
-    def predicted(self, model: str) -> np.ndarray:
-        return self._predictions(model).counts
+    def by_frequency(self) -> list[int]:
+        text = b"".join(read_table(self.path("windows", ""), ["scored"])["scored"].to_pylist())
+        counts = np.bincount(np.frombuffer(text, np.uint8), minlength=256)
+        return sorted(np.flatnonzero(counts).tolist(), key=lambda byte: -counts[byte])
 
     def never_argmaxable(self, model: str) -> set[int]:
         table = read_table(self.path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
@@ -222,9 +216,6 @@ class Run(Evidence):
 
     def _read_predictions(self, model: str) -> Predictions:
         return predictions(self.path("logits", model))
-
-    def _read_by_byte(self, model: str) -> ScoresByByte:
-        return sum_by_byte(self.path("nsmd", model), self.path("windows", ""))
 
 
 def sums_by_window(values: pd.Series) -> WindowSums:

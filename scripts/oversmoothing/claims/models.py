@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.claims.bytes import ScoresByByte, by_frequency, of_bytes, share_higher
 from oversmoothing.claims.choose import (
     FURTHER,
     MODERATE,
@@ -14,8 +13,8 @@ from oversmoothing.claims.choose import (
     each,
     extreme,
     full_rank,
-    lowest_and_best,
     neighbours,
+    rarest_bytes,
     standing_for,
     up_to,
 )
@@ -27,8 +26,6 @@ MAIN = ("tto", "nsmd", "tv", "kl")
 TOLERANCE = 0.1  # of a value: a difference that the thesis considers none
 SLIGHT = 0.25  # of a value: a difference that the thesis calls slight (its own are 13 to 21 %)
 STRONG = 0.7  # a correlation that we call strong
-NEARLY_ALL = 0.9  # of the bytes
-EXTREMES = 10  # bytes at either end of the frequencies (Figure 4.3)
 ENOUGH_TO_CORRELATE = 4
 
 
@@ -142,51 +139,11 @@ def tbat_is_zero_at_full_rank(evidence: Evidence) -> list[Comparison]:
     return found
 
 
-def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
-    """Compare the NSMD at the ten rarest bytes with that at the ten most frequent, in the two models of Figure 4.2."""
-    found = []
-    for model in each(list(lowest_and_best(evidence))):
-        scores = evidence.by_byte(model.models[0])
-        order = _in_order(scores)
-        rare, frequent = (
-            Value((sums.mean,), model.trainings, sums=(sums,))
-            for sums in (of_bytes(scores, order[-EXTREMES:]), of_bytes(scores, order[:EXTREMES]))
-        )
-        found.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
-    return found
-
-
-def lowest_rank_is_worse_at_nearly_every_byte(evidence: Evidence) -> list[Comparison]:
-    """Test the share of bytes at which the lowest rank has a higher mean NSMD than the best model, seed by seed."""
-    lowest, best = lowest_and_best(evidence)
-    found = []
-    for a, b in zip(lowest.alone(), best.alone(), strict=True):
-        scores = evidence.by_byte(a.models[0]), evidence.by_byte(b.models[0])
-        chance = evidence.chance
-        if chance is None:
-            raise Missing("no chance is known")
-        share, low, high = share_higher(*scores, chance.run_to_run["nsmd"], chance.resamples, chance.seed)
-        name = f"share of {len(scores[0])} bytes, {a} against {b}"
-        found.append(Comparison(name, share, low, high, NEARLY_ALL, n=len(scores[0])))
-    return found
-
-
-def lowest_rank_never_predicts_the_rarest(evidence: Evidence) -> list[Comparison]:
-    """Count how often the lowest rank predicts one of the ten rarest bytes."""
-    found = []
-    for model in _lowest(evidence):
-        predicted, rarest = evidence.predicted(model.models[0]), _rarest(evidence, model.models[0])
-        times = float(predicted[rarest].sum())
-        name = f"times that {model} predicts one of the {len(rarest)} rarest bytes"
-        found.append(Comparison(name, times, times, times, n=int(predicted.sum()), exactly=True))
-    return found
-
-
 def low_ranks_cannot_predict_the_rarest(evidence: Evidence) -> list[Comparison]:
     """Count the ten rarest bytes that ranks 4 and 8 could predict from some hidden state."""
     found = []
     for model in each(extreme(evidence.family)):
-        rarest = _rarest(evidence, model.models[0])
+        rarest = rarest_bytes(evidence)
         able = float(len(set(rarest) - evidence.never_argmaxable(model.models[0])))
         name = f"argmaxable among the {len(rarest)} rarest bytes, {model}"
         found.append(Comparison(name, able, able, able, n=len(rarest), exactly=True))
@@ -262,20 +219,3 @@ def _each_member(evidence: Evidence, comparison: Callable[[Member], Comparison])
     if not evidence.family:
         raise Missing("no model of the family has a rank")
     return [comparison(member) for member in evidence.family]
-
-
-def _lowest(evidence: Evidence) -> list[Member]:
-    if not evidence.family:
-        raise Missing("no model of the family has a rank")
-    return evidence.family[0].alone()
-
-
-def _rarest(evidence: Evidence, model: str) -> list[int]:
-    return _in_order(evidence.by_byte(model))[-EXTREMES:]
-
-
-def _in_order(scores: ScoresByByte) -> list[int]:
-    order = by_frequency(scores)
-    if len(order) < 2 * EXTREMES:
-        raise Missing(f"only {len(order)} different bytes stand in the windows; it takes {2 * EXTREMES}")
-    return order

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from oversmoothing.claims.bytes import ScoresByByte
 from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import Evidence, Source
 from oversmoothing.claims.members import Member
@@ -59,17 +58,14 @@ class Published(Evidence):
     def effective_rank(self, representation: str, member: Member) -> Value:
         return cell(self._ranks, member, representation)
 
-    def value(self, source: Source, member: Member, *key: str) -> Value:
+    def value(self, source: Source, member: Member, *key: str) -> Any:
         return source.printed(self, member, *key)
 
     def table(self, number: str) -> pd.DataFrame:
         """Return one of the thesis's tables."""
         return read_csv(self._files[number], dtype={"model": str})
 
-    def by_byte(self, model: str) -> ScoresByByte:
-        raise Missing(NO_FIGURES)
-
-    def predicted(self, model: str) -> np.ndarray:
+    def by_frequency(self) -> list[int]:
         raise Missing(NO_FIGURES)
 
     def never_argmaxable(self, model: str) -> set[int]:

@@ -50,6 +50,7 @@ rule bytes_table:
 
 
 if OVER_BYTES:
+    TESTED.extend(expand(f"{RESULTS}/bytes/{{model}}.parquet", model=FAMILY))
 
     rule byte_figures:
         input:

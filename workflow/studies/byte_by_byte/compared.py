@@ -1,50 +1,43 @@
-"""Oversmoothing by target byte (thesis 4.3, Figure 4.2)."""
+"""Two models byte by byte: their sums as files have them, and the share of bytes at which one has the higher NSMD."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from oversmoothing.statistics import WindowSums, draw_windows, merge
-from oversmoothing.store.parquet import read_groups, read_table
+from oversmoothing.statistics import WindowSums, draw_windows
+from oversmoothing.store.parquet import read_table
 
 ScoresByByte = Mapping[int, WindowSums]
 
 
-def sum_by_byte(scores: str | Path, windows: str | Path, decoding: str = "pure") -> dict[int, WindowSums]:
-    """Return the scores under one decoding, against all truths, summed by target byte and window.
+@dataclass(frozen=True)
+class Sums:
+    """Sums of one model: its NSMD against all truths by the byte of the text, and its argmaxes by byte."""
 
-    The files are a score file and its windows. They are read in row groups; one byte per position of the windows stays
-    in memory.
-    """
-    table = read_table(windows, ["window", "scored"])
-    texts = zip(table["window"].to_pylist(), table["scored"].to_pylist(), strict=True)
-    targets = {window: np.frombuffer(text, np.uint8) for window, text in texts}
-    sums: dict[int, WindowSums] = {}
-    for group in read_groups(scores, ["window", "position", "decoding", "value"]):
-        rows = group.filter(pc.equal(group["decoding"].cast(pa.string()), decoding))
-        window, position = rows["window"].to_numpy(), rows["position"].to_numpy()
-        values = rows["value"].to_numpy()
-        target = np.empty(len(window), np.uint8)
-        for name in np.unique(window):
-            own = window == name
-            target[own] = targets[int(name)][position[own]]
-        for byte in np.unique(target):
-            own = target == byte
-            sums.setdefault(int(byte), WindowSums()).add(window[own], values[own])
-    return sums
+    nsmd: ScoresByByte
+    argmaxes: Mapping[int, int]
 
 
-def by_frequency(scores: ScoresByByte) -> list[int]:
-    """Return the bytes that occur, the most frequent first; ties by the byte's number."""
-    return sorted(scores, key=lambda byte: (-sum(scores[byte].count.values()), byte))
-
-
-def of_bytes(scores: ScoresByByte, which: Iterable[int]) -> WindowSums:
-    """Merge the scores at some target bytes."""
-    return merge(scores[byte] for byte in which)
+def read_sums_of(path: str | Path) -> Sums:
+    """Read the sums of a model that has an NSMD (see `measure.SUMS`)."""
+    table = read_table(path, ["window", "byte", "measure", "truth", "value"]).to_pandas()
+    truths = table.truth.dropna().nunique()
+    sums = {
+        measure: part.groupby(["byte", "window"]).value.sum()
+        for measure, part in table.groupby(table.measure.astype(str))
+    }
+    nsmd = {
+        int(byte): WindowSums(
+            {window: int(n) * truths for window, n in counts.droplevel("byte").items()},
+            sums["nsmd"][byte].to_dict(),
+            sums["nsmd_squares"][byte].to_dict(),
+            origin=0.0,
+        )
+        for byte, counts in sums["occurrences"].groupby("byte")
+    }
+    return Sums(nsmd, sums["argmaxes"].groupby("byte").sum().astype(int).to_dict())
 
 
 def share_higher(
