@@ -53,7 +53,7 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt workflow
 
-keys: $(VENV)/.installed ## write the list of keys in config/README.md from the schema
+keys: $(VENV)/.installed ## write what the schemas say into config/README.md (keys) and docs/results.md (columns)
 	PYTHONPATH=workflow:scripts $(BIN)/python -m schemas.describe
 
 env: $(VENV)/.installed ## the environment alone

@@ -7,7 +7,7 @@ from checks.config import check
 from oversmoothing.catalogue.decoders import maps, methods
 from oversmoothing.corpus import sources
 from schemas.config import read_schema
-from schemas.describe import README, with_keys
+from schemas.describe import PARTS, updated
 
 
 def keys(section, where=""):
@@ -22,9 +22,9 @@ def test_every_key_is_described():
     assert [key for key, part in found.items() if not part.get("description", "").endswith(".")] == []
 
 
-def test_config_readme_is_what_the_schema_says():
-    page = README.read_text()
-    assert page == with_keys(page), "run `make keys`"
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.name)
+def test_documents_are_what_the_schemas_say(path):
+    assert path.read_text() == updated(path), "run `make keys`"
 
 
 def test_decoding_methods_and_their_bounds_are_the_catalogues():

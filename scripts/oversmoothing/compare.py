@@ -10,28 +10,13 @@ import pandas as pd
 
 from oversmoothing.corpus.reader import read_manifest
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import number, read_csv
+from oversmoothing.layout import number
 from oversmoothing.page import Cell, Section, Value, literal
 from oversmoothing.page_formats import markdown_table
+from oversmoothing.record import FACTS, KEYS, read_record
 from oversmoothing.store.parquet import open_reader
 
-KEYS = (
-    "kind",
-    "truth",
-    "metric",
-    "representation",
-    "measure",
-    "quantity",
-    "condition",
-    "decoding",
-    "model",
-    "revision",
-    "step",
-    "layer",
-    "byte",
-    "approximation",
-)  # columns that identify a row in some table; rank and seed are part of the model's name
-VALUES = ("mean", "value", "unargmaxable")  # the column of numbers; a table has one of these
+IDENTITY = ["model", *FACTS, *KEYS]  # columns that identify a row
 COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overlap", "only_in")
 
 
@@ -43,7 +28,7 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
     a, b : path
         Results folders, which contain ``tables/*.csv``.
     names : sequence of str
-        Tables to compare; if empty, all common tables of numbers by model.
+        Tables to compare; if empty, all common ones that are records.
 
     Returns
     -------
@@ -63,8 +48,8 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
     chosen = names or [name for name in found[0] if name in found[1]]
     compared = {}
     for name in chosen:
-        one, other = (read_csv(tables[name]) for tables in found)
-        if _value_column(one) and _value_column(other):
+        one, other = (read_record(tables[name]) for tables in found)
+        if len(one) and len(other):
             compared[name] = compare_tables(one, other)
         elif names:
             raise UserError(f"{name}: not a table of numbers by model")
@@ -74,33 +59,35 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
 
 
 def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """Join two tidy tables on the columns that identify their rows.
+    """Join two records on the columns that identify their rows.
+
+    What is said of a model beside its name identifies only rows without a name.
 
     Parameters
     ----------
     a, b : DataFrame
-        Columns: any of `KEYS`; ``mean``, ``value`` or ``unargmaxable``; optionally the interval ``low``, ``high``.
+        See `record.record`.
 
     Returns
     -------
     DataFrame
-        The key columns and `COLUMNS`, rows of `a` first. ``difference`` is b - a; ``overlap`` says whether the two
-        intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b" or missing.
+        The identifying columns that are not empty and `COLUMNS`, rows of `a` first. ``difference`` is b - a; ``overlap``
+        says whether the two intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b" or missing.
 
     Raises
     ------
     UserError
         If two rows of a table have the same keys.
     """
-    keys = [key for key in KEYS if key in a.columns and key in b.columns]
     sides = []
     for side, table in zip("ab", (a, b), strict=True):
-        wanted = {_value_column(table): side, "low": f"low_{side}", "high": f"high_{side}"}
-        own = table.reindex(columns=[*keys, *wanted]).rename(columns=wanted)
-        own[keys] = own[keys].astype(object).where(own[keys].notna(), "").astype(str)
-        if own.duplicated(keys).any():
-            raise UserError(f"two rows are called {', '.join(own[own.duplicated(keys)].iloc[0][keys])}")
-        sides.append(own)
+        names = table[IDENTITY].astype("str").fillna("")
+        names.loc[names.model != "", list(FACTS)] = ""
+        if names.duplicated().any():
+            raise UserError(f"two rows are called {' '.join(filter(None, names[names.duplicated()].iloc[0]))}")
+        sides.append(names.assign(**{side: table.value, f"low_{side}": table.low, f"high_{side}": table.high}))
+    keys = [key for key in IDENTITY if any((side[key] != "").any() for side in sides)]
+    sides = [side.drop(columns=[key for key in IDENTITY if key not in keys]) for side in sides]
     joined = sides[0].merge(sides[1], how="outer", on=keys, indicator=True)
     places = {key: i for i, key in enumerate(dict.fromkeys(_names(sides[0], keys) + _names(sides[1], keys)))}
     joined = joined.iloc[np.argsort([places[name] for name in _names(joined, keys)])].reset_index(drop=True)
@@ -153,7 +140,7 @@ def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: s
         for side, folder in (("a", a), ("b", b)):
             alone = table[table.only_in == side]
             if len(alone):
-                keys = [key for key in KEYS if key in table]
+                keys = [key for key in IDENTITY if key in table]
                 rows = "; ".join(" ".join(part for part in row if part) for row in alone[keys].itertuples(index=False))
                 lines += [f"Only in {folder}: {rows}.", ""]
     lines.append(
@@ -172,16 +159,12 @@ def _tables(folder: str | Path) -> dict[str, Path]:
     return tables
 
 
-def _value_column(table: pd.DataFrame) -> str | None:
-    return next((name for name in VALUES if name in table), None) if "model" in table else None
-
-
 def _names(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple]:
     return list(table[list(keys)].itertuples(index=False, name=None))
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    keys = [key for key in KEYS if key in table and table[key].ne("").any()]
+    keys = [key for key in IDENTITY if key in table and table[key].ne("").any()]
     rows = []
     for row in table.to_dict("records"):
         cells: dict[str, Cell] = {key: literal(row[key]) for key in keys}

@@ -10,12 +10,13 @@ from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.sums import check_sum, write_sum
 
 ARROWS = {"lower": "↓", "higher": "↑"}
+EXACT = 2**53  # float64 holds all whole numbers up to it
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table as CSV with six significant digits, and its checksum beside it."""
+    """Write a tidy table as CSV with six significant digits, whole numbers in full, and its checksum beside it."""
     with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False, float_format="%.6g")
+        table.to_csv(temporary, index=False, float_format=_digits)
         write_sum(path, temporary)
 
 
@@ -45,3 +46,7 @@ def number(value: float, decimals: int | None = None) -> str:
     if value == 0 or abs(value) >= 0.01:
         return f"{value:.3f}"
     return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() and abs(value) < EXACT else f"{value:.6g}"

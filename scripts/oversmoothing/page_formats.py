@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from oversmoothing.layout import number, write_csv
 from oversmoothing.page import Bytes, Cell, Page, Section, Value, entitled, laid_out
+from oversmoothing.record import written
 from oversmoothing.seed_means import with_seed_means
 from oversmoothing.store.sums import write_text
 from oversmoothing.web_page import write_web_page
@@ -35,6 +36,11 @@ LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
 }
+
+
+def write_record(output: Any, table: pd.DataFrame, page: Page) -> None:
+    """Write a record with its page, as `write_table` does, without the columns that it leaves empty."""
+    write_table(output, written(table), page)
 
 
 def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:

@@ -11,16 +11,18 @@ from oversmoothing.commands import main
 from oversmoothing.compare import compare, compare_tables, settings_differences
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.jobs import UserError
+from oversmoothing.record import record
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 
 
-def row(model, metric, mean, low, high, truth="truth"):
-    return {"truth": truth, "metric": metric, "decoding": "pure", "model": model, "rank": 4} | {
-        "mean": mean,
-        "low": low,
-        "high": high,
-    }
+def row(model, measure, value, low, high, truth="truth"):
+    names = {"truth": truth, "measure": measure, "decoding": "pure", "model": model, "rank": 4}
+    return names | {"value": value, "low": low, "high": high}
+
+
+def table(*rows):
+    return record("oversmoothing", rows)
 
 
 A = [row("bn4", "tto", 0.5, 0.4, 0.6), row("bn4", "tbat", 0.2, 0.1, 0.3, None), row("bn8", "tto", 0.3, 0.2, 0.4)]
@@ -32,7 +34,7 @@ def folders(tmp_path):
     for name, rows, tau, text in (("a", A, 0.9, "x"), ("b", B, 0.8, "y")):
         folder = tmp_path / name
         (folder / "tables").mkdir(parents=True)
-        pd.DataFrame(rows).to_csv(folder / "tables/oversmoothing.csv", index=False)
+        table(*rows).to_csv(folder / "tables/oversmoothing.csv", index=False)
         pd.DataFrame({"window": [0], "model": ["bn4"], "text": ["abc"]}).to_csv(folder / "tables/samples.csv")
         for model in ("bn4", "bn8"):
             made_by = provenance({"tau": tau, "truths": ["truth"]}, model=model)
@@ -47,42 +49,57 @@ def folders(tmp_path):
 
 
 def test_rows_are_joined_on_their_keys():
-    table = compare_tables(pd.DataFrame(A), pd.DataFrame(B))
-    assert list(zip(table.model, table.metric, strict=True)) == [
+    joined = compare_tables(table(*A), table(*B))
+    assert list(zip(joined.model, joined.measure, strict=True)) == [
         ("bn4", "tto"),
         ("bn4", "tbat"),
         ("bn8", "tto"),
         ("bn16", "tto"),
     ]
-    assert table.difference[:2].tolist() == pytest.approx([0.1, 0.2])
-    assert table.overlap[:2].tolist() == [True, False]
-    assert table.overlap[2:].isna().all()
-    assert table.only_in.fillna("both").tolist() == ["both", "both", "a", "b"]
+    assert joined.difference[:2].tolist() == pytest.approx([0.1, 0.2])
+    assert joined.overlap[:2].tolist() == [True, False]
+    assert joined.overlap[2:].isna().all()
+    assert joined.only_in.fillna("both").tolist() == ["both", "both", "a", "b"]
+
+
+def test_what_is_known_of_a_model_on_one_side_does_not_part_its_rows():
+    joined = compare_tables(table(*A), table(*({**row, "kind": "family", "arm": row["model"]} for row in A)))
+    assert joined.only_in.isna().all()
+    assert "kind" not in joined
+
+
+def test_rows_of_no_model_are_joined_on_kind_and_rank():
+    rows = [
+        {"kind": kind, "rank": rank, "measure": "loss", "value": rank} for kind in ("svd", "plain") for rank in (4, 8)
+    ]
+    joined = compare_tables(table(*rows), table(*rows[::-1]))
+    assert joined["rank"].tolist() == ["4", "8", "4", "8"]
+    assert (joined.difference == 0).all()
 
 
 def test_intervals_that_touch_overlap_whichever_is_first():
-    touching = pd.DataFrame([row("bn4", "tto", 0.65, 0.6, 0.7)])
-    for one, other in ((pd.DataFrame(A[:1]), touching), (touching, pd.DataFrame(A[:1]))):
+    touching = table(row("bn4", "tto", 0.65, 0.6, 0.7))
+    for one, other in ((table(A[0]), touching), (touching, table(A[0]))):
         assert compare_tables(one, other).overlap.tolist() == [True]
 
 
 def test_a_table_compared_with_itself_has_no_difference():
-    table = compare_tables(pd.DataFrame(A), pd.DataFrame(A))
-    assert (table.difference == 0).all()
-    assert table.overlap.all()
-    assert table.only_in.isna().all()
+    joined = compare_tables(table(*A), table(*A))
+    assert (joined.difference == 0).all()
+    assert joined.overlap.all()
+    assert joined.only_in.isna().all()
 
 
-def test_tables_of_other_numbers_and_without_intervals():
-    one = pd.DataFrame({"model": ["bn4"], "condition": ["free"], "unargmaxable": [3]})
-    table = compare_tables(one, one.assign(unargmaxable=5))
-    assert table.difference.tolist() == [2]
-    assert table.overlap.isna().all()
+def test_tables_without_intervals():
+    one = {"model": "bn4", "condition": "free", "measure": "unargmaxable"}
+    joined = compare_tables(table(one | {"value": 3}), table(one | {"value": 5}))
+    assert joined.difference.tolist() == [2]
+    assert joined.overlap.isna().all()
 
 
 def test_rows_of_one_name_are_refused():
-    with pytest.raises(UserError, match="two rows are called"):
-        compare_tables(pd.DataFrame([*A, A[0]]), pd.DataFrame(B))
+    with pytest.raises(UserError, match="two rows are called bn4 truth pure tto"):
+        compare_tables(table(*A, A[0]), table(*B))
 
 
 def test_settings_come_from_the_files_themselves(folders):
@@ -95,13 +112,13 @@ def test_the_command_prints_and_writes(folders, capsys, tmp_path):
     text = capsys.readouterr().out
     assert "- scores/tto: tau is 0.9 in a, 0.8 in b" in text
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
-    assert rows[1] == ["truth", "tto", "pure", "bn4", "0.500 [0.400, 0.600]", "0.600 [0.550, 0.700]", "+0.100", "yes"]
-    assert f"Only in {folders[0]}: truth tto pure bn8." in text
-    assert f"Only in {folders[1]}: truth tto pure bn16." in text
+    assert rows[1] == ["bn4", "truth", "pure", "tto", "0.500 [0.400, 0.600]", "0.600 [0.550, 0.700]", "+0.100", "yes"]
+    assert f"Only in {folders[0]}: bn8 truth pure tto." in text
+    assert f"Only in {folders[1]}: bn16 truth pure tto." in text
     assert "samples" not in text
-    table = pd.read_csv(tmp_path / "c.csv")
-    assert set(table.table) == {"oversmoothing"}
-    assert len(table) == 4
+    written = pd.read_csv(tmp_path / "c.csv")
+    assert set(written.table) == {"oversmoothing"}
+    assert len(written) == 4
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
         f"tests/{name}.py"
         for name in ("conftest", "default_config", "hub_models", "workflow/recipes", "workflow/study")
     ]
-    for file in ("pyproject.toml", "CONTRIBUTING.md", *helpers, *files):
+    for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", *helpers, *files):
         (folder / file).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / file, folder / file)
     environment = {**os.environ, "PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)}

@@ -1,6 +1,6 @@
-"""Write the list of keys in config/README.md from the schema's descriptions and the default config.
+"""Write what code declares into the documents: the keys of a config, with their defaults, and the columns of tables.
 
-`make keys` replaces the part between the two comments; the rest is written by hand.
+`make keys` replaces the parts between two comments; the rest is written by hand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,24 +9,26 @@ from typing import Any
 
 import yaml
 
+from oversmoothing.record import documentation
 from plan import studies
 from schemas.config import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "config/README.md"
-BEGIN, END = "<!-- keys: written by `make keys` -->", "<!-- end of keys -->"
+BEGIN, END = "<!-- {}: written by `make keys` -->", "<!-- end of {} -->"
 
 
 def main() -> None:
-    """Write the file."""
-    README.write_text(with_keys(README.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the files."""
+    for path in PARTS:
+        path.write_text(updated(path), encoding="utf-8")
 
 
-def with_keys(page: str) -> str:
-    """Return `page` with the part between the two comments replaced."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{keys()}\n\n{END}{after}"
+def updated(path: Path) -> str:
+    """Return a document with the part between the two comments replaced."""
+    name, part = PARTS[path]
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN.format(name))
+    _, end, after = rest.partition(END.format(name))
+    return f"{before}{begin}\n\n{part()}\n\n{end}{after}"
 
 
 def keys() -> str:
@@ -108,6 +110,8 @@ def _flow(value: Any) -> str:
         return value if value.strip() else f'"{value!r}"'.replace("'", "")
     return yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0]
 
+
+PARTS = {ROOT / "config/README.md": ("keys", keys), ROOT / "docs/results.md": ("columns", documentation)}
 
 if __name__ == "__main__":
     main()
