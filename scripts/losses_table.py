@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.published import read_published
 from oversmoothing.training.history import lowest_loss
 
@@ -22,7 +22,7 @@ def main(job: Job) -> None:
             values[Path(path).stem] |= token_losses(path, job.input.windows, settings["resamples"], settings["seed"])
         values[Path(path).stem]["accuracy"] = accuracy(path, settings["resamples"], settings["seed"])
     table = losses_table(values, settings["models"], read_published(job.input.published), unit)
-    write_table(job.output, table, losses_page(table, TITLE, unit))
+    write_record(job.output, table, losses_page(table, TITLE, unit))
 
 
 if __name__ == "__main__":

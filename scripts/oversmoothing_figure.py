@@ -22,6 +22,7 @@ from oversmoothing.figures.style import (
 )
 from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
+from oversmoothing.record import read_record
 
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
 PUBLISHED: dict[str, Any] = {
@@ -33,8 +34,7 @@ COLUMNS = 5
 
 def main(job: Job) -> None:
     """Read the main table and the order of its ranks; write the figure."""
-    table = read_csv(job.input.table, dtype={"published_model": str})
-    write_figure(draw(table, read_csv(job.input.order) if job.input.order else None), job.output)
+    write_figure(draw(read_record(job.input.table), read_csv(job.input.order) if job.input.order else None), job.output)
 
 
 def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
@@ -44,7 +44,7 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
     look of its rank, and the line joins the means of the ranks. The thesis's values stand at its own ranks. Where a
     model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
-    panels = list(table.groupby(["truth", "metric"], sort=False, dropna=False))
+    panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
     rows = -(-len(panels) // COLUMNS)
     columns = -(-len(panels) // rows)
     if table["rank"].isna().any():
@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
         places = dict(zip(table.model, table["rank"].astype(int), strict=True))
         looks = {name: rank_look(rank) for name, rank in places.items()}
         ranks = sorted(set(places.values()))
-    published = table.dropna(subset="published_mean")
+    published = table.dropna(subset="published")
     grid: Iterator[Axes]
     with style():
         figure = Figure(figsize=(2.6 * columns, 3 * rows + 0.9))
@@ -86,15 +86,15 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
 def _panel(
     axes: Axes, own: pd.DataFrame, places: Mapping[str, int], looks: Mapping[str, dict[str, Any]], joined: bool
 ) -> None:
-    by_rank = own.groupby("rank")["mean"].mean()
+    by_rank = own.groupby("rank").value.mean()
     if joined:
         axes.plot(by_rank.index, by_rank, **MEASURED)
     for row in own.itertuples():
-        spread = [[row.mean - row.low], [row.high - row.mean]]
-        axes.errorbar([places[row.model]], [row.mean], yerr=spread, capsize=3, markersize=5, **looks[row.model])
-    known = own.dropna(subset="published_mean").drop_duplicates("published_model")
+        spread = [[row.value - row.low], [row.high - row.value]]
+        axes.errorbar([places[row.model]], [row.value], yerr=spread, capsize=3, markersize=5, **looks[row.model])
+    known = own.dropna(subset="published").drop_duplicates("published_model")
     line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
-    axes.plot(line["rank"], line["published_mean"], **PUBLISHED)
+    axes.plot(line["rank"], line.published, **PUBLISHED)
     axes.set_ylim(bottom=0)
     axes.grid(axis="y")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.published import read_published
 from oversmoothing.score_sums import mean_brackets, summarise_scores
 from oversmoothing.score_tables import score_page, score_table
@@ -27,7 +27,7 @@ def main(job: Job) -> None:
         ]
     published = read_published(job.input.published)
     table = score_table(pd.DataFrame(summaries), settings["models"], settings["truths"], published)
-    write_table(job.output, table, score_page(table, settings["title"], settings["across"]))
+    write_record(job.output, table, score_page(table, settings["title"], settings["across"]))
 
 
 if __name__ == "__main__":

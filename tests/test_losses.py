@@ -13,6 +13,7 @@ import losses_figure as figure_script
 import losses_table as table_script
 from oversmoothing.logits import logits_schema, window_keys
 from oversmoothing.losses import accuracy
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
 from oversmoothing.training.history import lowest_loss
 
@@ -67,13 +68,13 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
             ),
         )
     )
-    table = pd.read_csv(folder / "t.csv").set_index(["model", "metric"])
-    assert table["mean"].to_dict() == {
+    table = read_record(folder / "t.csv").set_index(["model", "measure"])
+    assert table.value.to_dict() == {
         ("bn4-s1", "validation_loss"): 2.5,
         ("bn4-s1", "accuracy"): 0.625,
         ("mine", "accuracy"): 0.625,
     }
-    assert table.loc[("bn4-s1", "accuracy"), "published_mean"] == 0.572
+    assert table.loc[("bn4-s1", "accuracy"), "published"] == 0.572
     rows = [line.split("|")[1:-1] for line in (folder / "t.md").read_text().splitlines() if line.startswith("| ")]
     assert [cell.strip() for cell in rows[1]][:3] == ["4", "2.500", "1.776"]
     assert [cell.strip() for cell in rows[2]][:3] == ["mine", "-", "-"]

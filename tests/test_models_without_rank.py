@@ -1,12 +1,12 @@
 """The main figure of models whose rank the config does not tell, such as those from the hub."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from oversmoothing.claims.rank_order import finding
 from oversmoothing.figures.style import write_figure
 from oversmoothing.page import Name, Page, Section, Value, entitled
+from oversmoothing.record import record
 from oversmoothing_figure import draw
 
 
@@ -14,18 +14,17 @@ def table(ranks):
     rows = [
         {
             "truth": truth,
-            "metric": metric,
+            "measure": metric,
             "model": model,
             "rank": rank,
-            "mean": mean,
+            "value": mean,
             "low": mean / 2,
             "high": 2 * mean,
         }
-        for metric, truth in (("tto", "truth"), ("tbat", np.nan))
+        for metric, truth in (("tto", "truth"), ("tbat", None))
         for (model, rank), mean in zip(ranks.items(), (0.1, 0.3, 0.2), strict=True)
     ]
-    empty = {"published_model": None, "published_mean": np.nan, "published_truth": None}
-    return pd.DataFrame(rows).assign(**empty).astype({"rank": "Int64"})
+    return record(rows)
 
 
 def words(figure):

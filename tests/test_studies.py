@@ -23,6 +23,7 @@ from oversmoothing.imposed_rank.table import imposed_rank_page
 from oversmoothing.layout import read_csv
 from oversmoothing.learning_rates.table import rates_page
 from oversmoothing.page_formats import markdown
+from oversmoothing.record import read_record
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = sorted((ROOT / "resources/studies").iterdir())
@@ -129,9 +130,9 @@ def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
 
 def test_what_the_page_on_tokens_quotes_is_in_a_table():
     known = {
-        tuple(f"{row[name]:.3f}" for name in INTERVAL)
+        tuple(f"{row[name]:.3f}" for name in ("value", "low", "high"))
         for table in ("oversmoothing", "losses", "forced", "forced_heads")
-        for row in read_csv(SUBWORD / f"{table}.csv").to_dict("records")
+        for row in read_record(SUBWORD / f"{table}.csv").to_dict("records")
     }
     quoted = quotes("docs/tokens.md", "## What came out")
     assert len(quoted) >= 5

@@ -18,6 +18,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import hidden_schema, logits_schema, window_keys
 from oversmoothing.probabilities import softmax
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tbat import choose_basis, read_states, tbat
 
@@ -149,8 +150,8 @@ def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
             params=SimpleNamespace(settings={"models": [facts], "resamples": 100, "seed": 1}),
         )
     )
-    table = pd.read_csv(model / "t.csv").set_index("approximation")
-    assert table["mean"].to_dict() == pytest.approx(wide.mean().to_dict(), rel=1e-5)
+    table = read_record(model / "t.csv").pivot(index="approximation", columns="measure", values="value")
+    assert table.tbat_approximation.to_dict() == pytest.approx(wide.mean().to_dict(), rel=1e-5)
     assert table.excess[8] == 0
     assert table.excess[2] == pytest.approx((wide[2] - wide[8]).mean(), rel=1e-4)
     assert "**" not in (model / "t.md").read_text()

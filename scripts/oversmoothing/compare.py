@@ -71,8 +71,9 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The identifying columns that are not empty and `COLUMNS`, rows of `a` first. ``difference`` is b - a; ``overlap``
-        says whether the two intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b" or missing.
+        The identifying columns that are not empty and `COLUMNS`, rows of `a` first. ``difference`` is b - a;
+        ``overlap`` says whether the two intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b"
+        or missing.
 
     Raises
     ------

@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 from oversmoothing.corpus.windows import read_windows
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.published import beside, by_key, caveats, that_matter
+from oversmoothing.published import by_key, caveats, printed, that_matter
+from oversmoothing.record import facts, numbers, record
 from oversmoothing.statistics import Summary, WindowSums, summarise
 
 METRICS = {
@@ -96,7 +97,7 @@ def losses_table(
     values : mapping
         Values by model and metric (of `METRICS`). A metric that a model does not have is absent.
     models : sequence of mappings
-        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
+        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         ``model``, ``metric``, ``mean``.
     unit : {"byte", "token"}
@@ -105,46 +106,44 @@ def losses_table(
     Returns
     -------
     DataFrame
-        One row per model and metric, in the order given.
+        Record with a row per model and metric, in the order given.
     """
-    printed = by_key(published, "model", "metric")
+    cells = by_key(published, "model", "metric")
     rows = []
     for model in models:
         for metric, value in values[model["model"]].items():
             _, of, better = METRICS[metric]
             rows.append(
                 {
-                    **{key: model[key] for key in ("model", "rank", "seed")},
-                    "metric": metric,
+                    **facts(model),
+                    "measure": metric,
+                    **(numbers(value) if isinstance(value, Summary) else {"value": value}),
                     "unit": of.format(unit=unit),
                     "better": better,
-                    **(vars(value) if isinstance(value, Summary) else {"mean": value}),
-                    **beside(printed, (model["published_as"], metric), that_matter(model["differs"])),
+                    **printed(cells, (model["published_as"], metric), that_matter(model["differs"])),
                 }
             )
-    table = pd.DataFrame(rows)
-    table = table.reindex(columns=[*dict.fromkeys([*table.columns, "sd", "n", "low", "high"])])
-    return table.astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
+    return record(rows)
 
 
 def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     """Page with one row per model, ours beside the published."""
     several_seeds = table.seed.nunique() > 1
     rows = []
-    for _, own in table.groupby("model", sort=False):
-        row = model_cells(own.iloc[0].to_dict(), several_seeds)
-        records = own.set_index("metric").to_dict("index")
+    for _, of_model in table.groupby("model", sort=False):
+        row = model_cells(of_model.iloc[0].to_dict(), several_seeds)
+        by_metric = of_model.set_index("measure").to_dict("index")
         for metric, (label, _, better) in METRICS.items():
-            if not (table.metric == metric).any():
+            if not (table.measure == metric).any():
                 continue
-            found = records.get(metric, {})
-            row[labelled(label, better)] = Value(*(found.get(name) for name in ("mean", "sd", "low", "high")))
+            cell = by_metric.get(metric, {})
+            row[labelled(label, better)] = Value(*(cell.get(name) for name in ("value", "sd", "low", "high")))
             if unit == "byte":
-                row[f"published {label.lower()}"] = Value(found.get("published_mean"))
+                row[f"published {label.lower()}"] = Value(cell.get("published"))
         rows.append(row)
-    counted = table.n[table.metric == "accuracy"]
+    counted = table.n[table.measure == "accuracy"]
     count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
-    trained = (table.metric == "validation_loss").any()
+    trained = (table.measure == "validation_loss").any()
     lowest = f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
     legend = [
         f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "

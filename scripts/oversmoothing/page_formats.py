@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -40,7 +41,7 @@ LATEX = {c: f"\\{c}" for c in "_&%#${}"} | {
 
 def write_record(output: Any, table: pd.DataFrame, page: Page) -> None:
     """Write a record with its page, as `write_table` does, without the columns that it leaves empty."""
-    write_table(output, written(table), page)
+    write_table(output, written(table, Path(output.csv).stem), page)
 
 
 def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:

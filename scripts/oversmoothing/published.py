@@ -78,6 +78,29 @@ def beside(
     return found
 
 
+def printed(published: Rows, key: tuple[Any, ...], differs: Iterable[str] = ()) -> dict[str, Any]:
+    """Columns of the record that the published row of a key adds to a row of ours; none without such a row.
+
+    Parameters
+    ----------
+    published : mapping
+        See `by_key`.
+    key : tuple
+        Key of a row in `published`.
+    differs : iterable of str
+        Settings in which ours differs: keys of `DIFFERENCES`, and "rank".
+    """
+    row = published.get(key)
+    if row is None:
+        return {}
+    return {
+        "published": row["mean"],
+        "published_sd": row.get("sd"),
+        "published_model": row["model"],
+        "published_differs": " ".join(dict.fromkeys(differs)),
+    }
+
+
 def that_matter(differs: Iterable[str], metric: str | None = None) -> list[str]:
     """Differences that can affect a metric's values; without a metric, those that belong to no metric's settings."""
     settings = METRICS[metric].settings if metric else ()

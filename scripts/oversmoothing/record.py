@@ -12,6 +12,7 @@ import pandas as pd
 
 from oversmoothing.layout import read_csv
 from oversmoothing.old_tables import of_old
+from oversmoothing.statistics import Summary
 
 TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
 NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
@@ -80,15 +81,13 @@ SCHEMA = {
 TYPES = {name: column.type for name, column in SCHEMA.items()}
 
 
-def record(table: str, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Frame with all columns of `SCHEMA`, missing values where a row has none.
 
     Parameters
     ----------
-    table : str
-        Its name, which becomes the first column.
     rows : DataFrame or iterable of mappings
-        Values by column; the order of columns does not matter.
+        Values by column, in any order. The name of the table is added where it is written.
 
     Raises
     ------
@@ -97,8 +96,18 @@ def record(table: str, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.D
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     if unknown := set(frame) - set(SCHEMA):
-        raise ValueError(f"{table}: not in the schema of the record: {', '.join(sorted(unknown))}")
-    return frame.assign(table=table).reindex(columns=list(SCHEMA)).astype(TYPES).reset_index(drop=True)
+        raise ValueError(f"not in the schema of the record: {', '.join(sorted(unknown))}")
+    return frame.reindex(columns=list(SCHEMA)).astype(TYPES).reset_index(drop=True)
+
+
+def facts(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that every row of a model has; None for what the plan does not know of it."""
+    return {name: model.get(name) for name in ("model", *FACTS)}
+
+
+def numbers(summary: Summary) -> dict[str, Any]:
+    """Columns of a row that a summary fills."""
+    return {"value": summary.mean, **{name: getattr(summary, name) for name in ("sd", "n", "low", "high")}}
 
 
 def read_record(path: str | Path) -> pd.DataFrame:
@@ -113,13 +122,14 @@ def read_record(path: str | Path) -> pd.DataFrame:
     name = Path(path).stem
     if "table" not in frame:
         frame = of_old(name, frame)
-        frame = frame[[column for column in frame if column in SCHEMA]]
-    return record(name, frame)
+        frame = frame[[column for column in frame if column in SCHEMA]].assign(table=name)
+    return record(frame)
 
 
-def written(table: pd.DataFrame) -> pd.DataFrame:
+def written(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Columns that the CSV of a record has: those that every table has, and those with a value."""
-    return table[[name for name, column in SCHEMA.items() if column.always or table[name].notna().any()]]
+    held = [column for column in SCHEMA if SCHEMA[column].always or table[column].notna().any()]
+    return table[held].assign(table=name)
 
 
 def documentation() -> str:

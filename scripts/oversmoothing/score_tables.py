@@ -8,7 +8,8 @@ from tabulate import tabulate
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.published import beside, by_key, caveats, that_matter
+from oversmoothing.published import by_key, caveats, printed, that_matter
+from oversmoothing.record import facts, record
 
 NARROW = 1e-4  # brackets up to this width are points
 TERMINAL = 80  # columns
@@ -36,43 +37,40 @@ def score_table(
     Returns
     -------
     DataFrame
-        One row per truth, metric, decoding and model, in the order given. ``published_mean`` and ``published_sd``
-        are present where the thesis has that rank; ``published_differs`` lists the settings that differ: data, scale
-        (size of the models), truth, rank, and the settings of the metric. ``bracket`` is there only if one is wider
-        than `NARROW`.
+        Record with a row per truth, metric, decoding and model, in the order given. ``published_differs`` lists the
+        settings that differ: data, scale (size of the models), truth, rank, and the settings of the metric. ``bracket``
+        is there only if one is wider than `NARROW`.
     """
-    facts = {row["model"]: row for row in models}
+    known = {row["model"]: row for row in models}
     against = {row["model"]: row for row in truths} | {"": {"published_as": "", "differs": []}}
     cells = by_key(published, "model", "truth", "metric", "decoding")
     bracketed = "bracket" in summaries and (summaries.bracket > NARROW).any()
     rows = []
     for row in summaries.fillna({"truth": ""}).to_dict("records"):
-        model, truth, metric = facts[row["model"]], against[row["truth"]], row["metric"]
+        model, truth, metric = known[row["model"]], against[row["truth"]], row["metric"]
         key = (model["published_as"], truth["published_as"], metric, row["decoding"])
-        theirs = beside(cells, key, that_matter((*model["differs"], *truth["differs"]), metric), ("mean", "sd"))
         rows.append(
             {
+                **facts(model),
                 "truth": row["truth"] or None,
-                "metric": metric,
+                "decoding": row["decoding"],
+                "measure": metric,
+                "value": row["mean"],
+                **{name: row[name] for name in ("sd", "n", "low", "high")},
                 "unit": METRICS[metric].unit,
                 "better": METRICS[metric].better,
-                "decoding": row["decoding"],
-                **{name: model[name] for name in ("model", "rank", "seed")},
-                **{name: row[name] for name in ("mean", "sd", "n", "low", "high")},
-                **({"bracket": row["bracket"]} if bracketed else {}),
-                "published_model": theirs.pop("published_model"),
+                "bracket": row["bracket"] if bracketed else None,
+                **printed(cells, key, that_matter((*model["differs"], *truth["differs"]), metric)),
                 "published_truth": (truth["published_as"] or None) if key in cells else None,
-                **theirs,
             }
         )
-    table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
     orders = {
         "truth": list(against),
-        "metric": list(dict.fromkeys(summaries.metric)),
+        "measure": list(dict.fromkeys(summaries.metric)),
         "decoding": list(dict.fromkeys(summaries.decoding)),
-        "model": list(facts),
+        "model": list(known),
     }
-    return table.sort_values(
+    return record(rows).sort_values(
         list(orders), key=lambda column: column.fillna("").map(orders[column.name].index), ignore_index=True
     )
 
@@ -100,30 +98,30 @@ def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
 
 def _exceptions(table: pd.DataFrame) -> Iterator[str]:
     """Say of each metric that is computed at fewer positions, or known within a bracket, that it is."""
-    for metric, own in table.groupby("metric", sort=False):
+    for metric, part in table.groupby("measure", sort=False):
         label = METRICS[str(metric)].label
-        if own.n.max() < table.n.max():
-            yield f"; {label} over {int(own.n.max()):,}"
-        if "bracket" in own and own.bracket.notna().any():
-            yield f"; {label} is the middle of a proved bracket, on average up to {own.bracket.max():.2g} wide"
+        if part.n.max() < table.n.max():
+            yield f"; {label} over {int(part.n.max()):,}"
+        if part.bracket.notna().any():
+            yield f"; {label} is the middle of a proved bracket, on average up to {part.bracket.max():.2g} wide"
 
 
 def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
     several_seeds = part.seed.nunique() > 1
-    split = across == "decoding" and part.metric.nunique() > 1
+    split = across == "decoding" and part.measure.nunique() > 1
     rows = []
-    for _, own in part.groupby(["model", "metric"] if split else ["model"], sort=False):
-        first = own.iloc[0].to_dict()
-        row = model_cells(first, several_seeds)
+    for _, of_model in part.groupby(["model", "measure"] if split else ["model"], sort=False):
+        first = of_model.iloc[0].to_dict()
+        cells = model_cells(first, several_seeds)
         if split:
-            row["metric"] = labelled(METRICS[first["metric"]].label, first["better"])
-        for record in own.to_dict("records"):
-            rivals, aim = f"{record['metric']} {record['decoding']}", AIMS[record["better"]]
-            column = record["decoding"] if across == "decoding" else METRICS[record["metric"]].label
-            ours = Value(record["mean"], record["sd"], record["low"], record["high"], rivals, aim)
-            row[column if split else labelled(column, record["better"])] = ours
-            row[f"published {column}"] = Value(record["published_mean"], record["published_sd"])
-        rows.append(row)
+            cells["metric"] = labelled(METRICS[first["measure"]].label, first["better"])
+        for row in of_model.to_dict("records"):
+            rivals, aim = f"{row['measure']} {row['decoding']}", AIMS[row["better"]]
+            column = row["decoding"] if across == "decoding" else METRICS[row["measure"]].label
+            ours = Value(row["value"], row["sd"], row["low"], row["high"], rivals, aim)
+            cells[column if split else labelled(column, row["better"])] = ours
+            cells[f"published {column}"] = Value(row["published"], row["published_sd"])
+        rows.append(cells)
     return rows
 
 
@@ -133,15 +131,15 @@ def for_terminal(table: pd.DataFrame) -> str:
     Metrics that find no room stand in a table below.
     """
     blocks = []
-    for truth, own in table.groupby("truth", sort=False):
-        own = pd.concat([own, table[table.truth.isna()]])
-        by_rank = own.groupby("rank")
+    for truth, against in table.groupby("truth", sort=False):
+        part = pd.concat([against, table[table.truth.isna()]])
+        by_rank = part.groupby("rank")
         columns = [["", *(str(rank) for rank in by_rank.groups)]]
-        for metric in own.metric.unique():
-            means = [models[models.metric == metric][["mean", "published_mean"]].mean() for _, models in by_rank]
+        for metric in part.measure.unique():
+            means = [models[models.measure == metric][["value", "published"]].mean() for _, models in by_rank]
             cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means]
             columns.append([METRICS[metric].name, *cells])
-        seeds = f", means of {own.seed.nunique()} seeds" if own.seed.nunique() > 1 else ""
+        seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
         blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)")
         blocks += [_aligned(part) for part in _within(columns, TERMINAL)]
     return "\n\n".join(blocks)

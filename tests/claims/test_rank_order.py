@@ -1,7 +1,6 @@
 """The headline: it states an order of ranks only as far as verdicts allow."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
@@ -9,6 +8,7 @@ from matplotlib.text import Text
 from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.rank_order import finding, order_of_ranks, rank_order, rank_order_page
 from oversmoothing.page_formats import markdown
+from oversmoothing.record import record
 from oversmoothing.statistics import WindowSums
 from oversmoothing_figure import draw
 
@@ -92,9 +92,9 @@ def test_where_all_ranks_leak_alike_an_order_is_stated_in_few_runs(ranks, seeds)
 
 def test_the_finding_has_the_means_of_the_ends():
     rows = [
-        {"truth": "truth", "metric": "tto", "rank": r, "mean": m, "model": f"bn{r}"} for r, m in ((4, 0.4), (8, 0.1))
+        {"truth": "truth", "measure": "tto", "rank": r, "value": m, "model": f"bn{r}"} for r, m in ((4, 0.4), (8, 0.1))
     ]
-    said = finding(pd.DataFrame(rows), order({4: (0.4,), 8: (0.1,)}))
+    said = finding(record(rows), order({4: (0.4,), 8: (0.1,)}))
     assert said == "The lower the rank, the more probability leaks: TTO is 0.400 at rank 4, 0.100 at rank 8"
 
 
@@ -113,13 +113,13 @@ def test_the_table_has_each_pair_and_its_page_the_headline():
 
 def test_the_title_of_the_figure_stays_on_it_and_above_its_panels():
     rows = [
-        {"truth": "truth", "metric": metric, "model": f"bn{rank}", "rank": rank, "mean": mean}
+        {"truth": "truth", "measure": metric, "model": f"bn{rank}", "rank": rank}
+        | dict.fromkeys(("value", "low", "high"), mean)
         for metric in ("tto", "nsmd", "tv", "kl", "tbat")
         for rank, (mean,) in DEFAULT.items()
     ]
-    empty = {"published_model": None, "published_mean": np.nan, "published_truth": None}
-    table = pd.DataFrame(rows).assign(**empty, low=lambda t: t["mean"], high=lambda t: t["mean"])
-    figure = draw(table.astype({"rank": "Int64"}), order(DEFAULT))
+    table = record(rows)
+    figure = draw(table, order(DEFAULT))
     FigureCanvasAgg(figure).draw()
     (title,) = figure.findobj(lambda item: isinstance(item, Text) and item.get_text() == figure.get_suptitle())
     assert title.get_text().replace("\n", " ") == finding(table, order(DEFAULT))

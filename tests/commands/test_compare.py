@@ -22,7 +22,7 @@ def row(model, measure, value, low, high, truth="truth"):
 
 
 def table(*rows):
-    return record("oversmoothing", rows)
+    return record(rows)
 
 
 A = [row("bn4", "tto", 0.5, 0.4, 0.6), row("bn4", "tbat", 0.2, 0.1, 0.3, None), row("bn8", "tto", 0.3, 0.2, 0.4)]

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 from hub_models import write_neox, write_token_model
 
 from oversmoothing.commands import compare_models, main
 from oversmoothing.commands.compare_models import report
+from oversmoothing.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,32 +68,27 @@ def test_a_folder_without_weights_is_refused_before_anything_runs(refused, tmp_p
     assert "small/model.safetensors: no such file" in refused("small")
 
 
-def row(model, metric, mean, n=144, truth=None):
-    return {
-        "truth": truth,
-        "metric": metric,
-        "model": model,
-        "mean": mean,
-        "low": mean - 0.01,
-        "high": mean + 0.01,
-        "n": n,
-    }
+def row(model, measure, value, n=144, **more):
+    interval = {"low": value - 0.01, "high": value + 0.01}
+    return {"model": model, "measure": measure, "value": value, **interval, "n": n, **more}
 
 
 def test_losses_stand_beside_the_scores():
-    scores = pd.DataFrame([row("small", "tto", 0.25, truth="large"), row("small", "tbat", 0.5, n=6)])
-    losses = pd.DataFrame(
+    scores = record([row("small", "tto", 0.25, truth="large"), row("small", "tbat", 0.5, n=6)])
+    losses = record(
         row(model, metric, mean)
         for model, means in (("small", (5.9, 3.4)), ("large", (4.1, 2.6)))
         for metric, mean in zip(("loss", "loss_per_byte"), means, strict=True)
     )
-    forced = pd.DataFrame([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)])
-    accepted = pd.DataFrame([row("small", "pure", 0.6), row("small", "temperature", 0.7)])
+    forced = record([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)])
+    accepted = record(
+        [row("small", "acceptance", 0.6, decoding="pure"), row("small", "acceptance", 0.7, decoding="temperature")]
+    )
     tables = {
         "losses": losses,
         "oversmoothing": scores,
-        "forced": forced.rename(columns={"metric": "measure"}),
-        "acceptance": accepted.rename(columns={"metric": "decoding"}),
+        "forced": forced,
+        "acceptance": accepted,
     }
     decodings = [{"name": "pure"}, {"name": "temperature", "temperature": 0.75}]
     text = report(tables, decodings, "small", "large")

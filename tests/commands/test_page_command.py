@@ -2,33 +2,33 @@
 
 import re
 
-import pandas as pd
 import pytest
 
 from oversmoothing import score_tables
 from oversmoothing.catalogue.metrics import METRICS as METRICS_HERE
 from oversmoothing.catalogue.metrics import Metric
 from oversmoothing.commands import main
+from oversmoothing.record import record
 
 METRICS = ("tto", "nsmd", "tv", "kl", "tbat")
 
 
 def main_table(metrics=METRICS):
     rows = [
-        {"truth": None if metric == "tbat" else "truth", "metric": metric, "model": f"bn{rank}-s{seed}", "rank": rank}
-        | {"seed": seed, "mean": mean + 0.1 * (seed - 1), "low": mean - 0.01, "high": mean + 0.01}
-        | {"unit": "probability", "published_model": str(rank), "published_mean": 0.25 if rank == 4 else None}
+        {"truth": None if metric == "tbat" else "truth", "measure": metric, "model": f"bn{rank}-s{seed}", "rank": rank}
+        | {"seed": seed, "value": mean + 0.1 * (seed - 1), "low": mean - 0.01, "high": mean + 0.01}
+        | {"unit": "probability", "published_model": str(rank), "published": 0.25 if rank == 4 else None}
         for metric in metrics
         for rank, mean in ((4, 0.3), (288, 0.1))
         for seed in (1, 2)
     ]
-    return pd.DataFrame(rows)
+    return record(rows)
 
 
 @pytest.fixture
 def results(tmp_path):
     (tmp_path / "tables").mkdir()
-    main_table().to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
+    main_table().assign(table="oversmoothing").to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
     (tmp_path / "tables/oversmoothing.md").write_text("# Oversmoothing\n\n| rank |\n|:---|\n| 4 |\n")
     return tmp_path
 

@@ -12,6 +12,7 @@ import pytest
 
 from oversmoothing.claims.claims import CLAIMS, GODEY
 from oversmoothing.jobs import UserError
+from oversmoothing.record import record
 from oversmoothing.store.sums import write_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter
 from oversmoothing.story.charts import PUBLISHED, by_rank
@@ -20,21 +21,21 @@ from oversmoothing.story.page import in_order, write_story
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40' height='20'/></svg>"
-MENUS = {"metric": "metric", "decoding": "decoding", "truth": "truth"}
+MENUS = {"measure": "metric", "decoding": "decoding", "truth": "truth"}
 
 
 def scores(**changes):
     """Return rows as in the CSV files of scores: two ranks, two metrics, two decodings, two truths."""
     rows = [
-        {"truth": truth, "metric": metric, "unit": "probability", "decoding": decoding, "model": f"bn{rank}-s1"}
-        | {"rank": rank, "mean": mean, "low": mean - 0.01, "high": mean + 0.01, "published_model": str(rank)}
-        | {"published_truth": "NanoGPT 300M", "published_mean": mean / 2}
+        {"truth": truth, "measure": metric, "unit": "probability", "decoding": decoding, "model": f"bn{rank}-s1"}
+        | {"rank": rank, "value": mean, "low": mean - 0.01, "high": mean + 0.01, "published_model": str(rank)}
+        | {"published_truth": "NanoGPT 300M", "published": mean / 2}
         for truth in ("truth", "other")
         for metric in ("tto", "tv")
         for decoding in ("pure", "greedy")
         for rank, mean in ((4, 0.4), (16, 0.1))
     ]
-    return pd.DataFrame(rows).assign(**changes)
+    return record(rows).assign(table="scores", **changes)
 
 
 def claims():
@@ -232,25 +233,25 @@ def test_code_in_prose_is_set_as_code_and_markup_in_samples_is_not_shown_as_text
 
 
 def test_a_chart_has_our_points_and_the_published_and_a_menu_for_each_choice():
-    chart = by_rank(scores(), MENUS, {"metric": {"tto": "TTO"}}, "Oversmoothing")
+    chart = by_rank(scores(), MENUS, {"measure": {"tto": "TTO"}}, "Oversmoothing")
     points = chart["data"]["values"]
     ours = [point for point in points if point["series"] != PUBLISHED]
     published = [point for point in points if point["series"] == PUBLISHED]
     assert len(ours) == len(published) == 16
-    assert {point["mean"] for point in ours} == {0.4, 0.1}
-    assert {point["mean"] for point in published} == {0.2, 0.05}
+    assert {point["value"] for point in ours} == {0.4, 0.1}
+    assert {point["value"] for point in published} == {0.2, 0.05}
     assert ours[0]["interval"] == "0.39 to 0.41"
     menus = {param["name"]: param["bind"] for param in chart["params"] if "bind" in param}
-    assert menus["menu_metric"]["options"] == ["tto", "tv"]
-    assert menus["menu_metric"]["labels"] == ["TTO", "tv"]
-    assert set(menus) == {"menu_metric", "menu_decoding", "menu_truth"}
+    assert menus["menu_measure"]["options"] == ["tto", "tv"]
+    assert menus["menu_measure"]["labels"] == ["TTO", "tv"]
+    assert set(menus) == {"menu_measure", "menu_decoding", "menu_truth"}
 
 
 def test_a_column_with_one_value_has_no_menu_and_a_missing_truth_stands_under_every_one():
-    table = pd.concat([scores(decoding="pure"), scores(decoding="pure", metric="tbat", truth=None)])
+    table = pd.concat([scores(decoding="pure"), scores(decoding="pure", measure="tbat", truth=None)])
     chart = by_rank(table, MENUS, {}, "Oversmoothing")
     menus = {param["name"]: param["bind"]["options"] for param in chart["params"] if "bind" in param}
-    assert menus == {"menu_metric": ["tto", "tv", "tbat"], "menu_truth": ["truth", "other"]}
+    assert menus == {"menu_measure": ["tto", "tv", "tbat"], "menu_truth": ["truth", "other"]}
     assert "datum.truth === null || datum.truth === menu_truth" in json.dumps(chart)
 
 

@@ -88,7 +88,7 @@ def test_from_the_hub_to_the_table_without_a_network_between(hub, built, tmp_pat
     assert 100_000 <= len(evaluation) < 101_000
     table = pd.read_csv(tmp_path / TABLE)
     assert set(table["rank"]) == {4, 16}
-    assert table["mean"].notna().all()
+    assert table.value.notna().all()
     assert study.planned(target=TABLE, config=config) == {}
     # Another share for validation builds the corpus anew from what is there.
     other = write_config(tmp_path, fineweb={"evaluation_bytes": 100_000, "validation": 0.2})
@@ -142,4 +142,4 @@ def test_a_workstation_from_text_to_table(tmp_path):
     study.snakemake(table, config=write_config(tmp_path, "workstation", paths=["text.jsonl"]))
     found = pd.read_csv(tmp_path / table)
     assert set(found["rank"]) == {4, 16}
-    assert found["mean"].notna().all()
+    assert found.value.notna().all()

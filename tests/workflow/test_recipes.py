@@ -12,6 +12,8 @@ import pytest
 from recipes import PLACES, SECTIONS
 from study import COMPILED, ROOT
 
+from oversmoothing.record import read_record
+
 NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
@@ -36,7 +38,7 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
 
 
 def table(everything, name):
-    return pd.read_csv(everything.folder / f"results/tables/{name}.csv")
+    return read_record(everything.folder / f"results/tables/{name}.csv")
 
 
 def page(everything, name):
@@ -62,10 +64,9 @@ def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
 @pytest.mark.parametrize("name", ["oversmoothing", "decodings", "decodings_pooled", "svd", "imposed_rank"])
 def test_a_metric_stands_in_every_table_of_scores(everything, name):
     found = table(everything, name)
-    column = "metric" if "metric" in found else "measure"
-    brier = found[found[column] == "brier"]
-    assert len(brier) == (found[column] == "kl").sum() > 0
-    assert (brier["mean"] >= 0).all()
+    brier = found[found.measure == "brier"]
+    assert len(brier) == (found.measure == "kl").sum() > 0
+    assert (brier.value >= 0).all()
     assert (brier.unit == "probability").all()
     assert "Brier" in page(everything, name)
 
@@ -87,9 +88,8 @@ def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everyth
 
 def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_columns(everything):
     assert '"Brier"' in (everything.folder / "results/index.html").read_text()
-    code = (
-        "import pandas, oversmoothing.score_tables as tables; print(tables.for_terminal(pandas.read_csv(sys.argv[1])))"
-    )
+    code = "from oversmoothing import record, score_tables as tables; "
+    code += "print(tables.for_terminal(record.read_record(sys.argv[1])))"
     command = [sys.executable, "-c", f"import sys; {code}", "results/tables/oversmoothing.csv"]
     environment = os.environ | {"PYTHONPATH": str(everything.folder / "scripts")}
     printed = subprocess.run(

@@ -62,6 +62,11 @@ class Model:
         return self.name.removesuffix(f"-s{self.seed}")
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What the rows of tables say of it."""
+        return {"model": self.name, "kind": self.kind, "rank": self.rank, "seed": self.seed, "arm": self.arm}
+
+    @property
     def shape(self) -> dict[str, Any] | None:
         """The `model` settings that the weights must have; None for a model that is not trained here."""
         return self.settings["model"] if self.settings else None
@@ -165,11 +170,8 @@ def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
 
 
 def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
-    """Rows for a table or figure, in the order of `names`: ``model``, ``kind``, ``rank``, ``seed``."""
-    return [
-        {key: getattr(models[name], key) for key in ("kind", "rank", "seed")} | {"model": name}
-        for name in names(models, *kinds)
-    ]
+    """Rows for a table or figure, in the order of `names`: the facts of each model."""
+    return [models[name].facts for name in names(models, *kinds)]
 
 
 def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
     Returns
     -------
     list of dict
-        ``model``, ``rank``, ``seed``, ``published_as``, and ``differs``: the settings in which it differs from the
+        The facts of the model, ``published_as``, and ``differs``: the settings in which it differs from the
         thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not
         know), "recipe" (of its training), "truth", "rank", "tau", and for TBAT "delta" and "condition".
     """
@@ -62,9 +62,7 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
         }
         found.append(
             {
-                "model": model.name,
-                "rank": model.rank,
-                "seed": model.seed,
+                **model.facts,
                 "published_as": model.published_as,
                 "differs": [key for key, value in differs.items() if value],
             }

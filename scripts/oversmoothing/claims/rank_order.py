@@ -84,10 +84,10 @@ def finding(table: pd.DataFrame, order: pd.DataFrame | None) -> str:
     order : DataFrame or None
         See `rank_order`; without it no order is stated.
     """
-    scores = table[(table.metric == "tto") & table.truth.notna()]
-    by_rank = scores.groupby("rank")["mean"].mean()
+    scores = table[(table.measure == "tto") & table.truth.notna()]
+    by_rank = scores.groupby("rank").value.mean()
     if not len(by_rank):  # models from the hub, or of the user
-        by_model = scores.groupby("model", sort=False)["mean"].mean().sort_values(ascending=False)
+        by_model = scores.groupby("model", sort=False).value.mean().sort_values(ascending=False)
         return f"TTO is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
     ends = by_rank.iloc[[0, -1]] if len(by_rank) > 1 else by_rank
     means = f"TTO is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"

@@ -17,8 +17,8 @@ from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub_names import as_folder, asset_name
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import read_csv
 from oversmoothing.page import labelled
+from oversmoothing.record import read_record
 
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     page = results / "report.html"
     if code := relay([*common, "all", "--report", str(page)]):
         return code
-    tables = {table: read_csv(results / f"tables/{table}.csv") for table in PRINTED}
+    tables = {table: read_record(results / f"tables/{table}.csv") for table in PRINTED}
     print(report(tables, config["decodings"], name, truth))
     print(f"\ntables and figures: {results}/tables, {results}/figures; all on one page: {page}")
     return 0
@@ -137,23 +137,23 @@ def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, 
     ]
     rows += [
         [labelled(METRICS[metric].label, METRICS[metric].better), _cell(scores, model, metric), ""]
-        for metric in scores.metric.unique()
+        for metric in scores.measure.unique()
     ]
     rows += [
-        [labelled(label, "lower"), _cell(forced.rename(columns={"measure": "metric"}), model, measure), ""]
+        [labelled(label, "lower"), _cell(forced, model, measure), ""]
         for measure, label in (("forced", "KL forced by its head"), ("share", "share of KL forced"))
     ]
     rows += [
         [
             labelled(f"acceptance, {_described(decoding)}", "higher"),
-            _cell(acceptance.rename(columns={"decoding": "metric"}), model, decoding["name"]),
+            _cell(acceptance[acceptance.decoding == decoding["name"]], model, "acceptance"),
             "",
         ]
         for decoding in decodings
     ]
-    tbat = scores[scores.metric == "tbat"].iloc[0]
+    tbat = scores[scores.measure == "tbat"].iloc[0]
     at = forced[forced.measure == "forced"].iloc[0]
-    width = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if "bracket" in tbat else ""
+    width = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if pd.notna(tbat.bracket) else ""
     note = (
         f"Means over {int(scores.n.max()):,} positions (TBAT: {int(tbat.n):,}{width}; forced: {int(at.n):,}) "
         f"[95 % interval]. TTO, NSMD, TV and KL are against {truth} and grow with any error, so beside a higher loss "
@@ -171,10 +171,10 @@ def _described(decoding: Mapping[str, Any]) -> str:
     return f"T = {values[0]:g}" if name == "temperature" else " ".join([name, *(f"{value:g}" for value in values)])
 
 
-def _cell(table: pd.DataFrame, model: str, metric: str) -> str:
-    """Mean and interval of a model's metric."""
-    row = table[(table.model == model) & (table.metric == metric)].iloc[0]
-    return f"{row['mean']:.4f} [{row.low:.4f}, {row.high:.4f}]"
+def _cell(table: pd.DataFrame, model: str, measure: str) -> str:
+    """Value and interval of a measure of a model."""
+    row = table[(table.model == model) & (table.measure == measure)].iloc[0]
+    return f"{row.value:.4f} [{row.low:.4f}, {row.high:.4f}]"
 
 
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:

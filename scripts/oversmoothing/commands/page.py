@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oversmoothing.fingerprint import WORKFLOW
 from oversmoothing.jobs import UserError, import_by_name
-from oversmoothing.layout import read_csv
+from oversmoothing.record import read_record
 from oversmoothing.score_tables import for_terminal
 from oversmoothing.story.chapters import Chapter
 from oversmoothing.story.page import write_story
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     write_story(paths, results / "index.html", _chapters())
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():
-        print(for_terminal(read_csv(main_table)), end="\n\n")
+        print(for_terminal(read_record(main_table)), end="\n\n")
     print(f"On a page, with what it means: {results / 'index.html'}")
     return 0
 

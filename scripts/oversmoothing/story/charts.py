@@ -1,6 +1,7 @@
 """Charts of the story page: a measure against rank, with menus for what is shown, ours beside the published."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,9 +20,8 @@ def by_rank(
     Parameters
     ----------
     table : DataFrame
-        Tidy, as the tables' CSV files: ``rank``, ``mean``, ``unit``, perhaps ``low``, ``high``, ``series``,
-        ``published_model``, ``published_mean``, and the columns of `menus`. A missing value in such a column stands
-        under every choice of its menu.
+        Record, perhaps with a column ``series``. A missing value in a column of `menus` stands under every choice of
+        its menu.
     menus : mapping
         Label of each menu by column. A column with one value gets none.
     names : mapping
@@ -37,7 +37,7 @@ def by_rank(
     ranks = sorted(rows["rank"].unique())
     x = alt.X("rank:Q", title="rank", scale=alt.Scale(type="log", base=2, nice=False, padding=12))
     x = x.axis(values=[rank for rank in ranks if rank & (rank - 1) == 0 or rank == ranks[-1]], format="d", grid=False)
-    y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=True))
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True))
     series = list(dict.fromkeys(rows["series"]))
     colour = alt.Color("series:N", title=None, sort=series, scale=alt.Scale(domain=series, range=_colours(series)))
     dash = alt.condition(alt.datum.series == PUBLISHED, alt.value([5, 4]), alt.value([1, 0]))
@@ -51,7 +51,7 @@ def by_rank(
             alt.Tooltip("model:N"),
             alt.Tooltip("rank:Q", format="d"),
             *[alt.Tooltip(f"{column}:N", title=label) for column, label in menus.items()],
-            alt.Tooltip("value:N", title="mean"),
+            alt.Tooltip("text:N", title="mean"),
             alt.Tooltip("interval:N", title="95 % interval"),
             alt.Tooltip("unit:N"),
         ],
@@ -66,33 +66,26 @@ def by_rank(
 
 def _rows(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return one row per point: ours, and the published ones at their own ranks."""
-    table = table.dropna(subset=["rank", "mean"]).assign(rank=lambda own: own["rank"].astype(int))
+    table = table.dropna(subset=["rank", "value"])
     if "series" not in table:
         table = table.assign(series=OURS)
-    for column in ("low", "high"):
-        table[column] = table.get(column, pd.Series(pd.NA, table.index))
-    kept = ["rank", "series", "model", "unit", "mean", "low", "high", *columns]
-    rows = [table[kept]]
-    if "published_mean" in table:
-        own = table.dropna(subset=["published_mean"])
-        own = own[own.published_model.astype(str).str.fullmatch(r"\d+(\.0)?")]
-        own = own.assign(
-            rank=own.published_model.astype(float).astype(int),
-            series=PUBLISHED,
-            model=own["published_truth"].map(lambda truth: f"against {truth}" if pd.notna(truth) else "")
-            if "published_truth" in own
-            else "",
-            mean=own.published_mean,
-            low=pd.NA,
-            high=pd.NA,
-        )
-        rows.append(own[kept].drop_duplicates(["rank", *columns]))
-    found = pd.concat([part.astype(object) for part in rows], ignore_index=True)
-    found["value"] = [f"{mean:.4g}" for mean in found["mean"]]
-    found["interval"] = [
-        f"{low:.4g} to {high:.4g}" if pd.notna(low) else "-" for low, high in zip(found.low, found.high, strict=True)
+    theirs = table[table.published.notna() & table.published_model.str.isdigit()]
+    theirs = theirs.assign(
+        rank=theirs.published_model.astype(int),
+        series=PUBLISHED,
+        model=("against " + theirs.published_truth).fillna(""),
+        value=theirs.published,
+        low=math.nan,
+        high=math.nan,
+    )
+    kept = ["rank", "series", "model", "unit", "value", "low", "high", *columns]
+    parts = [table[kept], theirs[kept].drop_duplicates(["rank", *columns])]
+    rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)
+    rows["text"] = [f"{value:.4g}" for value in rows.value]
+    rows["interval"] = [
+        f"{low:.4g} to {high:.4g}" if pd.notna(low) else "-" for low, high in zip(rows.low, rows.high, strict=True)
     ]
-    return found.astype({"rank": int, "mean": float}).sort_values(["series", "rank"], kind="stable")
+    return rows.astype({"rank": int, "value": float}).sort_values(["series", "rank"], kind="stable")
 
 
 def _menus(

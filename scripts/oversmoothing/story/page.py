@@ -14,8 +14,10 @@ from markupsafe import Markup
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.rank_order import finding
+from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import html_of, line_html, prose_html
+from oversmoothing.record import read_record
 from oversmoothing.store.sums import read_text
 from oversmoothing.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.story.charts import by_rank
@@ -23,7 +25,7 @@ from oversmoothing.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
 SIGNS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
-NAMES = {"metric": {name: metric.label for name, metric in METRICS.items()}}
+NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,12 @@ class Results:
         return cls(**by_kind)
 
     def table(self, name: str) -> pd.DataFrame | None:
-        """Rows of a table, if it is there."""
+        """Rows of a table that is no record, if it is there."""
         return read_csv(self.tables[name]) if name in self.tables else None
+
+    def record(self, name: str) -> pd.DataFrame | None:
+        """Rows of a record, if it is there."""
+        return read_record(self.tables[name]) if name in self.tables else None
 
 
 def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
@@ -55,7 +61,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
-    main_table, claims = results.table("oversmoothing"), results.table("claims")
+    main_table, claims = results.record("oversmoothing"), results.table("claims")
     write_web_page(
         output,
         "story/page.html",
@@ -103,14 +109,14 @@ def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]
 def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[dict[str, Any]]:
     """Yield number and title of each chart whose table is there, and add its specification to `charts`."""
     for chart in wanted:
-        tables = [results.table(name) for name in (chart.table, *chart.more)]
+        tables = [results.record(name) for name in (chart.table, *chart.more)]
         if tables[0] is None:
             continue
         table = pd.concat([table for table in tables if table is not None], ignore_index=True)
         for column, values in chart.only.items():
             table = table[table[column].isin(values)]
         if chart.series:
-            table = table.assign(series=table[chart.series])
+            table = table.assign(series=table[chart.series].replace(WAYS))
         yield {"number": len(charts), "title": chart.title}
         charts.append(by_rank(table, chart.menus, NAMES, chart.title))
 

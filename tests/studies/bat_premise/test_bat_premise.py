@@ -260,7 +260,7 @@ def test_the_page_shows_the_sets_of_the_model_beside_those_of_the_nearest_distri
     assert model["rejected"].mean == pytest.approx(cells["near", "rejected"], rel=1e-4)
     assert nearest["rejected"].mean == pytest.approx(cells["near", "nearest_rejected"], rel=1e-4)
     assert nearest["decided otherwise"].mean == pytest.approx(cells["near", "changed"], rel=1e-4)
-    rows = record("bat_premise", table.rename(columns={"mean": "value"}))
+    rows = record(table.rename(columns={"mean": "value"}))
     compared = compare_tables(rows, rows)  # each row has a name of its own
     assert (compared.difference == 0).all()
     assert "W^T" in outputs["markdown"].read_text()

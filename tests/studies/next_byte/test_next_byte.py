@@ -12,6 +12,7 @@ from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.figures.style import RIGHT, write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
+from oversmoothing.record import record
 from oversmoothing.score_files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
 from studies.next_byte import figure, illustrated, prompts, show
@@ -303,8 +304,8 @@ def test_completions_can_be_seen(prompt, byte, shown):
 
 
 def oversmoothing(means):
-    rows = [{"model": model, "metric": "tto", "mean": mean} for model, own in means.items() for mean in own]
-    return pd.DataFrame([*rows, {"model": "bn4-s1", "metric": "kl", "mean": -9.0}])
+    rows = [{"model": model, "measure": "tto", "value": mean} for model, own in means.items() for mean in own]
+    return record([*rows, {"model": "bn4-s1", "measure": "kl", "value": -9.0}])
 
 
 def test_the_extremes_are_by_mean_tto_over_the_truths():

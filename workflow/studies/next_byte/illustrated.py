@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
+from oversmoothing.record import read_record
 from oversmoothing.samples.page import label, visible
 from oversmoothing.tokens.vocabulary import read_vocabulary
 from studies.next_byte.prompts import read_prompts
@@ -33,7 +33,7 @@ def main(job: Job) -> None:
     prompt, target = read_prompts(job.input.windows)[0]
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
-    chosen = [models[name] for name in extremes(read_csv(job.input.table), list(models))]
+    chosen = [models[name] for name in extremes(read_record(job.input.table), list(models))]
     vocabulary = getattr(job.input, "vocabulary", None)
     texts, unit = (read_vocabulary(vocabulary).texts, "token") if vocabulary else (BYTES, "byte")
     write_figure(draw(p, chosen, prompt, target, texts, unit), job.output)
@@ -45,12 +45,12 @@ def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
     Parameters
     ----------
     table : DataFrame
-        The table of oversmoothing: ``model``, ``metric``, ``mean``.
+        The table of oversmoothing.
     models : sequence of str
         The candidates; a single candidate is returned alone.
     """
-    tto = table[(table.metric == "tto") & table.model.isin(models)]
-    means = tto.groupby("model", sort=False)["mean"].mean()
+    tto = table[(table.measure == "tto") & table.model.isin(models)]
+    means = tto.groupby("model", sort=False).value.mean()
     return list(dict.fromkeys([means.idxmax(), means.idxmin()]))
 
 
