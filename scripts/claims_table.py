@@ -13,8 +13,8 @@ from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
+from oversmoothing.record import read_record
 
 TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whether it holds."
 
@@ -30,7 +30,7 @@ def main(job: Job) -> None:
     evidence = Run(files, settings["models"], settings["decodings"], chance)
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
     analyses = Analyses(
-        {name: read_csv(path) for (what, name), path in files.items() if what == "tables"},
+        {name: read_record(path) for (what, name), path in files.items() if what == "tables"},
         members(settings["models"], "retrained"),
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,

@@ -3,18 +3,19 @@
 from bisect import bisect
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge, judge_claim
+from oversmoothing.record import record
 from studies.language_dimensionality.claims import language_needs_more
 from studies.language_dimensionality.measure import measure_texts
-from studies.language_dimensionality.table import dimensionality_table
+from studies.language_dimensionality.table import by_dimensions, dimensionality_table
 
 V = 400
 RANKS = [4, 8, 32]
+SIZES = [("v", 2048), ("contexts", 99), ("contexts_seen", 50)]
 
 
 def written(rows, size):
@@ -65,7 +66,7 @@ def test_a_planted_language_gets_its_verdict(rows, size, seen, verdict):
 def test_a_shuffled_text_has_no_dimensions_though_its_w_error_is_as_high():
     tokens = np.random.default_rng(3).permutation(written(high_rank(), 20_000))
     own = analyses(tokens)
-    table = own.table("language_dimensionality").set_index("dimensions")
+    table = by_dimensions(own.table("language_dimensionality")).set_index("dimensions")
     assert table.w_error[32] > 0.5
     assert table.w_error[32] == pytest.approx(table.shuffled[32], abs=0.02)
     assert all(comparison.low == 0 for comparison in language_needs_more(own))
@@ -79,7 +80,7 @@ def test_with_a_handful_of_contexts_it_says_how_few_there_are():
 
 def test_it_is_read_at_the_longest_context_of_byte_pairs_in_the_training_text():
     rows = [
-        {"text": text, "token": token, "context": context, "v": 2048, "dimensions": d, "without_noise": error}
+        {"text": text, "token": token, "context": context, "dimensions": d, "measure": measure, "value": value}
         for text, token, context, d, error in [
             ("train", "byte pair", 4, 4, 0.9),
             ("train", "byte pair", 4, 1000, 0.3),
@@ -88,11 +89,13 @@ def test_it_is_read_at_the_longest_context_of_byte_pairs_in_the_training_text():
             ("train", "byte", 4, 1000, 0.0),
             ("other", "byte pair", 4, 1000, 0.0),
         ]
+        for d, measure, value in [(d, "without_noise", error), (d, "w_error", 1), *((None, *size) for size in SIZES)]
     ]
-    table = pd.DataFrame(rows).assign(w_error=1.0, contexts=99, contexts_seen=50)
-    table["without_noise_low"], table["without_noise_high"] = table.without_noise - 0.01, table.without_noise + 0.01
+    table = record(rows).drop_duplicates(ignore_index=True)
+    table = table.assign(low=table.value - 0.01, high=table.value + 0.01)
     found = language_needs_more(Analyses({"language_dimensionality": table}, [], {}, Chance(200, 0, {})))
     assert [(own.effect, own.low) for own in found] == [(0.9, 0.89), (0.3, 0.29)]
     assert judge(found).verdict == HOLDS
+    of_bytes = table[table.token == "byte"]
     with pytest.raises(Missing, match=r"language\.vocabulary"):
-        language_needs_more(Analyses({"language_dimensionality": table[4:5]}, [], {}, Chance(200, 0, {})))
+        language_needs_more(Analyses({"language_dimensionality": of_bytes}, [], {}, Chance(200, 0, {})))

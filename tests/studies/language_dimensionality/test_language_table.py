@@ -7,7 +7,7 @@ from oversmoothing.corpus.files import Files
 from oversmoothing.page_formats import latex, markdown
 from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.measure import SIZES, measure_texts, read_beginning
-from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
+from studies.language_dimensionality.table import by_dimensions, dimensionality_page, dimensionality_table
 
 
 @pytest.fixture
@@ -20,21 +20,22 @@ def tables():
 
 def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
     spectra, sizes = tables
-    table = dimensionality_table(sizes, spectra, [288, 4])
+    table = by_dimensions(dimensionality_table(sizes, spectra, [288, 4]))
     assert list(table.dimensions[:3]) == [4, 288, 1000]
     own = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
     line = spectra[(spectra.token == "byte") & (spectra.context == 2)]
     assert own.w_error[4] == line.w_error[line.d == 4].item()
     assert own.w_error[288] == own.w_error[1000] == 0
-    for column in ("shuffled", "without_noise", "without_noise_low", "without_noise_high"):
-        assert own[column][4] == line[column][line.d == 4].item()
-        assert own[column][288] == own[column][1000] == 0
+    columns = {"shuffled": "shuffled", "without_noise": "without_noise"}
+    for ours, column in (columns | {"low": "without_noise_low", "high": "without_noise_high"}).items():
+        assert own[ours][4] == line[column][line.d == 4].item()
+        assert own[ours][288] == own[ours][1000] == 0
 
 
 def test_what_was_not_computed_is_no_number(tables):
     """Of a large vocabulary only the largest singular values are known, so there is no effective rank."""
     spectra, sizes = tables
-    table = dimensionality_table(sizes, spectra, [4]).query("token == 'byte pair'")
+    table = by_dimensions(dimensionality_table(sizes, spectra, [4])).query("token == 'byte pair'")
     assert table.effective_rank.isna().all()
     assert table.set_index("dimensions").w_error.loc[1000].isna().all()
     assert table.set_index("dimensions").w_error.loc[4].between(0, 1).all()
@@ -55,14 +56,15 @@ def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise
     table = dimensionality_table(sizes, spectra, [4])
     text = markdown(dimensionality_page(table, "Title.", 3))
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
-    own = table[(table.token == "byte") & (table.context == 1) & (table.dimensions == 4)].iloc[0]
+    wide = by_dimensions(table)
+    own = wide[(wide.token == "byte") & (wide.context == 1) & (wide.dimensions == 4)].iloc[0]
     assert [line[2] for line in lines[:3]] == ["as counted", "shuffled", "without noise"]
     assert [line[6] for line in lines[:3]] == [
         f"{own.w_error:.3f}",
         f"{own.shuffled:.3f}",
-        f"{own.without_noise:.3f} [{own.without_noise_low:.3f}, {own.without_noise_high:.3f}]",
+        f"{own.without_noise:.3f} [{own.low:.3f}, {own.high:.3f}]",
     ]
-    assert [line[4] for line in lines[:3]] == [f"{n:,}" for n in (own.contexts, own.contexts, own.contexts_seen)]
+    assert [line[4] for line in lines[:3]] == [f"{n:,.0f}" for n in (own.contexts, own.contexts, own.contexts_seen)]
     assert "at least 3 times in each of two random halves" in text
 
 

@@ -1,6 +1,5 @@
 """The claim about cost: when it holds, when it does not, and when nobody can tell; on printed times and a run's."""
 
-import pandas as pd
 import pytest
 from made_evidence import FILES, Made
 
@@ -8,6 +7,7 @@ from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
+from oversmoothing.record import record
 from studies.metric_cost.claims import CLAIMS
 
 (CLAIM,) = CLAIMS
@@ -25,11 +25,11 @@ def test_the_printed_times_bear_it_out():
 
 def test_a_run_answers_with_its_table_where_the_published_method_ran(tmp_path):
     rows = [
-        {"model": f"bn{rank}-s1", "metric": metric, "mean": mean}
+        {"model": f"bn{rank}-s1", "measure": metric, "value": mean}
         for rank, slow in ((4, 1e-1), (8, None))
         for metric, mean in {"tto": 1e-4, "nsmd": 1e-4, "tv": 1e-5, "kl": 1e-6, "tbat_published_method": slow}.items()
     ]
-    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    record(rows).assign(table="metric_cost").to_csv(tmp_path / "t.csv", index=False)
     models = [
         {"model": f"bn{rank}-s1", "kind": "family", "rank": rank, "role": rank, "training": f"bn{rank}-s1"}
         for rank in (4, 8)

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from oversmoothing.record import record
 from studies.metric_cost.figure import draw
+from studies.metric_cost.table import RATIO
 from studies.metric_cost.timed import TIMED
 
 NAMES = ["TV", "KL", "NSMD", "TTO", "TBAT here", "TBAT as published:\none LP per token"]
@@ -15,10 +17,10 @@ def costs(ranks=(4, 8, 288), published=("4", "8", "512")):
     for rank, known in zip(ranks, published, strict=True):
         for i, metric in enumerate(TIMED):
             mean = (10.0 ** (i - 5)) * rank
-            row = {"model": f"bn{rank}-s1", "rank": rank, "metric": metric, "mean": mean, "n": 2, "ratio": np.nan}
-            row |= {"published_model": known, "published_mean": 2 * mean if known else np.nan}
-            rows.append(row | ({"ratio": 1234.0} if metric == "tbat" else {}))
-    return pd.DataFrame(rows)
+            row = {"model": f"bn{rank}-s1", "rank": rank, "measure": metric, "value": mean, "n": 2}
+            rows.append(row | {"published_model": known, "published": 2 * mean if known else None})
+        rows.append({"model": f"bn{rank}-s1", "rank": rank, "measure": RATIO, "value": 1234.0})
+    return record(rows)
 
 
 def texts(figure):
@@ -30,9 +32,9 @@ def test_every_metric_has_a_line_and_a_look_of_its_own():
     figure = draw(costs())
     heights = [line.get_ydata().tolist() for line in figure.axes[0].lines]
     for metric in TIMED:
-        own = costs()[lambda table, metric=metric: table.metric == metric]
-        assert own["mean"].tolist() in heights
-        assert (own.published_mean.tolist() in heights) == (metric != "tbat")
+        own = costs()[lambda table, metric=metric: table.measure == metric]
+        assert own.value.tolist() in heights
+        assert (own.published.tolist() in heights) == (metric != "tbat")
     measured = [line for line in figure.axes[0].lines if line.get_linewidth() == 1.8 and len(line.get_xdata()) == 3]
     assert len({(line.get_color(), line.get_marker()) for line in measured}) == len(measured) == len(TIMED)
     assert set(NAMES) <= set(texts(figure))
@@ -52,7 +54,7 @@ def test_without_published_times():
 
 
 def test_labels_of_lines_that_meet_keep_apart():
-    same = costs().assign(mean=1e-4, published_mean=np.nan, published_model=None)
+    same = costs().assign(value=1e-4, published=np.nan, published_model=None)
     axes = draw(same).axes[0]
     heights = [text.get_position()[1] for text in axes.texts if text.get_text() in NAMES]
     assert len(heights) == 6
@@ -61,8 +63,7 @@ def test_labels_of_lines_that_meet_keep_apart():
 
 def test_a_rank_at_which_the_published_method_did_not_run_has_no_ratio():
     table = costs()
-    table.loc[(table["rank"] == 288) & (table.metric == "tbat_published_method"), "mean"] = np.nan
-    table.loc[table["rank"] == 288, "ratio"] = np.nan
+    table.loc[(table["rank"] == 288) & table.measure.isin(["tbat_published_method", RATIO]), "value"] = np.nan
     figure = draw(table)
     assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 2
     assert "nan" not in " ".join(texts(figure))
@@ -70,6 +71,6 @@ def test_a_rank_at_which_the_published_method_did_not_run_has_no_ratio():
 
 
 def test_several_seeds_are_averaged():
-    twice = pd.concat([costs(), costs().assign(mean=lambda table: 3 * table["mean"])])
+    twice = pd.concat([costs(), costs().assign(value=lambda table: 3 * table.value)])
     heights = [line.get_ydata().tolist() for line in draw(twice).axes[0].lines]
     assert pytest.approx([2 * value for value in (4e-5, 8e-5, 288e-5)]) in heights

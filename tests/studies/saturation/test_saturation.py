@@ -9,7 +9,7 @@ from safetensors.numpy import save_file
 
 from oversmoothing.commands import main
 from oversmoothing.jobs import UserError
-from oversmoothing.page_formats import latex, markdown, write_table
+from oversmoothing.page_formats import latex, markdown, write_record
 from studies.saturation.figure import draw
 from studies.saturation.histories import History, read_history, study_history
 from studies.saturation.measure import LAW, POINTS, fit_and_extrapolate
@@ -41,14 +41,14 @@ def fitted():
 def test_a_model_leaves_the_law_where_its_losses_rise_above_it(fitted):
     law, points = fitted
     table = saturation_table(law, points, MODELS)
-    ends = table[table.model.notna()].pivot(index="model", columns="quantity", values="value")
+    ends = table[table.model.notna()].pivot(index="model", columns="measure", values="value")
     assert 0.15 < np.log1p(ends.above_last["low"] / 100) < 0.25
     assert abs(ends.above_last["full"]) < 3
     assert 1e6 < ends.leaves_at["low"] < 1e8
     assert ends.leaves_at[["full", "large"]].isna().all()
     assert ends.above_best["low"] <= ends.above_last["low"]
-    assert table[(table.model == "full") & (table.quantity == "leaves_at")].note.item() == "never"
-    band = table[(table.model == "full") & (table.quantity == "extrapolated")].iloc[0]
+    assert table[(table.model == "full") & (table.measure == "leaves_at")].note.item() == "never"
+    band = table[(table.model == "full") & (table.measure == "extrapolated")].iloc[0]
     assert band.low < band.value < band.high
 
 
@@ -77,9 +77,9 @@ def test_without_enough_losses_the_table_says_so(names, why):
     law, points = measured([history(model["model"], 10**7, 2) for model in MODELS], names, 0)
     table = saturation_table(law, points, MODELS)
     assert law.value.isna().all()
-    assert table[table.quantity == "above_last"].value.isna().all()
-    assert table[table.quantity == "above_last"].note.str.startswith(why).all()
-    assert table[table.quantity == "loss_last"].value.notna().all()
+    assert table[table.measure == "above_last"].value.isna().all()
+    assert table[table.measure == "above_last"].note.str.startswith(why).all()
+    assert table[table.measure == "loss_last"].value.notna().all()
     page = markdown(saturation_page(table, "Title."))
     assert why in page
     assert "nan" not in page + latex(saturation_page(table, "Title."))
@@ -171,7 +171,7 @@ def test_the_page_of_what_there_is_has_its_chapter(tmp_path, fitted):
     (tmp_path / "tables").mkdir()
     table = saturation_table(*fitted, MODELS)
     output = SimpleNamespace(csv=tmp_path / "tables/saturation.csv", markdown=tmp_path / "tables/saturation.md")
-    write_table(output, table, saturation_page(table, "How far above the law."))
+    write_record(output, table, saturation_page(table, "How far above the law."))
     assert main(["page", str(tmp_path)]) == 0
     page = (tmp_path / "index.html").read_text()
     chapter = page[page.index("<h2>Saturation</h2>") :].partition("</section>")[0]

@@ -2,8 +2,8 @@
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
 from studies.along_training import figure
 from studies.along_training.table import along_training_page, along_training_table
@@ -19,8 +19,8 @@ def main(job: Job) -> None:
         for paths in (job.input.measures, job.input.spectra)
     )
     table = along_training_table(measured, models, job.params.settings["unit"])
-    write_table(job.output, table, along_training_page(table, TITLE))
-    table = read_csv(job.output.csv)  # to draw the numbers that are written
+    write_record(job.output, table, along_training_page(table, TITLE))
+    table = read_record(job.output.csv)  # to draw the numbers that are written
     write_figure(figure.along(table), job.output.along)
     write_figure(figure.against_loss(table), job.output.against_loss)
     write_figure(figure.layers(table), job.output.layers)

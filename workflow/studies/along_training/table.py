@@ -9,6 +9,7 @@ from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.equal_loss import at_loss
 from oversmoothing.layout import number
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.record import facts, record
 
 UNITS = {"loss": "nats per {unit}", "singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
@@ -30,20 +31,18 @@ def along_training_table(
     measured : mapping
         Measurements by model (see `snapshot.MEASURES`).
     models : sequence of mappings
-        ``model``, ``rank``, ``seed`` of each, in row order.
+        What `record.facts` reads, in row order.
     unit : {"byte", "token"}
         What the models predict.
 
     Returns
     -------
     DataFrame
-        ``model``, ``rank``, ``seed``, ``step``, ``measure``, ``unit``, ``layer``, ``truth``, ``value``, ``n``.
+        Record.
     """
-    parts = [measured[model["model"]].assign(**model) for model in models]
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat([measured[model["model"]].assign(**facts(model)) for model in models])
     table["unit"] = table.measure.map({name: of.format(unit=unit) for name, of in UNITS.items()})
-    table = table[["model", "rank", "seed", "step", "measure", "unit", "layer", "truth", "value", "n"]]
-    return table.astype(dict.fromkeys(["rank", "seed", "step", "layer", "n"], "Int64"))
+    return record(table)
 
 
 def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataFrame:

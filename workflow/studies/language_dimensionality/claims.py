@@ -3,6 +3,7 @@
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.comparison import Comparison, Missing
+from studies.language_dimensionality.table import by_dimensions
 
 NOTICEABLE = 0.1  # W-error
 CONTEXTS = "contexts, in halves"  # source of the interval of the W-error
@@ -14,23 +15,23 @@ def language_needs_more(analyses: Analyses) -> list[Comparison]:
     This is the W-error of the longest contexts of byte pairs without sampling noise. The W-error as counted is
     unsuitable: it is as high for a shuffled text, whose true matrix has one dimension.
     """
-    table = analyses.table("language_dimensionality")
-    own = table[(table.token == "byte pair") & (table.text == "train") & table.w_error.notna()]
-    if own.empty:
+    wide = by_dimensions(analyses.table("language_dimensionality"))
+    pairs = wide[(wide.token == "byte pair") & (wide.text == "train") & wide.w_error.notna()]
+    if pairs.empty:
         raise Missing("no byte pairs were counted (`language.vocabulary`)")
-    own = own[(own.context == own.context.max()) & (own.dimensions < own.v)]
-    known = own.dropna(subset=["without_noise"])
+    longest = pairs[(pairs.context == pairs.context.max()) & (pairs.dimensions < pairs.v)]
+    known = longest.dropna(subset=["without_noise"])
     if known.empty:
         raise Missing(
-            f"too little text: {own.contexts_seen.iloc[0]:,} of {own.contexts.iloc[0]:,} contexts of "
-            f"{own.context.iloc[0]} byte pairs are seen often enough (`language.seen`, `language.bytes`)"
+            f"too little text: {longest.contexts_seen.iloc[0]:,.0f} of {longest.contexts.iloc[0]:,.0f} contexts of "
+            f"{longest.context.iloc[0]} byte pairs are seen often enough (`language.seen`, `language.bytes`)"
         )
     return [
         Comparison(
-            f"W-error without noise at {row['dimensions']} dimensions of {row['v']}",
+            f"W-error without noise at {row['dimensions']} dimensions of {row['v']:.0f}",
             row["without_noise"],
-            row["without_noise_low"],
-            row["without_noise_high"],
+            row["low"],
+            row["high"],
             NOTICEABLE,
             interval=CONTEXTS,
         )

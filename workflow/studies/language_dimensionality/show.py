@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.store.parquet import read_table
 from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     sizes = pd.concat(_by_text(settings["texts"], job.input.sizes).values())
     spectra = _by_text(settings["texts"], job.input.spectra)
     table = dimensionality_table(sizes, pd.concat(spectra.values()), settings["ranks"])
-    write_table(job.output, table, dimensionality_page(table, TITLE, settings["seen"]))
+    write_record(job.output, table, dimensionality_page(table, TITLE, settings["seen"]))
     write_figure(draw(spectra, settings["ranks"]), [job.output.png, job.output.pdf, job.output.svg])
 
 

@@ -6,12 +6,25 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.page import Cell, Page, Section, Value
+from oversmoothing.record import record
 
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see models fall behind
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
-SIZES = ["text", "token", "context", "v", "tokens", "contexts", "contexts_seen"]
-RANKS = ["effective_rank", "effective_rank_shuffled"]
-ERRORS = ["w_error", "shuffled", "without_noise", "without_noise_low", "without_noise_high"]
+MATRIX = ("text", "token", "context")
+SIZES = {  # measures of a matrix, with their units
+    "v": "tokens",
+    "tokens": "tokens",
+    "contexts": "contexts",
+    "contexts_seen": "contexts",
+    "effective_rank": "dimensions",
+    "effective_rank_shuffled": "dimensions",
+}
+ERRORS = {  # columns of the spectra, by measure and column of the record
+    "w_error": {"value": "w_error"},
+    "shuffled": {"value": "shuffled"},
+    "without_noise": {"value": "without_noise", "low": "without_noise_low", "high": "without_noise_high"},
+}
+UNIT = "share of the matrix"
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
@@ -27,34 +40,45 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
     Returns
     -------
     DataFrame
-        One row per text, kind of token, length of context and ``dimensions``. Errors are 0 from v dimensions on, and
-        missing where fewer singular values were computed. ``without_noise`` and its interval from
-        ``without_noise_low`` to ``without_noise_high`` are also missing where too few contexts recur. The effective
-        ranks are those of the whole matrix.
+        Record with the measures `SIZES` of the matrix of each text, kind of token and length of context, and the
+        measures `ERRORS` of its approximation by so many ``dimensions``. Errors are 0 from v dimensions on, and missing
+        where fewer singular values were computed. ``without_noise`` is also missing where too few contexts recur.
     """
-    errors = spectra.set_index(["text", "token", "context", "d"])[ERRORS]
+    errors = spectra.set_index([*MATRIX, "d"])
     rows = []
     for size in sizes.to_dict("records"):
+        matrix = {key: size[key] for key in MATRIX}
+        rows += [{**matrix, "measure": name, "value": size[name], "unit": unit} for name, unit in SIZES.items()]
         for d in sorted({*ranks, THRESHOLD}):
-            place = (size["text"], size["token"], size["context"], d)
-            found = errors.loc[place].to_dict() if place in errors.index else dict.fromkeys(ERRORS)
-            rows.append(
-                {
-                    **{key: size[key] for key in [*SIZES, *RANKS]},
-                    "dimensions": d,
-                    **(dict.fromkeys(ERRORS, 0.0) if d >= size["v"] else found),
-                }
-            )
-    return pd.DataFrame(rows).astype(dict.fromkeys([*RANKS, *ERRORS], float))
+            place = (*matrix.values(), d)
+            for measure, columns in ERRORS.items():
+                if d >= size["v"]:
+                    numbers = dict.fromkeys(columns, 0.0)
+                else:
+                    numbers = {name: errors[own].get(place) for name, own in columns.items()}
+                rows.append({**matrix, "dimensions": d, "measure": measure, **numbers, "unit": UNIT, "better": "lower"})
+    return record(rows)
+
+
+def by_dimensions(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per matrix and number of dimensions, with a column for each of its measures (and ends of intervals)."""
+    of_matrix = table[table.dimensions.isna()].pivot(index=MATRIX, columns="measure", values="value")
+    errors = table[table.dimensions.notna()]
+    keys = [*MATRIX, "dimensions"]
+    wide = errors.pivot(index=keys, columns="measure", values="value").reset_index()
+    ends = errors[errors.measure == "without_noise"][[*keys, "low", "high"]]
+    order = errors[keys].drop_duplicates()
+    return order.merge(wide, on=keys).merge(ends, on=keys).merge(of_matrix.reset_index(), on=list(MATRIX))
 
 
 def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
     """Page with a section per kind of token and three rows per text and length of context."""
+    wide = by_dimensions(table)
     sections = [
-        Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,}", _rows(part))
-        for token, part in table.groupby("token", sort=False)
+        Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,.0f}", _rows(part))
+        for token, part in wide.groupby("token", sort=False)
     ]
-    return Page(title, sections, _legend(table, seen))
+    return Page(title, sections, _legend(int(wide.v.max()), seen))
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
@@ -83,11 +107,10 @@ def _cell(at: dict[Any, Any], matrix: str) -> Value:
     value = at[{"as counted": "w_error"}.get(matrix, matrix.replace(" ", "_"))]
     if matrix != "without noise" or at["dimensions"] >= at["v"]:
         return Value(value)
-    return Value(value, None, at["without_noise_low"], at["without_noise_high"], decimals=3)
+    return Value(value, None, at["low"], at["high"], decimals=3)
 
 
-def _legend(table: pd.DataFrame, seen: int) -> list[str]:
-    largest = int(table.v.max())
+def _legend(largest: int, seen: int) -> list[str]:
     reach = (
         f"With the {largest:,} byte pairs it can be looked up, but the models of this study read bytes"
         if largest > THRESHOLD

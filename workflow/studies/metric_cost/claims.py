@@ -7,7 +7,7 @@ from oversmoothing.claims.comparison import Comparison, Missing, Value
 from oversmoothing.claims.evidence import Evidence, Run, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.published import Published, cell
-from oversmoothing.layout import read_csv
+from oversmoothing.record import read_record
 from studies.metric_cost.timed import PUBLISHED_METHOD, TIMED
 
 HUNDREDFOLD = 2.0  # in powers of ten
@@ -28,10 +28,10 @@ def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
 
 
 def _of_run(run: Run, member: Member, metric: str) -> Value:
-    table = read_csv(run.path("tables", "metric_cost"))
+    table = read_record(run.path("tables", "metric_cost"))
     name = PUBLISHED_METHOD if metric == "tbat" else metric
-    own = table[table.model.isin(member.models) & (table.metric == name)]
-    return Value((float(own["mean"].mean()),))
+    own = table[table.model.isin(member.models) & (table.measure == name)]
+    return Value((float(own.value.mean()),))
 
 
 def _printed(published: Published, member: Member, metric: str) -> Value:

@@ -12,6 +12,8 @@ from matplotlib.ticker import NullLocator
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.style import PALETTE, rank_axis, style
+from studies.metric_cost.table import RATIO
+from studies.metric_cost.timed import TIMED
 
 TBAT = {  # label, colour and marker
     "tbat": ("TBAT here", PALETTE[0], "o"),
@@ -35,11 +37,11 @@ def draw(table: pd.DataFrame) -> Figure:
         axes = figure.add_subplot()
         ends = []
         others = cycle(OTHERS)
-        for metric, own in table.groupby("metric", sort=False):
+        for metric, own in table[table.measure.isin(TIMED)].groupby("measure", sort=False):
             label, colour, marker = TBAT.get(metric) or (METRICS[metric].name, *next(others))
-            line = own.groupby("rank", as_index=False)["mean"].mean().dropna()
-            axes.plot(line["rank"], line["mean"], color=colour, marker=marker, linewidth=1.8, markersize=5)
-            ends.append((label, colour, line["mean"].iloc[-1]))
+            line = own.groupby("rank", as_index=False).value.mean().dropna()
+            axes.plot(line["rank"], line.value, color=colour, marker=marker, linewidth=1.8, markersize=5)
+            ends.append((label, colour, line.value.iloc[-1]))
             if metric != "tbat":
                 _published(axes, own, colour, marker)
         _ratios(axes, table)
@@ -52,7 +54,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.set_title(f"What a metric costs at one position (mean of {int(table.n.max()):,})")
         _label_ends(axes, ends)
         axes.plot([], [], color="0.35", marker="o", label="measured here")
-        if table.published_mean.notna().any():
+        if table.published.notna().any():
             axes.plot([], [], color="0.35", markerfacecolor="white", label="the thesis, on other hardware", **PUBLISHED)
         axes.plot([], [], label="times that TBAT here is faster", **SPAN)
         axes.legend(loc="upper left")
@@ -60,12 +62,12 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _published(axes: Axes, own: pd.DataFrame, colour: str, marker: str) -> None:
-    known = own.dropna(subset="published_mean").drop_duplicates("published_model")
+    known = own.dropna(subset="published").drop_duplicates("published_model")
     if known.empty:
         return
     line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
     look = {**PUBLISHED, "marker": marker, "color": colour, "markerfacecolor": "white"}
-    axes.plot(line["rank"], line["published_mean"], zorder=1.5, **look)
+    axes.plot(line["rank"], line.published, zorder=1.5, **look)
 
 
 def _published_ranks(table: pd.DataFrame) -> list[int]:
@@ -75,15 +77,16 @@ def _published_ranks(table: pd.DataFrame) -> list[int]:
 def _ratios(axes: Axes, table: pd.DataFrame) -> None:
     """Connect the two TBAT lines at each rank that has both, and label the ratio between them."""
     for rank, own in table.groupby("rank"):
-        if own.ratio.isna().all():
+        ratios = own.value[own.measure == RATIO]
+        if ratios.isna().all():
             continue
-        means = own.groupby("metric")["mean"].mean()
+        means = own.groupby("measure").value.mean()
         low, high = means["tbat"], means["tbat_published_method"]
         axes.plot([rank, rank], [low, high], zorder=1, **SPAN)
         axes.text(
             rank,
             np.sqrt(low * high),
-            f"{float(f'{own.ratio.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}",
+            f"{float(f'{ratios.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}",
             ha="center",
             va="center",
             fontsize="small",

@@ -2,9 +2,9 @@
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.published import read_published
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
 from studies.metric_cost.figure import draw
 from studies.metric_cost.table import cost_page, cost_table
@@ -16,9 +16,8 @@ def main(job: Job) -> None:
     """Read the seconds of single positions; write the table and the figure in all formats."""
     costs = read_table(job.input.costs).to_pandas()
     table = cost_table(costs, job.params.settings["models"], read_published(job.input.published))
-    write_table(job.output, table, cost_page(table, TITLE))
-    written = read_csv(job.output.csv, dtype={"published_model": str})
-    write_figure(draw(written), [job.output.png, job.output.pdf, job.output.svg])
+    write_record(job.output, table, cost_page(table, TITLE))
+    write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
 if __name__ == "__main__":

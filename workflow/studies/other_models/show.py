@@ -4,8 +4,8 @@ import logging
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
 from studies.other_models.figure import draw
 from studies.other_models.table import doubles, other_models_page, other_models_table
@@ -21,8 +21,8 @@ def main(job: Job) -> None:
     table = other_models_table(measured, job.params.settings["revisions"])
     for same in doubles(table):
         logger.warning("the same weights under several names: %s", same)
-    write_table(job.output, table, other_models_page(table, TITLE))
-    write_figure(draw(read_csv(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
+    write_record(job.output, table, other_models_page(table, TITLE))
+    write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
 if __name__ == "__main__":

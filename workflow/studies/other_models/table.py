@@ -6,13 +6,15 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.page import Cell, Page, Section, Value
+from oversmoothing.record import SCHEMA, record
 
 UNITS = {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
 UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nats per byte"}
 UNITS |= {"singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
-KEYS = ["model", "revision", "step", "read", "commit", "weights"]
+KEYS = ["model", "revision", "step"]
+ORIGIN = ["read", "commit", "weights"]  # measures that are no numbers
 
 
 def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -28,15 +30,18 @@ def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Map
     Returns
     -------
     DataFrame
-        ``model``, ``revision`` (as in the config), ``step``, ``read`` (the revision that was actually read),
-        ``commit``, ``weights``, ``measure``, ``unit``, ``layer``, ``value``, ``n``.
+        Record; ``revision`` is as in the config. The notes of three measures without a value say what was really
+        ``read``, its ``commit``, and a digest of the ``weights``.
     """
-    parts = [values.assign(**revision) for values, revision in zip(measured, revisions, strict=True)]
-    table = pd.concat(parts, ignore_index=True)
-    table["read"] = table["read"].fillna(table.revision)
+    parts = []
+    for values, revision in zip(measured, revisions, strict=True):
+        read = values.iloc[0].fillna({"read": revision["revision"]})
+        notes = pd.DataFrame({"measure": ORIGIN, "note": [read[name] for name in ORIGIN]})
+        numbers = values.drop(columns=[name for name in values if name not in SCHEMA])
+        parts.append(pd.concat([numbers, notes.dropna()]).assign(**revision))
+    table = pd.concat(parts)
     table["unit"] = table.measure.map(UNITS)
-    table = table[[*KEYS, "measure", "unit", "layer", "value", "n"]]
-    return table.astype(dict.fromkeys(["step", "layer", "n"], "Int64"))
+    return record(table)
 
 
 def wide(table: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +51,9 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
     """
     column = table.measure + table.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
     order = table.drop_duplicates(["model", "revision"])[KEYS]
-    values = table.assign(column=column).pivot(index=["model", "revision"], columns="column", values="value")
+    index, notes = ["model", "revision"], table.measure.isin(ORIGIN)
+    values = table[~notes].assign(column=column).pivot(index=index, columns="column", values="value")
+    values[ORIGIN] = table[notes].pivot(index=index, columns="measure", values="note").reindex(columns=ORIGIN)
     last = table[table.measure == "anisotropy"].sort_values("layer").groupby(["model", "revision"]).value.last()
     values["last_anisotropy"] = last
     return order.merge(values.reset_index(), on=["model", "revision"]).reset_index(drop=True)
@@ -54,7 +61,7 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
 
 def doubles(table: pd.DataFrame) -> list[str]:
     """Revisions of a model with the same weights under names of different steps."""
-    order = table.drop_duplicates(["model", "revision"])
+    order = wide(table)
     return [
         f"{model}: {', '.join(alike.revision)}"
         for (model, _), alike in order.groupby(["model", "weights"], sort=False)

@@ -8,20 +8,19 @@ from oversmoothing.claims.comparison import RESIDUALS, Comparison, Missing
 def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
     """Test whether each model smaller than all those that the law is fitted to ends above it."""
     table = analyses.table("saturation")
-    own = table[table.quantity == "above_last"]
-    fitted = own.fitted.astype(bool)
+    ends = table[table.measure == "above_last"].set_index("model")
+    fitted, parameters = (table[table.measure == name].set_index("model").value for name in ("fitted", "parameters"))
     if not fitted.any():
         raise Missing("the law is fitted on no model (`saturation.fitted`)")
-    own = own[~fitted & (own.parameters < own.parameters[fitted].min())]
-    if own.empty:
+    smaller = (fitted == 0) & (parameters < parameters[fitted == 1].min())
+    ends = ends[smaller[ends.index]]
+    if ends.empty:
         raise Missing("no model is smaller than those that the law is fitted on (`saturation.fitted`)")
-    if own.value.isna().any():
-        raise Missing(str(own.note[own.value.isna()].iloc[0]))
+    if ends.value.isna().any():
+        raise Missing(str(ends.note[ends.value.isna()].iloc[0]))
     return [
-        Comparison(
-            f"last loss above the law (%), {row['model']}", row["value"], row["low"], row["high"], interval=RESIDUALS
-        )
-        for row in own.to_dict("records")
+        Comparison(f"last loss above the law (%), {model}", row.value, row.low, row.high, interval=RESIDUALS)
+        for model, row in ends.iterrows()
     ]
 
 

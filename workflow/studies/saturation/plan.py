@@ -29,13 +29,13 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
 
 
 def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
-    """Rows of the saturation table: ``model``, ``rank`` (None for a truth, which is listed by name), ``seed``."""
-    own = [
-        {"model": model.name, "rank": model.rank if model.kind == "family" else None, "seed": model.seed}
+    """Rows of the table: the facts of each model, without the rank of a truth, which is listed by name."""
+    trained = [
+        model.facts | {"rank": model.rank if model.kind == "family" else None}
         for model in trained_models(config, models)
     ]
     others = [entry["name"] for entry in config["saturation"]["histories"]]
-    return own + [{"model": name, "rank": None, "seed": None} for name in others]
+    return trained + [{"model": name, "rank": None, "seed": None} for name in others]
 
 
 def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.store.parquet import read_table
 from studies.saturation.figure import draw
 from studies.saturation.table import saturation_page, saturation_table
@@ -15,7 +15,7 @@ def main(job: Job) -> None:
     models, truths = job.params.settings["models"], job.params.settings["truths"]
     law, points = (read_table(path).to_pandas() for path in (job.input.law, job.input.points))
     table = saturation_table(law, points, models)
-    write_table(job.output, table, saturation_page(table, TITLE))
+    write_record(job.output, table, saturation_page(table, TITLE))
     write_figure(draw(law, points, models, truths), [job.output.png, job.output.pdf, job.output.svg])
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.page import Cell, Page, Section, Value, model_cells
+from oversmoothing.record import facts, record
 from studies.saturation.law import ALPHAS
 
-COLUMNS = ["model", "rank", "seed", "fitted", "parameters", "seen", "quantity", "unit", "value", "low", "high", "note"]
 NEVER, ALWAYS = "never", "above it from the first loss that counts"
 ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
 
@@ -22,28 +22,35 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
     law, points : DataFrame
         Schemas `measure.LAW` and `measure.POINTS`.
     models : sequence of mappings
-        ``model``, ``rank``, ``seed`` of each, in row order.
+        What `record.facts` reads, in row order.
 
     Returns
     -------
     DataFrame
-        One row per parameter of the law, without a model. Then, for each model with its ``parameters`` (N) and the
-        amount of text ``seen`` (T): ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, with a
-        95 % interval for such losses), ``above_last`` and ``above_best`` (how far the two losses are above it, in %),
-        and ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
+        Record with a row per parameter of the law, without a model. Then, for each model: ``fitted``, 1 if the law is
+        fitted to it; its ``parameters`` (N) and the amount of text ``seen`` (T); ``loss_last``, ``loss_best``,
+        ``extrapolated`` (the law's loss at the end, with a 95 % interval for such losses), ``above_last`` and
+        ``above_best`` (how far the two losses are above it, in %), and ``leaves_at`` (see `leaves`). A row that cannot
+        be computed has a note in place of a value.
     """
     unit = str(points.unit.iloc[0])
     rows = [
-        {"quantity": row["parameter"], "unit": "", **{key: row[key] for key in ("value", "low", "high", "note")}}
+        {
+            "measure": row["parameter"],
+            **{key: row[key] for key in ("value", "low", "high")},
+            "note": row["note"] or None,
+        }
         for row in law.to_dict("records")
     ]
     for model in models:
-        own = points[points.model == model["model"]]
-        facts = {**model, "fitted": own.fitted.iloc[0], "parameters": own.parameters.iloc[0], "seen": own.seen.iloc[-1]}
-        rows += [{**facts, **row} for row in _ends(own, unit, str(law.note.iloc[0]))]
-    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    table["note"] = table.note.fillna("")
-    return table.astype(dict.fromkeys(["rank", "seed", "parameters", "seen"], "Int64") | {"fitted": "boolean"})
+        measured = points[points.model == model["model"]]
+        sizes = [
+            {"measure": "fitted", "value": float(measured.fitted.iloc[0])},
+            {"measure": "parameters", "value": measured.parameters.iloc[0], "unit": "weights"},
+            {"measure": "seen", "value": measured.seen.iloc[-1], "unit": unit},
+        ]
+        rows += [{**facts(model), **row} for row in (*sizes, *_ends(measured, unit, str(law.note.iloc[0])))]
+    return record(rows)
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
@@ -68,9 +75,9 @@ def saturation_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the parameters of the law and a row per model."""
     law = [
         {
-            "number": row["quantity"],
+            "number": row["measure"],
             "value": Value(row["value"], None, row["low"], row["high"]),
-            "note": row["note"] or None,
+            "note": row["note"] if pd.notna(row["note"]) else None,
         }
         for row in table[table.model.isna()].to_dict("records")
     ]
@@ -85,18 +92,18 @@ def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
     known = pd.notna(end.extrapolated)
     said = {key: end[key] if known else None for key in ("low", "high")}
     rows: list[dict[str, Any]] = [
-        {"quantity": "loss_last", "unit": per, "value": end.loss},
-        {"quantity": "loss_best", "unit": per, "value": best},
-        {"quantity": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
+        {"measure": "loss_last", "unit": per, "value": end.loss},
+        {"measure": "loss_best", "unit": per, "value": best},
+        {"measure": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
     ]
     for (_, name), loss in zip(ENDS.items(), (end.loss, best), strict=True):
         value, high, low = ((100 * (loss / end[key] - 1)) if known else None for key in ("extrapolated", "low", "high"))
-        rows.append({"quantity": name, "unit": "%", "value": value, "low": low, "high": high})
+        rows.append({"measure": name, "unit": "%", "value": value, "low": low, "high": high})
     compared = own[own.compared]
     first = leaves(compared.loss.to_numpy(), compared.high.to_numpy()) if known else None
     left = None if first is None else float(compared.seen.iloc[first])
-    note = NEVER if first is None else ALWAYS if first == 0 else ""
-    rows.append({"quantity": "leaves_at", "unit": unit, "value": left, "note": note})
+    note = NEVER if first is None else ALWAYS if first == 0 else None
+    rows.append({"measure": "leaves_at", "unit": unit, "value": left, "note": note})
     if not known:
         for row in rows[2:]:
             row["note"] = why
@@ -111,15 +118,15 @@ def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
         first = own.iloc[0].to_dict()
         cells = model_cells(first, several_seeds)
         name = cells.pop("rank")
-        by = own.set_index("quantity")
+        by = own.set_index("measure")
         unit = by.unit["leaves_at"]
         rows.append(
             {
                 "model": f"rank {name}" if pd.notna(first["rank"]) else name,
                 **cells,
-                "fitted": "yes" if first["fitted"] else "no",
-                "N": Value(first["parameters"], decimals=0),
-                f"T ({unit})": Value(first["seen"], decimals=0),
+                "fitted": "yes" if by.value["fitted"] else "no",
+                "N": Value(by.value["parameters"], decimals=0),
+                f"T ({unit})": Value(by.value["seen"], decimals=0),
                 "loss at the end ↓": Value(by.value["loss_last"]),
                 "the law there": _with_interval(by.loc["extrapolated"]),
                 "above it (%) ↓": _with_interval(by.loc["above_last"], 1),
@@ -143,7 +150,7 @@ def _with_interval(row: pd.Series, decimals: int | None = None) -> Value:
 
 def _legend(table: pd.DataFrame) -> list[str]:
     law = table[table.model.isna()]
-    unit = table.unit[table.quantity == "leaves_at"].iloc[0]
+    unit = table.unit[table.measure == "leaves_at"].iloc[0]
     text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
     parts = [
         "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
