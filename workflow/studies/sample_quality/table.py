@@ -68,7 +68,7 @@ def sets_of_models(
 ) -> list[dict[str, Any]]:
     """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
-    The rows are those of the workflow's plan (`plan.thesis.rows`), with ``kind``. A truncated head stands beside the
+    The rows are those of the plan (`plan.thesis.compared`), with ``kind``. A truncated head stands beside the
     thesis's of the same rank, and differs from it where the family does. Over tokens nothing was published.
     """
     family = [dict(row) for row in family]
