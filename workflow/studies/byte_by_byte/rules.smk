@@ -58,24 +58,30 @@ if OVER_BYTES:
             training=ancient(CORPUS["train"]),
             manifest=MANIFEST,
         output:
-            *figure(
-                "byte_oversmoothing",
-                category="4 Oversmoothing",
-                label="Figure 4.2: oversmoothing by byte",
-                caption="byte_oversmoothing.rst",
-            ).values(),
-            *figure(
-                "argmax_frequency",
-                category="4 Oversmoothing",
-                label="Figure 4.3: argmaxes by byte",
-                caption="argmax_frequency.rst",
-            ).values(),
-            *figure(
-                "utf8_bytes",
-                category="3 Models",
-                label="Figure A.1: bytes in UTF-8",
-                caption="utf8_bytes.rst",
-            ).values(),
+            byte_oversmoothing=[
+                *figure(
+                    "byte_oversmoothing",
+                    category="4 Oversmoothing",
+                    label="Figure 4.2: oversmoothing by byte",
+                    caption="byte_oversmoothing.rst",
+                ).values()
+            ],
+            argmax_frequency=[
+                *figure(
+                    "argmax_frequency",
+                    category="4 Oversmoothing",
+                    label="Figure 4.3: argmaxes by byte",
+                    caption="argmax_frequency.rst",
+                ).values()
+            ],
+            utf8_bytes=[
+                *figure(
+                    "utf8_bytes",
+                    category="3 Models",
+                    label="Figure A.1: bytes in UTF-8",
+                    caption="utf8_bytes.rst",
+                ).values()
+            ],
         params:
             settings=settings(models=BY_BYTE, truths=TRUTHS),
         script:

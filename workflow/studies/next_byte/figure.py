@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.class_names import BYTES, Names
 from oversmoothing.figures.style import RIGHT, WRONG, legend, style
 from oversmoothing.samples.page import label, visible
 
@@ -36,8 +36,7 @@ def draw(
     prompt: bytes,
     target: int,
     title: str,
-    name_of: Namer = byte_name,
-    unit: str = "byte",
+    classes: Names = BYTES,
 ) -> Figure:
     """Draw one panel per model, with the same bytes in the same order on the same scale.
 
@@ -54,9 +53,8 @@ def draw(
     target : int
         The byte or token that follows.
     title : str
-    name_of : callable
-        From a byte or a token to its name.
-    unit : {"byte", "token"}
+    classes : Names
+        Of bytes or tokens.
     """
     truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
     p = p[[model["model"] for model in models]]
@@ -69,21 +67,21 @@ def draw(
         panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False).ravel()
         for axes, model in zip(panels, models, strict=False):
             is_truth = model["kind"] == "truth"
-            _panel(axes, p[model["model"]], None if is_truth else truth, named, target, name_of)
+            _panel(axes, p[model["model"]], None if is_truth else truth, named, target, classes)
             name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
             _heading(axes, name, AGAINST if is_truth else _printed(scores.loc[model["model"]]))
         for axes in panels[len(models) :]:
             axes.remove()
         for axes in panels[::COLUMNS]:
             axes.set_ylabel("probability")
-        heading = _title(title, prompt, name_of(target))
+        heading = _title(title, prompt, classes.name(target))
         figure.suptitle(heading, x=0.01, ha="left", fontsize=11, linespacing=1.35, parse_math=False)
         entries = [
-            Patch(label=f"{name_of(target)}, which follows", **RIGHT),
-            Patch(label=f"other {unit}s", **WRONG),
+            Patch(label=f"{classes.name(target)}, which follows", **RIGHT),
+            Patch(label=f"other {classes.unit}s", **WRONG),
             Line2D([], [], label="the truth" if _one(models) else "mean of the truths", **TRUTH),
         ]
-        legend(figure, entries, title=_legend(models, scores, unit), loc="outside lower left", alignment="left")
+        legend(figure, entries, title=_legend(models, scores, classes.unit), loc="outside lower left", alignment="left")
     return figure
 
 
@@ -107,7 +105,7 @@ def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
     return [int(byte) for byte in truth[chosen].sort_values(ascending=False, kind="stable").index]
 
 
-def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int, name_of: Namer) -> None:
+def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int, classes: Names) -> None:
     heights = [*p[named], p.drop(named).sum()]
     place = np.arange(len(heights))
     looks = [RIGHT if byte == target else WRONG for byte in named] + [WRONG]
@@ -116,7 +114,7 @@ def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], 
     if truth is not None:
         axes.hlines([*truth[named], truth.drop(named).sum()], place - 0.46, place + 0.46, **TRUTH)
     at = named.index(target)
-    names = [name_of(byte) for byte in named] + [OTHERS]
+    names = [classes.name(byte) for byte in named] + [OTHERS]
     turned = any(len(name) > LONGEST for name in names[:-1])
     axes.set_xticks(place, names, fontsize=8, parse_math=False, rotation=90 if turned else 0)
     red: dict[str, Any] = {"color": RIGHT["facecolor"], "weight": "bold"}

@@ -14,11 +14,10 @@ from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
 from oversmoothing.jobs import Job, run
 from oversmoothing.record import read_record
 from oversmoothing.samples.page import label, visible
-from oversmoothing.tokens.vocabulary import read_vocabulary
+from oversmoothing.tokens.vocabulary import BYTES, read_vocabulary
 from studies.next_byte.prompts import read_prompts
 from studies.next_byte.table import completion, read_distributions
 
-BYTES = [bytes([byte]) for byte in range(256)]
 SHOWN = 8  # completions with a bar of their own; the others share one
 LONGEST = 60  # bytes of the prompt in the title
 OTHERS = "all others"
@@ -34,9 +33,8 @@ def main(job: Job) -> None:
     p = read_distributions({Path(path).stem: path for path in job.input.logits})[0]
     models = {model["model"]: model for model in job.params.settings["models"]}
     chosen = [models[name] for name in extremes(read_record(job.input.table), list(models))]
-    vocabulary = getattr(job.input, "vocabulary", None)
-    texts, unit = (read_vocabulary(vocabulary).texts, "token") if vocabulary else (BYTES, "byte")
-    write_figure(draw(p, chosen, prompt, target, texts, unit), job.output)
+    texts = read_vocabulary(job.input.vocabulary).texts
+    write_figure(draw(p, chosen, prompt, target, texts, job.params.settings["unit"]), job.output)
 
 
 def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
@@ -59,7 +57,7 @@ def draw(
     models: Sequence[Mapping[str, Any]],
     prompt: bytes,
     target: int,
-    texts: Sequence[bytes] = BYTES,
+    texts: Sequence[bytes] = BYTES.texts,
     unit: str = "byte",
 ) -> Figure:
     """Draw how two models complete a word.

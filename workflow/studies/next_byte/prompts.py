@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.byte_names import Decode
 from oversmoothing.corpus.windows import SCHEMA, TOKENS, read_windows, window_tokens
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import write_table
@@ -26,15 +25,12 @@ NOWHERE = -1  # the offset of a prompt, which need not be from the corpus
 
 def main(job: Job) -> None:
     """Write one window for each prompt in `params.settings`; a prompt that is null is chosen by rule."""
-    settings, tokens = job.params.settings, None
-    decode: Decode = bytes
-    if hasattr(job.input, "tokenizer"):
-        tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
-        tokens, decode = partial(encode_bytes, tokenizer, vocabulary), vocabulary.decode
+    settings, tokenizer, vocabulary = job.params.settings, job.input.tokenizer, read_vocabulary(job.input.vocabulary)
+    tokens = partial(encode_bytes, load_tokenizer(tokenizer), vocabulary) if tokenizer else None
     prompts = [
         (entry["prompt"].encode(), entry["next"].encode())
         if entry["prompt"] is not None
-        else typical_prompt(job.input.windows, job.input.truth, job.input.family, decode)
+        else typical_prompt(job.input.windows, job.input.truth, job.input.family, vocabulary.decode)
         for entry in settings["prompts"]
     ]
     write_table(job.output[0], showcase_windows(prompts, tokens), provenance(settings))

@@ -184,6 +184,6 @@ rule oversmoothing_illustrated:
             caption="illustrated.rst",
         ),
     params:
-        settings=settings(models=model_rows(SHOWN, "family")),
+        settings=settings(unit=UNIT, models=model_rows(SHOWN, "family")),
     script:
         "illustrated.py"

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.class_names import names_of
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
 from oversmoothing.layout import read_csv
 from oversmoothing.page_formats import write_table
-from oversmoothing.samples.page import namer
 from studies.next_byte.figure import draw
 from studies.next_byte.prompts import read_prompts
 from studies.next_byte.table import next_byte_page, next_byte_table, read_distributions, read_scores
@@ -22,16 +22,16 @@ def main(job: Job) -> None:
     names, prompts = settings["names"], read_prompts(job.input.windows)
     p = read_distributions({Path(path).stem: path for path in job.input.logits})
     scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
-    vocabulary = getattr(job.input, "vocabulary", None)
-    name_of, unit = namer(vocabulary), "token" if vocabulary else "byte"
-    table = next_byte_table(names, [target for _, target in prompts], p, scores, settings["models"], name_of)
-    write_table(job.output, table, next_byte_page(table, TITLE.format(unit=unit), [text for text, _ in prompts], unit))
+    classes = names_of(job.input.vocabulary)
+    table = next_byte_table(names, [target for _, target in prompts], p, scores, settings["models"], classes)
+    page = next_byte_page(table, TITLE.format(unit=classes.unit), [text for text, _ in prompts], classes)
+    write_table(job.output, table, page)
     table = read_csv(job.output.csv, dtype={"prompt": str})  # to print the numbers that are written
     metrics = [name for name in table if name in METRICS]
     for shown, paths in zip(settings["figures"], (job.output.family, job.output.truncated), strict=False):
         for i, (name, (prompt, target)) in enumerate(zip(names, prompts, strict=True)):
             of_prompt = table[table.prompt == name].set_index("model")[metrics]
-            figure = draw(p[i], shown["models"], of_prompt, prompt, target, shown["title"], name_of, unit)
+            figure = draw(p[i], shown["models"], of_prompt, prompt, target, shown["title"], classes)
             write_figure(figure, paths[FORMATS * i : FORMATS * (i + 1)])
 
 

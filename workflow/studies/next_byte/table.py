@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oversmoothing.byte_names import Namer, byte_name
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.class_names import BYTES, Names
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import logits_column
-from oversmoothing.page import Bytes, Cell, Page, Section, Value, directions, labelled, literal
+from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, literal
 from oversmoothing.probabilities import softmax
 from oversmoothing.published import listed
 from oversmoothing.samples.page import OPEN_BOX, label, last_word, visible
@@ -69,7 +69,7 @@ def next_byte_table(
     distributions: Sequence[pd.DataFrame],
     scores: Mapping[tuple[str, str], pd.Series],
     models: Sequence[Mapping[str, Any]],
-    name_of: Namer = byte_name,
+    classes: Names = BYTES,
 ) -> pd.DataFrame:
     """Correct byte or token after each prompt, its probability and place, and the scores, by model.
 
@@ -85,8 +85,8 @@ def next_byte_table(
         As `read_scores` returns them; a model without a score in a metric is absent.
     models : sequence of mappings
         ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
-    name_of : callable
-        From a byte or a token to its name.
+    classes : Names
+        Of bytes or tokens.
 
     Returns
     -------
@@ -107,10 +107,10 @@ def next_byte_table(
                     "prompt": name,
                     **{key: model[key] for key in ("model", "kind", "rank", "seed")},
                     "decoding": DECODING,
-                    "next": name_of(target),
+                    "next": classes.name(target),
                     "p_next": q[target],
                     "place": 1 + int((q > q[target]).sum()),
-                    "top": name_of(top),
+                    "top": classes.name(top),
                     "p_top": q[top],
                     **{metric: np.nan if values is None else values[window] for metric, values in of_model.items()},
                 }
@@ -118,10 +118,11 @@ def next_byte_table(
     return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
 
 
-def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], unit: str = "byte") -> Page:
+def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], classes: Names = BYTES) -> Page:
     """Page with a section per prompt and a row per model."""
+    unit = classes.unit
     sections = [
-        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part, unit))
+        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part, classes))
         for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True)
     ]
     metrics = [metric for metric in METRICS if metric in table]
@@ -141,14 +142,14 @@ def completion(prompt: bytes, following: bytes) -> str:
     return visible(last_word(prompt)) + visible(following).replace(" ", OPEN_BOX)
 
 
-def _rows(part: pd.DataFrame, unit: str) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, classes: Names) -> list[dict[str, Cell]]:
     rows = []
     for row in part.to_dict("records"):
         cells: dict[str, Cell] = {
             "model": label({**row, "rank": None if pd.isna(row["rank"]) else row["rank"]}),
-            f"p(right {unit})": Value(row["p_next"]),
+            f"p(right {classes.unit})": Value(row["p_next"]),
             "place": Value(row["place"], decimals=0),
-            "most probable": Bytes(row["top"]) if unit == "byte" else literal(row["top"]),
+            "most probable": classes.cell(row["top"]),
             "its probability": Value(row["p_top"]),
         }
         for name, metric in METRICS.items():
