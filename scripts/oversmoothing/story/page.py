@@ -91,7 +91,7 @@ def in_order(studies: Sequence[Chapter]) -> list[Chapter]:
 
 def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]) -> dict[str, Any] | None:
     """Return what the page shows of a chapter; None if there is nothing, or if the table of its answer is not there."""
-    answered = results.table(chapter.answer[0]) if chapter.answer else None
+    answered = results.record(chapter.answer[0]) if chapter.answer else None
     if chapter.answer and answered is None:
         return None
     inside = {

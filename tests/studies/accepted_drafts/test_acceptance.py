@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from test_scores import write_logits
 
 from oversmoothing.decoding import decoder
 from oversmoothing.probabilities import softmax
+from oversmoothing.record import read_record
 from oversmoothing.window_logits import read_logits
 from studies.accepted_drafts import measure, show
 from studies.accepted_drafts.measure import acceptance
@@ -85,15 +85,15 @@ def test_from_logits_to_the_table(tmp_path):
             params=SimpleNamespace(settings=settings), input=SimpleNamespace(scores=[scores]), output=output
         )
     )
-    table = pd.read_csv(output.csv).set_index(["truth", "decoding"])
+    table = read_record(output.csv).set_index(["truth", "decoding"])
     windows = list(read_logits(paths["bn4"], {name: paths[name] for name in truths}))
     for truth in truths:
         for own in DECODINGS:
             decode = decoder(own)
             minima = [np.minimum(decode(softmax(w.model)), decode(softmax(w.truths[truth]))) for w in windows]
             row = table.loc[(truth, own["name"])]
-            assert row["mean"] == pytest.approx(np.concatenate(minima).sum(axis=1).mean(), abs=1e-6)
-            assert row.low <= row["mean"] <= row.high
+            assert row.value == pytest.approx(np.concatenate(minima).sum(axis=1).mean(), abs=1e-6)
+            assert row.low <= row.value <= row.high
             assert row.n == 15
     shown = output.markdown.read_text()
     assert "Accepted by `one`" in shown

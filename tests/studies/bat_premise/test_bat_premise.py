@@ -17,7 +17,7 @@ from oversmoothing.compare import compare_tables
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project
 from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.record import record
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import open_writer, vector_array
 from studies.bat_premise import measure as script
 from studies.bat_premise import show
@@ -228,7 +228,7 @@ def test_the_table_has_the_means_of_the_file_and_shares_of_positions(study):
     found = made(folder)
     table = premise_table({"bn5": folder / "out.parquet"}, [FACTS], 200, 1)
     assert (table.n == 6).all()
-    cells = table.set_index(["truth", "measure"])["mean"]
+    cells = table.set_index(["truth", "measure"]).value
     for truth, own in found.groupby("truth"):
         assert cells[truth, "moment"] == pytest.approx(own.moment.mean())
         assert cells[truth, "rejected"] == pytest.approx(own.rejected.mean())
@@ -237,7 +237,7 @@ def test_the_table_has_the_means_of_the_file_and_shares_of_positions(study):
         assert cells[truth, "more_lost"] == pytest.approx(more.mean())
         assert cells[truth, "nearest_exceeded_nucleus"] == pytest.approx((own.nearest_exceeding_nucleus > 0).mean())
         assert cells[truth, "exceeded"] == pytest.approx((own.exceeding > 0).mean())
-    assert ((table.low <= table["mean"]) & (table["mean"] <= table.high)).all()
+    assert ((table.low <= table.value) & (table.value <= table.high)).all()
 
 
 def test_the_page_shows_the_sets_of_the_model_beside_those_of_the_nearest_distribution(study):
@@ -252,15 +252,14 @@ def test_the_page_shows_the_sets_of_the_model_beside_those_of_the_nearest_distri
             params=SimpleNamespace(settings=settings),
         )
     )
-    table = pd.read_csv(outputs["csv"])
-    cells = table.set_index(["truth", "measure"])["mean"]
+    table = read_record(outputs["csv"])
+    cells = table.set_index(["truth", "measure"]).value
     page = premise_page(premise_table({"bn5": folder / "out.parquet"}, [FACTS], 200, 1), "T")
     assert len(page.sections) == 8  # four of each truth
     (model,), (nearest,) = page.sections[1].rows, page.sections[3].rows
     assert model["rejected"].mean == pytest.approx(cells["near", "rejected"], rel=1e-4)
     assert nearest["rejected"].mean == pytest.approx(cells["near", "nearest_rejected"], rel=1e-4)
     assert nearest["decided otherwise"].mean == pytest.approx(cells["near", "changed"], rel=1e-4)
-    rows = record(table.rename(columns={"mean": "value"}))
-    compared = compare_tables(rows, rows)  # each row has a name of its own
+    compared = compare_tables(table, table)  # each row has a name of its own
     assert (compared.difference == 0).all()
     assert "W^T" in outputs["markdown"].read_text()

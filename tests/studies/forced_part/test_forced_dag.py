@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import log_softmax
 from study import ROOT
@@ -13,6 +12,7 @@ from oversmoothing.forced.divide import on_family
 from oversmoothing.forced.projection import project_on
 from oversmoothing.logit_files import logit_groups
 from oversmoothing.model_heads import read_model_head
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
 
 FAMILY = {"bn4-s1337": "family", "bn16-s1337": "family"}
@@ -57,14 +57,14 @@ def test_the_models_own_measures_are_those_that_are_scored_elsewhere(everything,
 
 def test_the_tables_hold_the_means_of_all_heads(everything):
     tables = {
-        name: pd.read_csv(everything.folder / f"results/tables/{name}.csv") for name in ("forced", "forced_heads")
+        name: read_record(everything.folder / f"results/tables/{name}.csv") for name in ("forced", "forced_heads")
     }
     assert set(tables["forced"].model) == set(FAMILY)
     assert set(tables["forced_heads"].model) == {*TRUNCATED, *HEADS}
     for table in tables.values():
         for model, own in table.groupby("model"):
             rows = read_table(everything.folder / f"results/scores/forced/{model}.parquet").to_pandas()
-            means = own.set_index("measure")["mean"]
+            means = own.set_index("measure").value
             for measure in SUMMED:
                 assert means[measure] == pytest.approx(rows[measure].mean(), rel=1e-5)
             assert means["share"] == pytest.approx(rows.forced.mean() / rows.kl.mean(), rel=1e-5)
@@ -78,7 +78,7 @@ def test_the_familys_table_needs_no_other_heads(study):
 
 
 def test_the_best_heads_are_beside_the_trained_ones(everything):
-    table = pd.read_csv(everything.folder / "results/tables/best_head.csv")
+    table = read_record(everything.folder / "results/tables/best_head.csv")
     assert set(table.model) == set(FAMILY)
     for model, own in table.groupby("model"):
         rows = read_table(everything.folder / f"results/scores/best_head/{model}.parquet").to_pandas()
@@ -89,7 +89,7 @@ def test_the_best_heads_are_beside_the_trained_ones(everything):
         assert (rows.free <= rows.forced + 1e-9).all()  # a norm takes a dimension away
         fitted = rows[rows.fitted]
         assert fitted.best.mean() <= fitted.free.mean() + 1e-8
-        means = own.set_index("measure")["mean"]
+        means = own.set_index("measure").value
         assert means["rank"] == pytest.approx(rows.best[~rows.fitted].mean(), rel=1e-5, abs=1e-9)
         assert means[["rank", "head", "norm", "rest"]].sum() == pytest.approx(means["kl"], rel=1e-4)
 

@@ -5,6 +5,7 @@ import math
 import pandas as pd
 import pytest
 
+from oversmoothing.record import record
 from studies.forced_part.finding import finding, members, opening
 
 UNDECIDED = "What the head forces of the KL to the truth, and the rest"
@@ -18,13 +19,13 @@ def rows(rank, share=(0.5, 0.4, 0.6), kl=1.0, model=None, seed=1, truth="truth",
     values |= {"share": share, "tto": (0.3, 0.29, 0.31), "nearest_tto": (0.2, 0.19, 0.21)}
     facts = {"model": model or f"bn{rank}-s{seed}", "kind": kind, "rank": rank, "seed": seed, "truth": truth}
     return [
-        facts | {"measure": name, "mean": mean, "sd": 0.1, "low": low, "high": high, "n": 100}
+        facts | {"measure": name, "value": mean, "sd": 0.1, "low": low, "high": high, "n": 100}
         for name, (mean, low, high) in values.items()
     ]
 
 
 def table(*parts):
-    return pd.DataFrame([row for part in parts for row in part])
+    return record(row for part in parts for row in part)
 
 
 DEFAULT = table(

@@ -21,6 +21,7 @@ from oversmoothing.logits import WindowStates, logits_schema, window_keys
 from oversmoothing.metrics import tto, tv
 from oversmoothing.model_heads import ModelHead
 from oversmoothing.nucleus import nucleus
+from oversmoothing.record import read_record
 from oversmoothing.spectra import ALONE, truncate
 from oversmoothing.store.parquet import open_writer, read_table, vector_array
 from oversmoothing.store.tensors import stored, write_tensors
@@ -276,23 +277,22 @@ def test_the_table_against_direct_sums(tmp_path):
             params=SimpleNamespace(settings={"title": "Forced.", "models": models, "resamples": 500, "seed": 0}),
         )
     )
-    table = pd.read_csv(output.csv).set_index(["model", "measure"])
-    assert table.columns.tolist() == ["kind", "rank", "seed", "truth", "mean", "sd", "low", "high", "n"]
+    table = read_record(output.csv).set_index(["model", "measure"])
     for name, rows in truth.items():
         own = table.loc[name]
         for measure in ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv"):
-            assert own["mean"][measure] == pytest.approx(rows[measure].mean(), rel=1e-5)
+            assert own.value[measure] == pytest.approx(rows[measure].mean(), rel=1e-5)
             assert own.sd[measure] == pytest.approx(rows[measure].std(), rel=1e-5)
-            assert own.low[measure] <= own["mean"][measure] <= own.high[measure]
+            assert own.low[measure] <= own.value[measure] <= own.high[measure]
         known = rows.norm_forced.notna()
-        assert own["mean"]["norm_kl"] == pytest.approx(rows.kl[known].mean(), rel=1e-5)
-        assert own["mean"]["norm_forced"] == pytest.approx(rows.norm_forced[known].mean(), rel=1e-5)
+        assert own.value["norm_kl"] == pytest.approx(rows.kl[known].mean(), rel=1e-5)
+        assert own.value["norm_forced"] == pytest.approx(rows.norm_forced[known].mean(), rel=1e-5)
         assert own.n["norm_forced"] == known.sum()
-        assert own["mean"]["share"] == pytest.approx(rows.forced.mean() / rows.kl.mean(), rel=1e-5)
-        assert own.low["share"] < own["mean"]["share"] < own.high["share"]
-        assert own["mean"]["face"] == pytest.approx((rows.face[1:] == 1).mean(), rel=1e-5)
+        assert own.value["share"] == pytest.approx(rows.forced.mean() / rows.kl.mean(), rel=1e-5)
+        assert own.low["share"] < own.value["share"] < own.high["share"]
+        assert own.value["face"] == pytest.approx((rows.face[1:] == 1).mean(), rel=1e-5)
         assert (own.n["face"], own.n["kl"]) == (len(rows) - 1, len(rows))
-        assert own["mean"]["gap"] == pytest.approx(rows.gap.max(), rel=1e-5)
+        assert own.value["gap"] == pytest.approx(rows.gap.max(), rel=1e-5)
         assert np.isnan(own.low["gap"])
     assert output.png.stat().st_size > 10_000
     page = output.markdown.read_text()

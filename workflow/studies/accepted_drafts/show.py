@@ -5,25 +5,26 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.page_formats import write_table
+from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import facts, numbers, record
 from oversmoothing.score_sums import summarise_scores
+
+MEASURE = {"measure": "acceptance", "unit": "probability", "better": "higher"}
 
 
 def main(job: Job) -> None:
     """Read the acceptance rates of some models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     rows = []
-    for facts, path in zip(settings["models"], map(Path, job.input.scores), strict=True):
+    for model, path in zip(settings["models"], map(Path, job.input.scores), strict=True):
         scores = summarise_scores(path, settings["decodings"], settings["resamples"], settings["seed"])
         rows += [
-            {"truth": truth, "decoding": decoding}
-            | {name: facts[name] for name in ("model", "rank", "seed")}
-            | vars(summary)
+            {**facts(model), "truth": truth, "decoding": decoding, **MEASURE, **numbers(summary)}
             for (truth, decoding), summary in scores.items()
         ]
-    table = pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
-    write_table(job.output, table, page(table))
+    table = record(rows)
+    write_record(job.output, table, page(table))
 
 
 def page(table: pd.DataFrame) -> Page:
@@ -31,19 +32,18 @@ def page(table: pd.DataFrame) -> Page:
     sections = []
     for truth, part in table.groupby("truth", sort=False):
         rows = []
-        for _, own in part.groupby("model", sort=False):
-            row: dict[str, Cell] = model_cells(own.iloc[0].to_dict(), part.seed.nunique() > 1)
-            for record in own.to_dict("records"):
-                low, high = record["low"], record["high"]
-                column = labelled(record["decoding"], "higher")
-                row[column] = Value(record["mean"], record["sd"], low, high, record["decoding"], float("inf"))
-            rows.append(row)
+        for _, of_model in part.groupby("model", sort=False):
+            cells: dict[str, Cell] = model_cells(of_model.iloc[0].to_dict(), part.seed.nunique() > 1)
+            for row in of_model.to_dict("records"):
+                column, decoding = labelled(row["decoding"], row["better"]), row["decoding"]
+                cells[column] = Value(row["value"], row["sd"], row["low"], row["high"], decoding, AIMS[row["better"]])
+            rows.append(cells)
         sections.append(Section(f"Accepted by `{truth}`", rows))
     legend = [
         "Probability that the truth accepts a token drafted by the model in speculative sampling (Leviathan et al. "
         "2023), the sum of min(p, q) with both decoded as the column says: mean ± standard deviation over "
         f"{int(table.n.max()):,} positions of people's text",
-        f"{directions(['higher'])}; bold: the best",
+        f"{directions(table.better)}; bold: the best",
     ]
     return Page("Acceptance of each model's drafts, {by}.", sections, legend, IN_BRACKETS)
 

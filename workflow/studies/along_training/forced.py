@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from oversmoothing.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
 from oversmoothing.published import listed
+from oversmoothing.record import read_record
 
 OVER = 0.9  # of a fall
 LOOKS: dict[str, dict[str, Any]] = {
@@ -21,7 +21,7 @@ MARK: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "
 
 def main(job: Job) -> None:
     """Read the table along training; write the figure."""
-    write_figure(draw(read_csv(job.input[0])), job.output)
+    write_figure(draw(read_record(job.input[0])), job.output)
 
 
 def draw(table: pd.DataFrame) -> Figure:

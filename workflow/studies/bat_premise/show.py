@@ -10,7 +10,8 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import facts, numbers, record
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
@@ -20,7 +21,7 @@ KEYS = ("window", "position", "truth")
 # Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
 MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
-COLUMNS = ["model", "rank", "seed", "truth", "measure", "mean", "sd", "low", "high", "n"]
+PROBABILITIES = ("tv", "moment")
 
 
 def main(job: Job) -> None:
@@ -28,7 +29,7 @@ def main(job: Job) -> None:
     settings = job.params.settings
     paths = dict(zip((facts["model"] for facts in settings["models"]), map(Path, job.input.scores), strict=True))
     table = premise_table(paths, settings["models"], settings["resamples"], settings["seed"])
-    write_table(job.output, table, premise_page(table, TITLE))
+    write_record(job.output, table, premise_page(table, TITLE))
 
 
 def premise_table(
@@ -41,27 +42,33 @@ def premise_table(
     paths : mapping
         By model, its file of the schema `measure.PREMISE`.
     models : sequence of mappings
-        ``model``, ``rank`` and ``seed`` of each, in row order.
+        What `record.facts` reads, in row order.
     resamples, seed : int
         Of the bootstrap.
 
     Returns
     -------
     DataFrame
-        One row per model, truth and measure: the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the
-        shares of positions with ``exceeding`` and ``exceeding_nucleus`` above 0; and ``more_lost``, ``rejected_mass``
-        less ``top_rejected_mass``; these three also at q*, with ``nearest_`` before their names.
+        Record. Measures: the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the shares of positions with
+        ``exceeding`` and ``exceeding_nucleus`` above 0; ``more_lost``, ``rejected_mass`` less ``top_rejected_mass``;
+        these three also at q*, with ``nearest_`` before their names.
     """
     rows = []
-    for facts in models:
-        whole = read_table(paths[facts["model"]], PREMISE.names).to_pandas()
+    for model in models:
+        whole = read_table(paths[model["model"]], PREMISE.names).to_pandas()
         for truth, own in whole.groupby("truth", sort=False, observed=True):
             for name, values in _measures(own).items():
                 sums = WindowSums()
                 sums.add(own.window.to_numpy(), values)
-                row = {key: facts[key] for key in ("model", "rank", "seed")}
-                rows.append(row | {"truth": truth, "measure": name} | vars(summarise(sums, resamples, seed)))
-    return pd.DataFrame(rows)[COLUMNS].astype({"rank": "Int64", "seed": "Int64", "n": "Int64"})
+                row = {**facts(model), "truth": truth, "measure": name, "unit": _unit(name)}
+                rows.append(row | numbers(summarise(sums, resamples, seed)))
+    return record(rows)
+
+
+def _unit(measure: str) -> str:
+    if measure.removeprefix(AT_NEAREST) in EXCEEDED:
+        return "share of positions"
+    return "probability" if measure in PROBABILITIES or measure.endswith(("_mass", MORE_LOST)) else "tokens"
 
 
 def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -128,12 +135,12 @@ def _cut(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
 
 def _value(own: pd.DataFrame, measure: str) -> Value:
     row = own.loc[measure]
-    return Value(row["mean"], None, row["low"], row["high"])
+    return Value(row["value"], None, row["low"], row["high"])
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
     def over_models(measure: str) -> pd.Series:
-        return table[table.measure == measure]["mean"]
+        return table[table.measure == measure].value
 
     legend = [
         f"Means over {int(table.n.max()):,} positions. BAT accepts a token of a model q if every distribution t with "

@@ -7,7 +7,7 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from oversmoothing.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from studies.forced_part.table import measures_table
@@ -31,7 +31,7 @@ def main(job: Job) -> None:
         Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
     table = measures_table(summaries, settings["models"])
-    write_table(job.output, table, best_head_page(table))
+    write_record(job.output, table, best_head_page(table))
 
 
 def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
@@ -70,7 +70,7 @@ def best_head_page(table: pd.DataFrame) -> Page:
         "The best head is the best one found, on other windows than those reported, so the part of the rank is an "
         "upper bound and that of the head a lower one",
         "Last column: what the best head forces on the windows that it was fitted to",
-        f"Largest proved gap of a forced part: {table[table.measure == GAP]['mean'].max():.1g} nats",
+        f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
     ]
     return Page(TITLE, sections, legend, IN_BRACKETS)
 
@@ -82,7 +82,7 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
         records = own.set_index("measure").to_dict("index")
         row = model_cells(own.iloc[0].to_dict(), several_seeds)
         for measure, label in COLUMNS.items():
-            mean, low, high = (records[measure][key] for key in ("mean", "low", "high"))
+            mean, low, high = (records[measure][key] for key in ("value", "low", "high"))
             row[label] = Value(mean, None, low, high, decimals=3 if measure in ("kl", "rest") else 4)
         rows.append(row)
     return rows

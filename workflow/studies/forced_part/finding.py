@@ -18,7 +18,7 @@ def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.D
     Parameters
     ----------
     table : DataFrame
-        The table `forced`: ``model``, ``kind``, ``rank``, ``truth``, ``measure``, ``mean``, ``low``, ``high``.
+        The table `forced`.
     measure : str
     truth : str, optional
         The only truth that counts.
@@ -29,13 +29,13 @@ def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.D
         ``mean``, ``low`` (the lowest) and ``high`` (the highest), by rank, ascending; a model without a rank has its
         name in place of it.
     """
-    own = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="mean")
+    own = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="value")
     own = own if truth is None else own[own.truth == truth]
     own = own.sort_values("rank", kind="stable")
     names = [model if pd.isna(rank) else int(rank) for model, rank in zip(own.model, own["rank"], strict=True)]
     groups = own.groupby(pd.Index(names, dtype=object), sort=False)
     low, high = groups["low"].agg(pd.Series.min, skipna=False), groups["high"].agg(pd.Series.max, skipna=False)
-    return pd.DataFrame({"mean": groups["mean"].mean(), "low": low, "high": high})
+    return pd.DataFrame({"mean": groups["value"].mean(), "low": low, "high": high})
 
 
 def finding(table: pd.DataFrame) -> str:

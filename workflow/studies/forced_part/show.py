@@ -4,8 +4,8 @@ from pathlib import Path
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import read_record
 from studies.forced_part.figure import draw
 from studies.forced_part.table import forced_page, measures_table, summarise_forced
 
@@ -17,9 +17,9 @@ def main(job: Job) -> None:
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
     table = measures_table(summaries, settings["models"])
-    write_table(job.output, table, forced_page(table, settings["title"]))
+    write_record(job.output, table, forced_page(table, settings["title"]))
     if any(model["kind"] == "family" for model in settings["models"]):
-        write_figure(draw(read_csv(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
+        write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
 if __name__ == "__main__":

@@ -12,12 +12,15 @@ import pyarrow as pa
 from oversmoothing.forced.face import UNDECIDED, YES
 from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.record import facts, numbers, record
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference, summarise
 from oversmoothing.store.parquet import read_groups
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
 SHARE, FACE, GAP = "share", "face", "gap"
 BEHIND_NORM = ("norm_kl", "norm_forced")
+UNITS = dict.fromkeys(("tto", "nearest_tto", "tv", "nearest_tv"), "probability")  # all others are nats
+UNITS |= {SHARE: "share of KL", FACE: "share of positions"}
 COLUMNS = {
     "kl": "KL (nats)",
     "forced": "forced (nats)",
@@ -82,24 +85,18 @@ def measures_table(
     summaries : mapping
         By model, and then by truth and measure: of `summarise_forced` or `best_head_table.summarise_best_head`.
     models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the table.
+        What `record.facts` reads, in the order of the table.
 
     Returns
     -------
     DataFrame
-        ``model``, ``kind``, ``rank``, ``seed``, ``truth``, ``measure``, ``mean``, ``sd``, ``low``, ``high``, ``n``.
-        Of the measure "gap", ``mean`` is the largest.
+        Record. Of the measure "gap", ``value`` is the largest.
     """
-    rows = [
-        {
-            **{key: model[key] for key in ("model", "kind", "rank", "seed")},
-            **{"truth": truth, "measure": measure},
-            **{key: getattr(summary, key) for key in ("mean", "sd", "low", "high", "n")},
-        }
+    return record(
+        {**facts(model), "truth": truth, "measure": measure, **numbers(summary), "unit": UNITS.get(measure, "nats")}
         for model in models
         for (truth, measure), summary in summaries[model["model"]].items()
-    ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
+    )
 
 
 def forced_page(table: pd.DataFrame, title: str) -> Page:
@@ -115,7 +112,7 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
         *_on_norm(table),
         "Faces: share of the positions at which the head can give the truth's nucleus all probability",
         "Only KL is sure to be lower at q* than at the model; TTO and TV of q* may exceed the model's",
-        f"Largest proved gap of a forced part: {table[table.measure == GAP]['mean'].max():.1g} nats",
+        f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
     ]
     return Page(title, sections, legend, IN_BRACKETS)
 
@@ -143,6 +140,6 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
             if measure in records:
                 found = records[measure]
                 decimals = 4 if measure in ("forced", "norm_forced") else 3  # those of high ranks are small
-                row[label] = Value(found["mean"], None, found["low"], found["high"], decimals=decimals)
+                row[label] = Value(found["value"], None, found["low"], found["high"], decimals=decimals)
         rows.append(row)
     return rows

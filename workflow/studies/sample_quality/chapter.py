@@ -14,8 +14,8 @@ CHAPTER = Chapter(
         Chart(
             "sample_quality",
             "Quality of samples by rank",
-            {"metric": "measure", "decoding": "decoding"},
-            only={"kind": ("family",)},
+            {"measure": "measure", "decoding": "decoding"},
+            only={"kind": ("family",), "better": ("human", "higher", "lower")},
         ),
     ),
     tables=("sample_quality",),
