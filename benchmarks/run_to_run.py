@@ -27,7 +27,6 @@ from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Margin, Run
 from oversmoothing.claims.members import Member, members
-from oversmoothing.ranks.table import REPRESENTATIONS
 from oversmoothing.store.parquet import read_table
 from plan import studies
 
@@ -86,8 +85,6 @@ def readers(results: Path, facts: list[dict]) -> Iterator[tuple[str, Reader, Rea
     yield "accuracies", lambda member: [run.accuracy(member)], nothing
     for metric in METRICS:
         yield metric, *decodings(run.score, metric)
-    yield "unargmaxable", lambda member: [run.unargmaxable(member)], nothing
-    yield "effective_rank", lambda member: [run.effective_rank(name, member) for name in REPRESENTATIONS], nothing
     yield "dynamics", lambda member: [at_the_end(results, measure, member) for measure in DYNAMICS], nothing
     names = [name for name in studies.there() if (studies.FOLDER / name / "claims.py").is_file()]
     for metric, margin in of_studies(names).margins.items():

@@ -66,15 +66,6 @@ class Made(Published):
     def accuracy(self, member):
         return self.made("accuracies", member, lambda: super(Made, self).accuracy(member))
 
-    def unargmaxable(self, member):
-        return self.made("unargmaxable", member, lambda: super(Made, self).unargmaxable(member), windows=False)
-
-    def effective_rank(self, representation, member):
-        printed = super().effective_rank
-        return self.made(
-            "effective_rank", member, lambda: printed(representation, member), representation, windows=False
-        )
-
     def value(self, source, member, *key):
         self._lacks(source.name)
         printed = super().value
@@ -83,6 +74,3 @@ class Made(Published):
     def by_frequency(self):
         self._lacks("windows")
         return list(BYTES)
-
-    def never_argmaxable(self, model):
-        return set(range(30 + self._changes.get(("argmaxable", model), 0), 256))

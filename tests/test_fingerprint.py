@@ -104,8 +104,6 @@ FROM_HUB = "oversmoothing/truths/load.py"
         ),
         (["tbat.py"], f"{TBAT} catalogue/decoders decoding spaced"),
         (["tbat_approximation.py"], TBAT),
-        (["argmaxability.py"], f"{JOB} argmaxability compiled exact spectra"),
-        (["ranks.py"], f"{HELD} layer_norm positions probabilities ranks singular_values spectra"),
         (
             ["score.py"],
             f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
@@ -161,7 +159,6 @@ def test_scoring_and_tables_are_free_of_torch():
         "score.py",
         "tbat.py",
         "tbat_approximation.py",
-        "argmaxability.py",
         "head_logits.py",
         "score_table.py",
         "imposed_rank_table.py",
@@ -351,7 +348,7 @@ def lock(tmp_path, monkeypatch):
     ("package", "redone", "kept"),
     [
         ("torch", ["train.py", "logits.py"], ["score.py", "tbat.py", "score_table.py"]),
-        ("scipy", ["argmaxability.py"], ["train.py", "logits.py"]),
+        ("scipy", ["tbat.py"], ["train.py", "logits.py"]),
         ("numba", ["tbat.py", "build_corpus.py"], ["train.py", "logits.py"]),
         ("numpy", ["train.py", "score.py"], ["fetch.py"]),
         ("tokenizers", ["learn_tokens.py"], ["train.py", "score.py"]),

@@ -34,13 +34,6 @@ def read_published(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
     return table.replace({"representation": REPRESENTATIONS}) if "representation" in table else table
 
 
-def read_published_sets(path: str | Path) -> pd.DataFrame:
-    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``."""
-    table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
-    listed = table.bytes.map(lambda text: {int(value, 16) for value in text.split()})
-    return table.assign(count=table["count"].astype(int), bytes=listed)
-
-
 def by_key(published: pd.DataFrame, *keys: str) -> Rows:
     """Published rows by their key columns; "" where a key is missing."""
     named = published.fillna(dict.fromkeys(keys, ""))

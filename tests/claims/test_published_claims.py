@@ -10,7 +10,6 @@ from oversmoothing.claims.verdict import judge_claim
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources/published"
-NOT_PRINTED = {"low-ranks-cannot-predict-the-rarest"}
 CONTRADICTED = {
     # claim: comparisons against it, of how many, and the clearest
     "no-decoding-lifts": (84, 168, "NSMD, rank 128 greedy against rank 32 pure"),
@@ -29,14 +28,13 @@ def verdicts(published):
 
 
 def test_there_are_enough_claims_each_with_its_own_name_and_place():
-    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) >= 25
-    assert {claim.chapter for claim in CLAIMS} == {"3", "4", "6", "7", "B", "F"}
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) >= 20
+    assert {claim.chapter for claim in CLAIMS} == {"3", "4", "6", "7", "F"}
 
 
 def test_all_else_holds(verdicts):
     assert {name for name, verdict in verdicts.items() if verdict.verdict == "does not hold"} == set(CONTRADICTED)
-    assert {name for name, verdict in verdicts.items() if verdict.verdict == "not printed"} == NOT_PRINTED
-    assert not [name for name, verdict in verdicts.items() if verdict.verdict == "cannot tell"]
+    assert not [name for name, verdict in verdicts.items() if verdict.verdict in ("not printed", "cannot tell")]
 
 
 @pytest.mark.parametrize("name", CONTRADICTED)
@@ -51,9 +49,3 @@ def test_the_contradictions_are_those_that_one_can_read_off(verdicts):
     assert verdicts["slight-rise-at-512"].weakest.effect == pytest.approx(0.081 - 0.099)
     assert verdicts["falls-up-to-32"].weakest.effect == pytest.approx(0.170 - 0.158)
     assert verdicts["svd-worse-than-learned"].weakest.effect == pytest.approx((0.433 + 0.275) / 2 - 0.226)
-
-
-def test_a_claim_that_the_thesis_prints_nothing_of_says_so(verdicts):
-    assert (
-        verdicts["low-ranks-cannot-predict-the-rarest"].note == "the thesis shows it in a figure and prints no number"
-    )

@@ -191,7 +191,8 @@ def test_every_term_of_a_chapter_is_defined_once():
 
 def test_every_claim_stands_in_one_chapter_and_godeys_in_the_last():
     codes = [code for chapter in CHAPTERS for code in chapter.claims]
-    assert sorted(codes) == sorted({claim.chapter for claim in CLAIMS} | {claim.id for claim in GODEY})
+    for claim in (*CLAIMS, *GODEY):
+        assert sum(code in (claim.chapter, claim.id) for code in codes) == 1, claim.id
     assert GODEY[0].id in CHAPTERS[-1].claims
 
 

@@ -135,7 +135,7 @@ def test_modules_import_only_from_their_layer_and_those_below():
     assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
 
 
-@pytest.mark.parametrize("package", ["bat", "forced"])
+@pytest.mark.parametrize("package", ["argmaxability", "bat", "forced"])
 def test_what_others_could_install_alone_imports_arrays_and_three_small_modules(package):
     small = {"compiled", "exact", "layer_norm"}
     library = ROOT / "scripts/oversmoothing"

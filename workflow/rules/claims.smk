@@ -1,6 +1,6 @@
 """Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
 
-Needs: scores, losses, logits, unargmaxable classes and effective ranks; what the claims of studies read; the thesis's tables.
+Needs: scores, losses, logits; what the claims of studies read; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
 
@@ -10,11 +10,6 @@ rule claims_table:
         by_model=[
             *scores(METRICS, FAMILY),
             *scores(AGAINST_TRUTHS, TRUNCATED),
-            *expand(
-                f"{RESULTS}/{{what}}/{{model}}.parquet",
-                what=["argmaxability", "ranks"],
-                model=FAMILY,
-            ),
             *[LOGITS.format(model=model.name) for model in PREDICTORS],
             *[
                 f"{RESULTS}/logits/{name}.parquet"
@@ -29,8 +24,6 @@ rule claims_table:
             "6_1",
             "7_1",
             "7_2",
-            "7_3",
-            "b",
             "e_7",
             "e_8",
             "f_1",

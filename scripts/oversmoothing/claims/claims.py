@@ -1,6 +1,6 @@
 """The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
 
-from oversmoothing.claims import decodings, godey, gradient, models, representations
+from oversmoothing.claims import decodings, godey, gradient, models, truncation
 from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
@@ -86,13 +86,6 @@ CLAIMS = [
         by_construction=True,
     ),
     Claim(
-        "low-ranks-cannot-predict-the-rarest",
-        "4.3, Tables B.1 and B.2",
-        "Ranks 4 and 8 could not make the rarest bytes the most probable, whatever the context.",
-        "Number of the ten rarest bytes that are argmaxable in their heads, equal to 0; exact.",
-        models.low_ranks_cannot_predict_the_rarest,
-    ),
-    Claim(
         "greedy-lowest-under-tto-nsmd",
         "6.1, Table 6.1",
         "Under TTO and NSMD greedy decoding is best in every model.",
@@ -140,46 +133,14 @@ CLAIMS = [
         "7.1, Tables 7.1 and 7.2",
         "Oversmoothing rises with each step by which the head's SVD is truncated.",
         "Each rank of the SVD less the next, within each model; paired by window.",
-        representations.truncation_is_monotone,
+        truncation.truncation_is_monotone,
     ),
     Claim(
         "svd-worse-than-learned",
         "7.1, Tables 4.1, 4.2, 7.1, 7.2",
         "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
         "The truncated head less the trained model, at each rank that both have; paired by window.",
-        representations.truncation_is_worse_than_learning,
-    ),
-    Claim(
-        "low-ranks-degraded",
-        "7.2, Table 7.3",
-        "At ranks 4 and 8 hidden states and probabilities use fewer dimensions than at full rank.",
-        "Effective rank of probabilities and of what enters the bottleneck: full rank less each of the two.",
-        representations.low_ranks_are_degraded,
-    ),
-    Claim(
-        "moderate-ranks-keep-probabilities",
-        "7.2, Table 7.3",
-        "At moderate ranks hidden states and probabilities use about as many dimensions as at full rank.",
-        "Effective rank of probabilities and of what enters the bottleneck at each rank between 8 and full: "
-        "within a tenth of full rank's.",
-        representations.moderate_ranks_keep_probabilities,
-    ),
-    Claim(
-        "logits-stay-below-full",
-        "7.2, Table 7.3",
-        "At moderate ranks logits and what leaves the bottleneck use fewer dimensions than at full rank.",
-        "Effective rank of logits and of what leaves the bottleneck: full rank less each rank between 8 and "
-        "full, above a tenth of full rank's. An effective rank cannot exceed the rank; where that alone decides, "
-        "there is no comparison.",
-        representations.logits_and_post_stay_below_full,
-    ),
-    Claim(
-        "unargmaxable-bytes-fall",
-        "B, Tables B.1 and B.2",
-        "The number of bytes that a model can never predict falls with rank.",
-        "Unargmaxable bytes at each rank less those at the next, as long as there are any; exact. At full rank "
-        "there are none by construction, so there is no comparison.",
-        models.unargmaxable_bytes_fall,
+        truncation.truncation_is_worse_than_learning,
     ),
     Claim(
         "all-smoother-than-the-truth",

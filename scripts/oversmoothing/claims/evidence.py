@@ -4,7 +4,6 @@
 thesis's tables, so that both undergo the same test. `Missing` is raised for values that are absent.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,24 +99,12 @@ class Evidence(ABC):
         """Return the share of bytes predicted correctly."""
 
     @abstractmethod
-    def unargmaxable(self, member: Member) -> Value:
-        """Return the number of bytes that no hidden state makes the most probable."""
-
-    @abstractmethod
-    def effective_rank(self, representation: str, member: Member) -> Value:
-        """Return an effective rank (Table 7.3)."""
-
-    @abstractmethod
     def value(self, source: Source, member: Member, *key: str) -> Any:
         """Return a value of a study."""
 
     @abstractmethod
     def by_frequency(self) -> list[int]:
         """Return the bytes of the scored text, the most frequent first; ties by the byte's number."""
-
-    @abstractmethod
-    def never_argmaxable(self, model: str) -> set[int]:
-        """Return the bytes that no hidden state makes the most probable."""
 
 
 class Run(Evidence):
@@ -127,7 +114,7 @@ class Run(Evidence):
     ----------
     files : mapping
         From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("windows", ""),
-        ("tables", "oversmoothing"). Metrics, "history", "logits", "argmaxability" and "ranks" are by model.
+        ("tables", "oversmoothing"). Metrics, "history", "logits" and what studies measure are by model.
     models : sequence of mappings
         As in `members.members`.
     decodings : sequence of str
@@ -167,18 +154,6 @@ class Run(Evidence):
         sums = tuple(self._predictions(model).right for model in member.models)
         return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
 
-    def unargmaxable(self, member: Member) -> Value:
-        counts = tuple(float(len(self.never_argmaxable(model))) for model in member.models)
-        return Value(counts, member.trainings, "unargmaxable", size=math.sqrt(np.mean(counts)))  # as counts vary
-
-    def effective_rank(self, representation: str, member: Member) -> Value:
-        means = []
-        for model in member.models:
-            table = read_table(self.path("ranks", model), ["representation", "measure", "value"]).to_pandas()
-            own = table[(table.representation == representation) & (table.measure == "effective_rank")]
-            means.append(float(own.value.iloc[0]))
-        return Value(tuple(means), member.trainings, "effective_rank")
-
     def value(self, source: Source, member: Member, *key: str) -> Any:
         return source.of_run(self, member, *key)
 
@@ -196,13 +171,6 @@ class Run(Evidence):
         text = b"".join(read_table(self.path("windows", ""), ["scored"])["scored"].to_pylist())
         counts = np.bincount(np.frombuffer(text, np.uint8), minlength=256)
         return sorted(np.flatnonzero(counts).tolist(), key=lambda byte: -counts[byte])
-
-    def never_argmaxable(self, model: str) -> set[int]:
-        table = read_table(self.path("argmaxability", model), ["condition", "class", "argmaxable"]).to_pandas()
-        free = table[table.condition == "free"]
-        if free.argmaxable.isna().any():
-            raise Missing(f"classes of {model} are undecided")
-        return set(free.loc[~free.argmaxable.astype(bool), "class"])
 
     def path(self, what: str, whose: str) -> str | Path:
         """Return the path of a file, or raise `Missing`."""

@@ -11,10 +11,8 @@ from oversmoothing.claims.choose import (
     UNCONSTRAINED,
     beyond,
     each,
-    extreme,
     full_rank,
     neighbours,
-    rarest_bytes,
     standing_for,
     up_to,
 )
@@ -136,29 +134,6 @@ def tbat_is_zero_at_full_rank(evidence: Evidence) -> list[Comparison]:
     for model in full_rank(evidence.family).alone():
         value = evidence.score("tbat", model)
         found.append(Comparison(f"TBAT, {model}", value.mean, value.mean, value.mean, n=value.n, exactly=True))
-    return found
-
-
-def low_ranks_cannot_predict_the_rarest(evidence: Evidence) -> list[Comparison]:
-    """Count the ten rarest bytes that ranks 4 and 8 could predict from some hidden state."""
-    found = []
-    for model in each(extreme(evidence.family)):
-        rarest = rarest_bytes(evidence)
-        able = float(len(set(rarest) - evidence.never_argmaxable(model.models[0])))
-        name = f"argmaxable among the {len(rarest)} rarest bytes, {model}"
-        found.append(Comparison(name, able, able, able, n=len(rarest), exactly=True))
-    return found
-
-
-def unargmaxable_bytes_fall(evidence: Evidence) -> list[Comparison]:
-    """Compare the number of unargmaxable bytes at each rank with that at the next, as long as there are any."""
-    found = []
-    for a, b in neighbours(evidence.family):
-        first, second = evidence.unargmaxable(a), evidence.unargmaxable(b)
-        if first.mean or second.mean:
-            found.append(evidence.compare(first, second, f"unargmaxable bytes, {a} against {b}"))
-    if not found:
-        raise Missing("every model can predict every byte")
     return found
 
 

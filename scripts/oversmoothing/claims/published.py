@@ -9,8 +9,7 @@ import pandas as pd
 from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import Evidence, Source
 from oversmoothing.claims.members import Member
-from oversmoothing.layout import read_csv
-from oversmoothing.published import read_published, read_published_sets
+from oversmoothing.published import read_published
 
 BOTH = "mean"  # the "truth" of a mean over both truths, in Tables 6.1 and F.1
 NO_FIGURES = "the thesis shows it in a figure and prints no number"
@@ -35,8 +34,6 @@ class Published(Evidence):
         scores = pd.concat([pooled[pooled.truth == BOTH], alone])
         self._scores = scores.set_index(["model", "metric", "decoding"])["mean"]
         self._svd = svd.groupby(["model", "metric"])["mean"].mean()  # over both truths
-        self._ranks = read_published(files["7_3"]).set_index(["model", "representation"])["mean"]
-        self._sets = read_published_sets(files["b"])
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if member in self.truncations:
@@ -52,24 +49,15 @@ class Published(Evidence):
     def accuracy(self, member: Member) -> Value:
         return cell(self._losses, member, "accuracy")
 
-    def unargmaxable(self, member: Member) -> Value:
-        return Value((float(self._sets.loc[member.models[0], "count"]),))
-
-    def effective_rank(self, representation: str, member: Member) -> Value:
-        return cell(self._ranks, member, representation)
-
     def value(self, source: Source, member: Member, *key: str) -> Any:
         return source.printed(self, member, *key)
 
     def table(self, number: str) -> pd.DataFrame:
         """Return one of the thesis's tables."""
-        return read_csv(self._files[number], dtype={"model": str})
+        return read_published(self._files[number])
 
     def by_frequency(self) -> list[int]:
         raise Missing(NO_FIGURES)
-
-    def never_argmaxable(self, model: str) -> set[int]:
-        return set(self._sets.loc[model, "bytes"])
 
 
 def cell(cells: pd.Series, member: Member, *key: str) -> Value:

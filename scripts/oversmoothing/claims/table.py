@@ -42,8 +42,6 @@ MARGINS = {
     "losses": "losses",
     "accuracies": "accuracies",
     **{name: metric.name for name, metric in METRICS.items()},
-    "unargmaxable": "unargmaxable bytes (here of the root of their number, as counts scatter)",
-    "effective_rank": "effective ranks",
     "dynamics": "singular entropy and anisotropy",
 }
 

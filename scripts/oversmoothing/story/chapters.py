@@ -74,7 +74,7 @@ CHAPTERS = (
     Chapter(
         "Oversmoothing",
         ("Does a model of low rank give probability to bytes to which the truth gives next to none?",),
-        claims=("4", "F", "B"),
+        claims=("4", "F"),
         terms={
             "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
             "TTO": "Tail token overassignment: the probability that the model adds outside the truth's nucleus.",
@@ -96,7 +96,6 @@ CHAPTERS = (
             "oversmoothing",
             "rank_order",
             "entropy_difference",
-            "argmaxability",
         ),
     ),
     Chapter(
@@ -119,7 +118,7 @@ CHAPTERS = (
             "The same rank can be imposed after training, by a singular value decomposition of the full model's head, "
             "or by training a new head on its frozen hidden states.",
         ),
-        claims=("7",),
+        claims=("svd-monotone", "svd-worse-than-learned"),
         charts=(
             Chart(
                 "imposed_rank",
@@ -128,7 +127,7 @@ CHAPTERS = (
                 series="kind",
             ),
         ),
-        tables=("svd", "imposed_rank", "effective_rank", "tbat_approximation"),
+        tables=("svd", "imposed_rank", "tbat_approximation"),
         figures=("imposed_rank",),
     ),
     Chapter(

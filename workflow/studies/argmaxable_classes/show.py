@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_table
 from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
-from oversmoothing.published import read_published_sets
 from oversmoothing.samples.page import namer
 from oversmoothing.store.parquet import read_table
+from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
 TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
 

@@ -5,6 +5,9 @@ Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; 
 (Table 7.3).
 """
 
+TESTED.extend(expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY))
+PRINTED.append("7_3")
+
 
 rule ranks:
     input:
@@ -21,7 +24,7 @@ rule ranks:
     params:
         settings=settings(**config["ranks"]),
     script:
-        step("ranks.py")
+        "measure.py"
 
 
 rule effective_rank_table:
@@ -29,7 +32,12 @@ rule effective_rank_table:
         ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY),
         published=published("7_3")[0],
     output:
-        **table("effective_rank", category="7 Rank", label="Table 7.3: effective ranks"),
+        **table(
+            "effective_rank",
+            category="7 Rank",
+            label="Table 7.3: effective ranks",
+            caption="table.rst",
+        ),
     params:
         settings=settings(
             models=plan.thesis.compared(config, "family"),
@@ -37,4 +45,4 @@ rule effective_rank_table:
             threshold=config["ranks"]["threshold"],
         ),
     script:
-        step("effective_rank_table.py")
+        "show.py"

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.layer_norm import behind_norm
 from oversmoothing.logit_files import POSITION
 from oversmoothing.positions import draw_rows, read_rows
 from oversmoothing.probabilities import softmax
 from oversmoothing.singular_values import count_above, effective_rank, singular_values
 from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.store.parquet import write_table
+from oversmoothing.store.provenance import provenance
 
 RANKS = pa.schema(
     [
@@ -32,6 +34,19 @@ SPECTRA = pa.schema(
     ]
 )
 PRECISION = float(np.finfo(np.float32).eps)  # of all stored arrays
+
+
+def main(job: Job) -> None:
+    """Read a model's logits, hidden states and head; write the ranks and singular values of each."""
+    settings = job.params.settings
+    matrices = representations(job.input.logits, job.input.hidden, settings["positions"], settings["seed"])
+    try:
+        ranks, spectra = measure(matrices | heads(job.input.weights), settings["threshold"])
+    except ValueError as error:
+        raise UserError(f"{job.wildcards.model}: {error}; train it again") from error
+    made_by = provenance(settings, model=job.wildcards.model)
+    write_table(job.output.ranks, ranks, made_by)
+    write_table(job.output.spectra, spectra, made_by)
 
 
 def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
@@ -92,3 +107,7 @@ def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Ta
         ]
         spectra.append(pa.table([[name] * len(sigma), range(1, len(sigma) + 1), sigma], schema=SPECTRA))
     return pa.Table.from_pylist(ranks, schema=RANKS), pa.concat_tables(spectra)
+
+
+if __name__ == "__main__":
+    run(main)

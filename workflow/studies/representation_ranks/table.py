@@ -26,7 +26,7 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     Parameters
     ----------
     ranks : DataFrame
-        ``model``, ``representation``, ``measure``, ``value``, ``n``, ``d`` (see `ranks.measure.RANKS`).
+        ``model``, ``representation``, ``measure``, ``value``, ``n``, ``d`` (see `measure.RANKS`).
     models : sequence of mappings
         ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame

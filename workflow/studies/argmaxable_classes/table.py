@@ -2,11 +2,13 @@
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from oversmoothing.byte_names import Namer, byte_name
+from oversmoothing.layout import read_csv
 from oversmoothing.page import Bytes, Cell, Page, Section, literal, model_cells
 from oversmoothing.published import caveats, that_matter
 
@@ -15,6 +17,13 @@ CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3
 LISTED = 12  # tokens that a row names
+
+
+def read_published_sets(path: str | Path) -> pd.DataFrame:
+    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``."""
+    table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
+    listed = table.bytes.map(lambda text: {int(value, 16) for value in text.split()})
+    return table.assign(count=table["count"].astype(int), bytes=listed)
 
 
 def argmaxability_table(

@@ -12,17 +12,16 @@ import pytest
 from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
 
-import argmaxability as script
-from oversmoothing.argmaxability.table import argmaxability_page, argmaxability_table
 from oversmoothing.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.layout import write_csv
 from oversmoothing.page_formats import latex, markdown, markdown_text
-from oversmoothing.published import read_published_sets
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
+from studies.argmaxable_classes import measure
+from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published/table_b.csv"
+PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_b.csv"
 MODELS = [
     {"model": "bn4-s1", "rank": 4, "seed": 1, "published_as": "4", "differs": ["data", "tau"]},
     {"model": "bn64-s1", "rank": 64, "seed": 1, "published_as": "64", "differs": ["data"]},
@@ -177,7 +176,7 @@ def run_script(tmp_path, **inputs):
         output=[str(tmp_path / "out.parquet")],
         wildcards=SimpleNamespace(model="bn4-s1"),
     )
-    script.main(job)
+    measure.main(job)
     return read_table(job.output[0])
 
 

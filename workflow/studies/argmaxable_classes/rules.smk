@@ -4,6 +4,9 @@ Needs: the weights of the family; the thesis's sets under resources/published/.
 Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Tables B.1 and B.2).
 """
 
+TESTED.extend(expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY))
+PRINTED.append("b")
+
 
 rule argmaxability:
     input:
@@ -16,7 +19,7 @@ rule argmaxability:
     resources:
         **per_attempt(mem_mb=2000, runtime=30),
     script:
-        step("argmaxability.py")
+        "measure.py"
 
 
 rule argmaxability_table:
@@ -29,8 +32,9 @@ rule argmaxability_table:
             "argmaxability",
             category="4 Oversmoothing",
             label=f"Tables B.1, B.2: unargmaxable {UNIT}s",
+            caption="table.rst",
         ),
     params:
         settings=settings(models=plan.thesis.compared(config, "family")),
     script:
-        step("argmaxability_table.py")
+        "show.py"

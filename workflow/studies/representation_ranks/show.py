@@ -7,8 +7,8 @@ import pandas as pd
 from oversmoothing.jobs import Job, run
 from oversmoothing.page_formats import write_table
 from oversmoothing.published import read_published
-from oversmoothing.ranks.table import ranks_page, ranks_table
 from oversmoothing.store.parquet import read_table
+from studies.representation_ranks.table import ranks_page, ranks_table
 
 TITLE = "Effective rank of what the models represent, {by} (Table 7.3)."
 COLUMNS = ["representation", "measure", "value", "n", "d"]

@@ -12,17 +12,17 @@ import pytest
 from safetensors.numpy import save_file
 from scipy.special import softmax
 
-import effective_rank_table as table_script
-import ranks as script
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
 from oversmoothing.positions import draw_rows
 from oversmoothing.published import read_published
-from oversmoothing.ranks.measure import RANKS, heads, measure, representations
-from oversmoothing.ranks.table import ranks_table
 from oversmoothing.store.parquet import open_writer, read_table, write_table
+from studies.representation_ranks import measure as step
+from studies.representation_ranks import show
+from studies.representation_ranks.measure import RANKS, heads, measure, representations
+from studies.representation_ranks.table import ranks_table
 
-PUBLISHED = Path(__file__).resolve().parents[1] / "resources/published/table_7_3.csv"
+PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_7_3.csv"
 V, WIDTH, RANK = 40, 24, 6
 SIZES = (50, 30, 70)  # rows of the windows, which need not be alike
 SETTINGS = {"positions": 64, "threshold": 0.01, "seed": 7}
@@ -70,7 +70,7 @@ def run_script(folder, **changes):
         wildcards=SimpleNamespace(model="bn6-s1"),
         params=SimpleNamespace(settings=SETTINGS | changes),
     )
-    script.main(job)
+    step.main(job)
     ranks, spectra = (read_table(path).to_pandas() for path in vars(job.output).values())
     return ranks.set_index(["representation", "measure"]), spectra
 
@@ -193,7 +193,7 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
         ),
         params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
     )
-    table_script.main(job)
+    show.main(job)
     return pd.read_csv(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
 
 

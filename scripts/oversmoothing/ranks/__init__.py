@@ -1,1 +1,0 @@
-"""Effective rank of a model's representations: sampled rows, their singular values, Table 7.3."""
