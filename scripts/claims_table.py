@@ -6,10 +6,9 @@ import pandas as pd
 
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.analyses import Analyses
-from oversmoothing.claims.claims import CLAIMS, GODEY
+from oversmoothing.claims.claims import CLAIMS
 from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
-from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.jobs import Job, run
@@ -31,17 +30,17 @@ def main(job: Job) -> None:
     published = Published({path.stem.removeprefix("table_"): path for path in map(Path, job.input.published)})
     analyses = Analyses(
         {name: read_record(path) for (what, name), path in files.items() if what == "tables"},
-        members(settings["models"], "retrained"),
+        settings["models"],
         {model: path for (what, model), path in files.items() if what == "logits"},
         chance,
     )
     added = of_studies(settings["studies"])
     ours = [claim for claim in added.claims if claim.chapter in added.headings]
-    of_godey = [*GODEY, *(claim for claim in added.claims if claim.chapter == "G")]
+    of_godey = sorted((claim for claim in added.claims if claim.chapter == "G"), key=lambda claim: claim.place)
     of_thesis = [*CLAIMS, *(claim for claim in added.claims if claim not in [*ours, *of_godey])]
     parts = [
         claims_table(sorted(of_thesis, key=lambda claim: claim.section), evidence, published),
-        claims_table(sorted(of_godey, key=lambda claim: claim.place), analyses, None),
+        *([claims_table(of_godey, analyses, None)] if of_godey else []),
         *([claims_table(ours, evidence, None, NOT_ASKED)] if ours else []),
     ]
     table = pd.concat(parts, ignore_index=True)

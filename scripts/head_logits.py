@@ -1,9 +1,9 @@
-"""Logits of a truncated or retrained head: one matrix product with the stored hidden states of its model."""
+"""Logits of a head that is truncated or was trained alone: one product with the stored hidden states of its model."""
 
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.imposed_rank.applied import read_retrained
+from oversmoothing.factored_head import read_factored
 from oversmoothing.jobs import Job, run
 from oversmoothing.logit_files import head_file, save_head, state_array, states_schema
 from oversmoothing.logits import logits_schema
@@ -13,12 +13,12 @@ from oversmoothing.store.provenance import provenance
 
 
 def main(job: Job) -> None:
-    """Read hidden states and a head (truncated to `params.rank`, or retrained); write the logits.
+    """Read hidden states and a head (truncated to `params.rank`, or in factors); write the logits.
 
     With `params.states`, a precision, the file of logits holds what enters the head, and the head lies beside it.
     """
     rank, weights = job.params.rank, job.input.weights
-    head, before = read_retrained(weights) if rank is None else (_truncated(weights, rank), None)
+    head, before = read_factored(weights) if rank is None else (_truncated(weights, rank), None)
     bias = read_bias(weights)
     states = job.params.states
     schema = states_schema(head.shape[1], states) if states else logits_schema(len(head))

@@ -96,8 +96,7 @@ FROM_HUB = "oversmoothing/truths/load.py"
             ["logits.py", FROM_HUB],
             f"{MODEL} corpus hub inference listing logits logit_files predictor pretrained spectra tokens truths",
         ),
-        (["head_logits.py"], f"{HELD} imposed_rank layer_norm spectra"),
-        (["retrain_head.py"], f"{MODEL} corpus imposed_rank training"),
+        (["head_logits.py"], f"{HELD} factored_head layer_norm spectra"),
         (
             ["sample.py"],
             f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
@@ -161,8 +160,6 @@ def test_scoring_and_tables_are_free_of_torch():
         "tbat_approximation.py",
         "head_logits.py",
         "score_table.py",
-        "imposed_rank_table.py",
-        "imposed_rank_figure.py",
         "samples_table.py",
         "architecture_figure.py",
         "build_corpus.py",

@@ -12,7 +12,7 @@ import torch
 from safetensors import safe_open
 
 from oversmoothing import jobs
-from oversmoothing.imposed_rank.applied import read_retrained
+from oversmoothing.factored_head import read_factored, read_factors
 from oversmoothing.jobs import UserError
 from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
 from oversmoothing.logits import WindowStates
@@ -66,7 +66,7 @@ def write_weights(path):
     save_model(path, CONFIG, GPT(CONFIG, 1).state_dict(), {})
 
 
-def write_retrained(path):
+def write_factors(path):
     save_tensors(path, {"A": torch.ones(3, 2), "B": torch.ones(2, 4)}, {})
 
 
@@ -103,7 +103,10 @@ DOORS = [
             *(read_head, read_bias, read_gain, is_alone),
         )
     ],
-    ("heads/ab4-s2/weights.safetensors", "heads/ab4-s1/weights.safetensors", write_retrained, read_retrained),
+    *[
+        ("heads/ab4-s2/weights.safetensors", "heads/ab4-s1/weights.safetensors", write_factors, door)
+        for door in (read_factors, read_factored)
+    ],
 ]
 
 

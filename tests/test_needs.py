@@ -12,7 +12,6 @@ from oversmoothing.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
 from oversmoothing.needs import (
     disk_bytes,
     report,
-    retraining_flops,
     summary,
     trained_bytes,
     training_flops,
@@ -32,7 +31,7 @@ TRAINING = {
 MODEL = {"name": "bn4-s1", "kind": "family", "settings": {"model": SHAPE, "training": TRAINING}}
 STUDY = {
     "models": [MODEL, {"name": "svd4-s1", "kind": "svd", "settings": None}],
-    "retrained": [],
+    "further": [],
     "truths": ["truth"],
     "fetched": {"a shard": 1000},
     "corpus": 1500,
@@ -49,17 +48,12 @@ def test_a_training_by_hand():
     assert training_gpu_bytes(MODEL["settings"]) == 16 * matrices(SHAPE) + 34 * 4 * 32 * 2 * 16
 
 
-HEAD = {"rank": 2, "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
-
-
-def test_a_retrained_head_by_hand():
-    per_byte = flops_per_byte(SHAPE) // 3 + 6 * 2 * (256 + 4)  # A (256 x 2) and B (2 x 4)
-    evaluated = 4 * 3  # batches, at steps 0, 4, 8 and 10
-    assert retraining_flops(MODEL["settings"], HEAD) == (10 + evaluated) * 4 * 32 * per_byte
-    study = {**STUDY, "retrained": [{"settings": MODEL["settings"], "head": HEAD}]}
-    assert "1 heads that are retrained" in report(study)
-    assert "retrained" not in report(STUDY)
-    assert disk_bytes(study)["scores"] == 4 * 5 * 10 * 3 * 5
+def test_models_that_studies_add():
+    heads = {"what": "heads that are trained again", "count": 2, "operations": 10**15}
+    study = {**STUDY, "further": [heads, {**heads, "what": "none", "count": 0, "operations": 0}]}
+    assert "1.0e+15 of 2 heads that are trained again." in report(study)
+    assert "none" not in report(study)
+    assert disk_bytes(study)["scores"] == 4 * 5 * 10 * 4 * 5
 
 
 def test_disk_by_hand():

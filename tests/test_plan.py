@@ -116,34 +116,14 @@ def test_models_by_name():
     assert models["bn4-s1"].settings["seed"] == 1
 
 
-def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models():
-    config = default(seeds=[1, 2], svd_ranks=[4], retrained={"ranks": [8, 256]}, family=[{"rank": 4}, {"rank": 32}])
-    check(config)
-    heads = plan.models.retrained_heads(config)
-    assert list(heads) == ["ab8-s1", "ln8-s1", "ab8-s2", "ln8-s2"]  # above rank 32 nothing would be imposed
-    assert {heads[name].source for name in ("ab8-s2", "ln8-s2")} == {"bn32-s2"}
-    assert not set(heads) & set(plan.models.by_name(config))
-    assert plan.imposed_rank.head_settings(config, heads["ab8-s1"])["rank"] == 8
-    assert [plan.imposed_rank.head_settings(config, heads[name])["norm"] for name in ("ab8-s1", "ln8-s1")] == [
-        "none",
-        "after",
-    ]
-    ways = [(row["kind"], row["rank"]) for row in plan.imposed_rank.rows(config) if row["seed"] == 2]
-    assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8), ("normed", 8)]
-    none = default(svd_ranks=[], retrained={"ranks": []}, family=[{"name": "mine", "path": "w.safetensors"}])
-    check(none)
-    assert plan.imposed_rank.rows(none) == []
-
-
 def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
     members = [{"rank": 4}, {"name": "small", "hub": "o/small"}, {"name": "large", "hub": "o/large"}]
-    chosen = {"svd_ranks": [8, 16], "svd_of": "large", "retrained": {"ranks": []}}
+    chosen = {"svd_ranks": [8, 16], "svd_of": "large"}
     config = default(tokens={"tokenizer": "o/large"}, family=members, **chosen)
     check(config)
     models = plan.models.by_name(config)
     assert plan.models.names(models, "svd") == ["svd8-large", "svd16-large"]
     assert (models["svd8-large"].source, models["svd8-large"].rank, models["svd8-large"].seed) == ("large", 8, None)
-    assert [row["kind"] for row in plan.imposed_rank.rows(config)] == ["family"]  # it has no rank to be compared with
     shown = plan.models.with_truncated_heads(models)
     assert plan.models.names(shown, "svd", "family") == ["svd8-large", "svd16-large", "large"]
     assert plan.models.truncated_model(config) == "large"
@@ -151,25 +131,6 @@ def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
         ConfigError, match="svd_of: bn4 is no member of the family from the hub; there are small, large"
     ):
         check({**config, "svd_of": "bn4"})
-
-
-def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
-    both = default(svd_ranks=[4])
-    for norm, short in (("none", "ab"), ("after", "ln")):
-        config = default(svd_ranks=[4], retrained={"norm": [norm]})
-        check(config)
-        heads = plan.models.retrained_heads(config)
-        assert list(heads) == [f"{short}{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
-        for name, head in heads.items():
-            assert plan.imposed_rank.head_settings(config, head) == plan.imposed_rank.head_settings(
-                both, plan.models.retrained_heads(both)[name]
-            )
-
-
-def test_claims_compare_heads_without_a_layer_norm_alone():
-    rows = plan.claims.compared_models(default())
-    compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
-    assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
 
 
 def test_top_k_reaches_as_far_as_the_vocabulary():
@@ -240,9 +201,9 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"family": [{"rank": 300}]}, "bn300-s1337: rank 300 is above model.width, 288"),
         ({"family": [{"rank": 4}, {"rank": 4}]}, "two models are called 'bn4-s1337'"),
         ({"family": []}, "family: "),
-        ({"family": [{"rank": 4, "name": "x"}]}, "family.0: .* must have either `rank` .*, or `width` and `heads`, or"),
-        ({"family": [{"path": "x"}]}, "family.0: .* must have either `rank` .* or `name` and `path`"),
-        ({"family": [{"width": 32}]}, "family.0: .* must have either `rank` .*, or `width` and `heads`"),
+        ({"family": [{"rank": 4, "name": "x"}]}, "family.0: .* must have either `rank`.*, or `width` and `heads`, or"),
+        ({"family": [{"path": "x"}]}, "family.0: .* must have either `rank`.* or `name` and `path`"),
+        ({"family": [{"width": 32}]}, "family.0: .* must have either `rank`.*, or `width` and `heads`"),
         ({"family": [{"width": 32, "heads": 5}]}, "w32-s1337: model.width 32 is not a multiple of model.heads 5"),
         ({"family": [{"rank": 4.0}]}, "family.0.rank: 4.0 is not of type 'integer'"),
         ({"seeds": [True]}, "seeds.0: True is not of type 'integer'"),
@@ -258,13 +219,9 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "bn4-s1", "model": {}}]}, "truths.0.name"),
         ({"truths": [{"name": "ab4-s1", "model": {}}]}, "truths.0.name"),
         ({"truths": [{"name": "ln4-s1", "model": {}}]}, "truths.0.name"),
-        ({"retrained": {"rank": [4]}}, "retrained: unknown key 'rank'; did you mean 'ranks'?"),
-        ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
-        ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
-        ({"retrained": {"norm": []}}, "retrained.norm: "),
         ({"family": [{"backward_rank": 4}, {"rank": 4, "head": "plain"}]}, "family: arms, such as .* are held against"),
         ({"family": [{"rank": 4}, {"backward_rank": 257}]}, "bw257-s1337: backward_rank is above 256, the rank of its"),
-        ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank` .*, or `backward_rank`"),
+        ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank`.*, or `backward_rank`"),
         ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
         ({"family": [{"rank": 4, "head": "other"}]}, "family.0.head: 'other' is not one of"),
         ({"family": [{"backward_rank": 0}]}, "family.0.backward_rank: 0 is less than the minimum of 1"),
@@ -417,8 +374,6 @@ def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():
     assert backward.settings["model"] == full.settings["model"]
     assert backward.settings["training"] == {**full.settings["training"], "backward_rank": 16}
     assert models["svd4-s1337"].source == "w288-s1337"
-    rows = [(row["kind"], row["rank"]) for row in plan.imposed_rank.rows(config)][:4]
-    assert rows == [("family", 288), ("family", 16), ("plain", 16), ("backward", 16)]
 
 
 def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
@@ -432,7 +387,6 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
     assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")
-    assert len(plan.imposed_rank.rows(arms)) == len(plan.imposed_rank.rows(without)) + 2
 
 
 ARMS = [
@@ -487,12 +441,8 @@ def test_without_rates_to_try_there_are_no_trials():
     assert plan.models.learning_rate_file(DEFAULT, plan.models.by_name(DEFAULT)["bn4-s1337"]) is None
 
 
-def test_differences_need_several_seeds():
-    one, two = default(family=ARMS), default(family=ARMS, seeds=[1, 2])
-    assert not plan.gradient.compared(one)
-    assert plan.gradient.compared(two)
-    assert plan.gradient.full(two) == ["w288-s1", "w288-s2"]
-    names = plan.models.names(plan.models.by_name(two), *plan.models.SCORED)
+def test_members_with_the_truths_classes_are_scored():
+    names = plan.models.names(plan.models.by_name(default(family=ARMS, seeds=[1, 2])), *plan.arms.SCORED)
     assert {"pl4-s1", "bw4-s2", "inside-s1", "w288-s2"} <= set(names)
     assert not any(name.startswith(("v1024", "svd", "truth")) for name in names)
 

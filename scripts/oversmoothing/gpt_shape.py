@@ -55,11 +55,6 @@ def head_input(shape: Shape) -> int:
     return shape.get("rank") or shape["width"]
 
 
-def retrained_head(shape: Shape, rank: int) -> int:
-    """Number of weights of a head W = A B of the given rank that replaces the model's own."""
-    return rank * (vocabulary(shape) + head_input(shape))
-
-
 def matrices_without_bottleneck(shape: Shape) -> int:
     """Number of weights in matrices without the bottleneck, so that all ranks request the same resources."""
     return matrices({**shape, "rank": None})

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from oversmoothing.factored_head import is_factored, read_factors
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.jobs import UserError
 from oversmoothing.layer_norm import behind_norm
 from oversmoothing.spectra import read_bias, read_gain, read_head, truncate
-from oversmoothing.store.tensors import open_tensors
-
-RETRAINED = ("retrained", "normed")
 
 
 @dataclass(frozen=True)
@@ -43,32 +40,18 @@ class ModelHead:
         return prepare(weights, self.bias)
 
 
-def read_model_head(path: str | Path, kind: str, rank: int | None = None) -> ModelHead:
+def read_model_head(path: str | Path, rank: int | None = None) -> ModelHead:
     """Head of a model.
 
     Parameters
     ----------
     path : path
-        Weights of the model or of the model whose head was truncated, a head alone, or a retrained head.
-    kind : str
-        As in `plan.models.Model`. Of kind "svd" the head is truncated; "retrained" and "normed" ones are heads alone.
+        Weights of the model or of the model whose head was truncated, a head alone, or the factors of one.
     rank : int or None
-        Rank of a truncated head.
+        Rank to which the head is truncated.
     """
-    if kind in RETRAINED:
-        return _retrained(path)
+    if is_factored(path):
+        a, b, gain = read_factors(path)
+        return ModelHead(a.astype(np.float64) @ b.astype(np.float64)) if gain is None else ModelHead(a, gain)
     weights = read_head(path)
-    if kind == "svd":
-        weights = truncate(weights, rank or 1)
-    return ModelHead(weights, read_gain(path), read_bias(path))
-
-
-def _retrained(path: str | Path) -> ModelHead:
-    """W = A B, or A behind the LayerNorm between the two, of a head trained by `oversmoothing.imposed_rank.heads`."""
-    with open_tensors(path) as (file, _):
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    if not {"A", "B"} <= set(tensors):
-        raise UserError(f"{path}: no retrained head in it; delete it and run again")
-    if "norm" in tensors:
-        return ModelHead(tensors["A"], tensors["norm"])
-    return ModelHead(tensors["A"].astype(np.float64) @ tensors["B"].astype(np.float64))
+    return ModelHead(weights if rank is None else truncate(weights, rank), read_gain(path), read_bias(path))

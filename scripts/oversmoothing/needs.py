@@ -12,7 +12,6 @@ from oversmoothing.gpt_shape import (
     gpu_bytes,
     hidden_bytes,
     matrices,
-    retrained_head,
     weight_bytes,
 )
 from oversmoothing.page import Section
@@ -35,18 +34,6 @@ def training_flops(settings: Mapping[str, Any]) -> int:
     return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
 
 
-def retraining_flops(settings: Mapping[str, Any], head: Mapping[str, Any]) -> int:
-    """Operations of retraining a head on a frozen model, evaluations included.
-
-    The model runs only forward. A head W = A B takes 6 operations per weight, forward and backward.
-    """
-    shape = settings["model"]
-    evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
-    steps = head["max_steps"] + evaluations * head["evaluation_batches"]
-    per_byte = flops_per_byte(shape) // 3 + 6 * retrained_head(shape, head["rank"])
-    return steps * head["batch"] * shape["block"] * per_byte
-
-
 def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
     """GPU memory of a training in bytes."""
     return gpu_bytes(settings["model"], settings["training"]["batch"])
@@ -63,7 +50,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     sizes = [weight_bytes(shape) for shape in shapes]
     snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
     run = [model for model in study["models"] if model["kind"] != "trial"]
-    models, truths = len(run) + len(study["retrained"]), len(study["truths"])
+    models, truths = len(run) + sum(part["count"] for part in study["further"]), len(study["truths"])
     states = sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
     return {
         "from the hub": sum(study["fetched"].values()),
@@ -86,7 +73,7 @@ def _snapshots(training: Mapping[str, Any]) -> int:
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
     """Return the row of the table in `docs/scales.md`, by column name (study as in `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
-    total = sum(training_flops(settings) for settings in trained) + _retraining(study)
+    total = sum(training_flops(settings) for settings in trained) + _further(study)
     return {
         "trainings": str(len(trained)),
         "operations": f"{total:.1e}",
@@ -104,13 +91,13 @@ def report(study: Mapping[str, Any]) -> str:
     Parameters
     ----------
     study : mapping
-        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``retrained``: of each
-        retrained head its settings, ``head``, and those of its model, ``settings``; ``truths``; ``fetched``: bytes by
+        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``further``: of each kind
+        of models made from these ``what`` they are, ``count`` and ``operations``; ``truths``; ``fetched``: bytes by
         name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``:
         MB of the largest job.
     """
     trained = [model for model in study["models"] if model["settings"]]
-    total = sum(training_flops(model["settings"]) for model in trained) + _retraining(study)
+    total = sum(training_flops(model["settings"]) for model in trained) + _further(study)
     costs = [
         {
             "model": model["name"],
@@ -128,11 +115,11 @@ def report(study: Mapping[str, Any]) -> str:
         "(`training.patience` stops them sooner):",
         *([markdown_table(Section("", costs))] if costs else []),
     ]
-    if study["retrained"]:
-        parts.append(
-            f"Among the operations: {_retraining(study):.1e} of {len(study['retrained'])} heads that are retrained on "
-            "a frozen model."
-        )
+    parts += [
+        f"Among the operations: {part['operations']:.1e} of {part['count']} {part['what']}."
+        for part in study["further"]
+        if part["count"]
+    ]
     if trained:
         first = flops_per_byte(trained[0]["settings"]["model"])
         rates = [
@@ -165,8 +152,8 @@ def report(study: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _retraining(study: Mapping[str, Any]) -> int:
-    return sum(retraining_flops(one["settings"], one["head"]) for one in study["retrained"])
+def _further(study: Mapping[str, Any]) -> int:
+    return sum(part["operations"] for part in study["further"])
 
 
 def _hours(hours: float) -> str:

@@ -1,16 +1,11 @@
 """For every claim there is evidence under which it holds, under which it does not, and under which nobody can tell."""
 
-from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from made_evidence import RANKS, SURE, UNSURE, Made, varied
+from made_evidence import RANKS, UNSURE, Made
 
-from oversmoothing.claims.analyses import Analyses
-from oversmoothing.claims.claims import CLAIMS, GODEY
-from oversmoothing.claims.comparison import Chance, Value
-from oversmoothing.claims.members import Member, members
+from oversmoothing.claims.claims import CLAIMS
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
 
 DECODINGS = ("greedy", "top-k", "top-p", "temperature")
@@ -60,56 +55,16 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class MadeAnalyses(Analyses):
-    """Analyses whose losses are given and not read: by rank of a retrained head, None for the trained one."""
-
-    losses: dict[int | None, float] = field(default_factory=dict)
-
-    def loss(self, member: Member) -> Value:
-        mean, share = self.losses[member.rank], self.chance.run_to_run["losses"]
-        return Value((mean,), member.trainings, "losses", (varied(mean, share, member.rank),))
-
-
-RETRAINED = members(
-    [
-        {"model": f"ab{rank}", "kind": "retrained", "rank": rank, "role": rank, "training": "bn288"}
-        for rank in (4, 16, 64)
-    ],
-    "retrained",
-)
-
-
-def analyses(losses, chance=SURE):
-    return MadeAnalyses({}, RETRAINED, {}, Chance(200, 0, defaultdict(lambda: chance)), losses)
-
-
-GODEY_CASES = {
-    "constrained-heads-lose": (
-        analyses({4: 2.1, 16: 1.7, 64: 1.6}),
-        analyses({4: 2.1, 16: 1.6, 64: 1.7}),
-        analyses({4: 2.1, 16: 1.7, 64: 1.6}, UNSURE),
-    ),
-    "only-low-ranks-cost": (
-        analyses({4: 2.1, 16: 1.7, 64: 1.6, None: 1.6}),
-        analyses({4: 2.1, 16: 2.0, 64: 1.9, None: 1.6}),
-        analyses({4: 2.1, 16: 1.7, 64: 1.6, None: 1.6}, UNSURE),
-    ),
-}
-EVERY = CLAIMS + GODEY
-
-
 @pytest.mark.parametrize("verdict", [HOLDS, FAILS, OPEN])
-@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_every_claim_can_hold_and_fail_and_be_left_open(claim, verdict):
-    evidence = (CASES | GODEY_CASES)[claim.id][[HOLDS, FAILS, OPEN].index(verdict)]
+    evidence = CASES[claim.id][[HOLDS, FAILS, OPEN].index(verdict)]
     judged = judge_claim(claim.test, evidence)
     assert judged.verdict == verdict, judged
 
 
 def test_no_case_is_of_a_claim_that_is_gone():
     assert set(CASES) == {claim.id for claim in CLAIMS}
-    assert set(GODEY_CASES) == {claim.id for claim in GODEY}
 
 
 @pytest.mark.parametrize(

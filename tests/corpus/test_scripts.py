@@ -11,7 +11,6 @@ from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 
 import build_corpus
 import draw_windows
-import retrain_head
 from oversmoothing.corpus.splits import SPLITS
 from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.jobs import UserError
@@ -69,8 +68,6 @@ def train(job: SimpleNamespace) -> None:
     ("main", "split"),
     [
         (draw_windows.main, "evaluation"),
-        (retrain_head.main, "train"),
-        (retrain_head.main, "validation"),
         (train, "train"),
         (train, "validation"),
     ],

@@ -47,7 +47,7 @@ class Contributor:
 
 
 def follow(folder, built):
-    """Put seven new things into a copy of the project; make all tables, figures and the report."""
+    """Put eight new things into a copy of the project; make all tables, figures and the report."""
     study = copy_project(folder, built)
     contributor = Contributor(study)
     add = contributor.add
@@ -83,6 +83,9 @@ def follow(folder, built):
     add("A claim", "scripts/oversmoothing/claims/models.py", f"\n\n{test}")
     first = '    Claim(\n        "truths-beat-the-family"'
     add("A claim", "scripts/oversmoothing/claims/claims.py", claim, before=first)
+
+    (arm,) = blocks("An arm")
+    add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
 
     rules, step = blocks("A study")
     place = "workflow/studies/worst"

@@ -29,7 +29,6 @@ SIZES = {
     },
     "inference": {"batch": 4, "threads": 1},
     "studies": [],
-    "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "statistics": {"resamples": 100},
 }  # fmt: skip
 SIZES |= {

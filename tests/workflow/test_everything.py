@@ -14,7 +14,7 @@ from oversmoothing.compare import compare
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
 
-OF_ARMS = {"paired_ranks", "gradient_claims", "learning_rates"}  # of several seeds and rates: see test_arms
+OF_ARMS = {"learning_rates", *listed("", "with several (?:seeds|rates)")}  # of several seeds and rates: see test_arms
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
 
 

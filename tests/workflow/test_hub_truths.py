@@ -28,7 +28,6 @@ SIZES = {
     "training": {"batch": 2, "accumulation": 2, "max_steps": 16, "warmup_steps": 2, "evaluation_interval": 8}
     | {"evaluation_batches": 2, "threads": 1},
     "inference": {"threads": 1},
-    "retrained": {"ranks": [4], "batch": 2, "max_steps": 4, "evaluation_interval": 2, "evaluation_batches": 2},
     "metrics": {"tbat": {"approximations": [4]}},
     "statistics": {"resamples": 100},
 }

@@ -51,20 +51,6 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
-def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(planned):
-    table = "results/tables/imposed_rank.csv"
-    assert planned(table) == {}
-    one = {"retrain_head": 1, "retrained_logits": 1, "score": 1, "imposed_rank_table": 1}
-    for norm, heads in (("[none, after]", 2), ("[after]", 1)):
-        more = planned(table, ("retrained: {ranks: [4, 8],", f"retrained: {{norm: {norm}, ranks: [4, 8, 12],"))
-        assert more == one | dict.fromkeys(list(one)[:3], heads)
-    assert planned(table, ("retrained: {", "retrained: {norm: [none], ")) == {"imposed_rank_table": 1}  # fewer rows
-    all_heads = {"retrain_head": 4, "retrained_logits": 4, "score": 4, "imposed_rank_table": 1}
-    assert planned(table, ("ranks: [4, 8], max_steps: 6,", "ranks: [4, 8], max_steps: 8,")) == all_heads
-    none = (("svd_ranks: [4, 16]", "svd_ranks: []"), ("ranks: [4, 8]", "ranks: []"))
-    assert planned(table, *none) == {"imposed_rank_table": 1}
-
-
 def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
     config = tmp_path / "seed.yaml"
     config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "seeds: [1337, 1]\n")

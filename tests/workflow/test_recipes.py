@@ -19,8 +19,7 @@ NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(everything):
     folder = everything.folder
-    names = ["test_metrics", "test_schema", "test_decoding", "imposed_rank/test_imposed_rank_table"]
-    files = [f"tests/{name}.py" for name in names]
+    files = [f"tests/{name}.py" for name in ("test_metrics", "test_schema", "test_decoding")]
     of_studies = [path for path in ROOT.glob("tests/studies/*/test_*.py") if "AGAINST_TRUTHS" in path.read_text()]
     files += [str(path.relative_to(ROOT)) for path in of_studies]
     helpers = [
@@ -54,6 +53,7 @@ def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
         "A table of existing scores": 2,
         "A figure": 3,
         "A corpus": 2,
+        "An arm": 1,
         "A claim": 2,
         "A study": 4,
     }
@@ -61,7 +61,7 @@ def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
     assert {recipe.removesuffix(" of existing scores"): count for recipe, count in said.items()} == places
 
 
-@pytest.mark.parametrize("name", ["oversmoothing", "decodings", "decodings_pooled", "svd", "imposed_rank"])
+@pytest.mark.parametrize("name", ["oversmoothing", "decodings", "decodings_pooled", "svd"])
 def test_a_metric_stands_in_every_table_of_scores(everything, name):
     found = table(everything, name)
     brier = found[found.measure == "brier"]
@@ -71,7 +71,7 @@ def test_a_metric_stands_in_every_table_of_scores(everything, name):
     assert "Brier" in page(everything, name)
 
 
-@pytest.mark.parametrize("name", ["oversmoothing", "imposed_rank"])
+@pytest.mark.parametrize("name", ["oversmoothing"])
 def test_a_metric_is_drawn(everything, name):
     assert "Brier" in text_of(everything.folder / f"results/figures/{name}.svg", everything)
 
@@ -82,7 +82,7 @@ def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everyth
     tables = {path.stem for path in everything.folder.glob("results/tables/*.csv") if "brier" in path.read_text()}
     tables.remove("greedy")  # which the recipe of a table adds
     figures = {path.stem for path in everything.folder.glob("results/figures/*.svg") if "Brier" in path.read_text()}
-    assert {"oversmoothing", "imposed_rank"} <= tables & figures
+    assert "oversmoothing" in tables & figures
     assert {name for name in tables | figures if not name.startswith(beginnings)} <= named
 
 

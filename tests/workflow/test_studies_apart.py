@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import yaml
+from default_config import DEFAULT
 from study import COMPILED, ROOT, TINY, copy_project, rules_of
 
 from plan import studies
@@ -16,20 +17,28 @@ CODE = ("py", "smk", "yaml", "rst")
 QUICK = ("test_schema.py", "test_captions.py", "test_plan.py", "test_paths.py", "test_complete.py", "claims", "story")
 
 
-def taken_out(name, folder):
-    """Copy the project, without a study's folder, its tests, and its name and its sections in the configs."""
+def removed_with(name):
+    """Names of a study and of those that need it."""
+    return [name, *(other for other in studies.there() if name in studies.needs(other))]
+
+
+def taken_out(names, folder):
+    """Copy the project, without the folders of studies, their tests, and their names and sections in the configs."""
     study = copy_project(folder)
     shutil.rmtree(folder / "tests")
     for part in ("tests", "docs", "benchmarks"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file()):
         shutil.copy(path, folder)
-    for part in ("workflow", "tests"):
-        shutil.rmtree(folder / part / "studies" / name)
-    schema = studies.FOLDER / name / "schema.yaml"
-    sections = yaml.safe_load(schema.read_text()) if schema.is_file() else {}
+    sections: dict = {}
+    for name in names:
+        for part in ("workflow", "tests"):
+            shutil.rmtree(folder / part / "studies" / name)
+        schema = studies.FOLDER / name / "schema.yaml"
+        studies.merge(sections, yaml.safe_load(schema.read_text()) if schema.is_file() else {})
     for path in (*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")):
-        text = "".join(line for line in path.read_text().splitlines(keepends=True) if name not in line)
+        lines = path.read_text().splitlines(keepends=True)
+        text = "".join(line for line in lines if not any(name in line for name in names))
         for *outer, key in keys(sections):
             indent = "  " * len(outer)
             text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
@@ -65,7 +74,7 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def without(name, tmp_path_factory):
-    return taken_out(name, tmp_path_factory.mktemp("without") / "project")
+    return taken_out(removed_with(name), tmp_path_factory.mktemp("without") / "project")
 
 
 def test_no_other_file_mentions_it(name, without):
@@ -75,25 +84,28 @@ def test_no_other_file_mentions_it(name, without):
     assert [str(path) for path in text if name in text[path].lower()] == []
 
 
-def planned(study, tests):
+def planned(study, tests, **settings):
     """Plan a project with all rules of the studies whose tests are in a folder; return jobs by rule."""
-    settings = {}
     for optional in tests.glob("studies/*/every_rule.yaml"):
         settings |= yaml.safe_load(optional.read_text())
     (study.folder / "every.yaml").write_text(yaml.safe_dump(settings))
-    jobs = study.planned("all", config=(TINY, "every.yaml"))
-    return {rule: count for rule, count in jobs.items() if rule != "fetch"}  # of the core, as often as studies ask
+    return study.planned("all", config=(TINY, "every.yaml"))
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The plan of the whole project: jobs by rule."""
-    return planned(copy_project(tmp_path_factory.mktemp("whole") / "project"), ROOT / "tests")
+    """The whole project, and the rules of its plan."""
+    study = copy_project(tmp_path_factory.mktemp("whole") / "project")
+    return study, set(planned(study, ROOT / "tests"))
 
 
-def test_the_rest_is_planned_as_before(name, without, whole):
-    rest = {rule: count for rule, count in whole.items() if rule not in rules_of(name)}
-    assert planned(without, without.folder / "tests") == rest != whole
+def test_the_rest_is_planned_as_if_the_config_left_it_out(name, without, whole):
+    study, rules = whole
+    assert rules & rules_of(name)
+    left = [other for other in DEFAULT["studies"] if other not in removed_with(name)]
+    rest = planned(without, without.folder / "tests")
+    assert rest == planned(study, without.folder / "tests", studies=left)
+    assert not set(rest) & rules_of(name)
 
 
 def test_the_rest_is_linted(without):

@@ -25,7 +25,6 @@ HUB = {
     "truths": [{"name": "truth", "hub": "./hub/truth"}],
     "svd_ranks": [4, 16],
     "svd_of": "large",
-    "retrained": {"ranks": []},
     "windows": LEARNED["windows"],
 }
 for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs where models are from the hub
@@ -33,9 +32,9 @@ for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs wh
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
-ELSEWHERE = {"paired_ranks", "gradient_claims", "learning_rates", *listed("", "if the config lists any")}
+ELSEWHERE = {"learning_rates", *listed("", "if the config lists any"), *listed("", "with several seeds")}
 OF_TRAINED = {
-    *("imposed_rank", "gradient", "architecture"),
+    "architecture",
     *listed("", "models trained here"),
 }
 SPEAK_OF_TOKENS = ("argmaxability", *listed("Tables", "of tokens alone"), *listed("Tables", "of bytes or tokens"))

@@ -14,6 +14,7 @@ from oversmoothing.decoding import check_k
 from oversmoothing.gpt_shape import vocabulary
 from oversmoothing.jobs import UserError
 from plan import studies
+from plan.arms import OF_FAMILY
 from plan.models import by_name
 from plan.settings import ConfigError
 from plan.tokens import known_size, over_bytes, unit
@@ -89,18 +90,18 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        arms = ({"rank", "head"}, {"backward_rank"}, {"head_gradient"}, {"vocabulary"}, {"width", "heads"})
         from_hub = {"name", "hub"} <= keys <= {"name", "hub", *OF_HUB}
-        if keys - {"published_as"} not in ({"rank"}, {"name", "path"}) and keys not in arms and not from_hub:
-            yield (
-                f"family.{i}: {dict(entry)} must have either `rank` (and `head`), or `backward_rank`, or "
-                "`head_gradient`, or `vocabulary`, or `width` and `heads`, or `name` and `path`, or `name` and `hub`"
-            )
+        published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
+        if not published and not from_hub and keys not in [set(arm.keys) for arm in OF_FAMILY]:
+            pairs = [*(arm.keys for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
+            either = ", or ".join(" and ".join(f"`{key}`" for key in pair) for pair in pairs)
+            yield f"family.{i}: {dict(entry)} must have either {either}"
         if from_hub and over_bytes(config):
             yield f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}"
         if "vocabulary" in entry and not over_bytes(config):
             yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; remove the entry"
-    if all({"head", "backward_rank", "head_gradient", "vocabulary"} & set(entry) for entry in config["family"]):
+    shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
+    if all((alone - shared) & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
         yield "family: at most one member may have a `vocabulary` of its own"

@@ -4,12 +4,11 @@ Pure Python and quick to import, because every job of a cluster run parses the w
 """
 
 from plan import (
+    arms,
     assets,
     claims,
     corpus,
-    gradient,
     hub,
-    imposed_rank,
     models,
     needs,
     progress,
@@ -24,12 +23,11 @@ from plan.settings import ConfigError, settings
 
 __all__ = [
     "ConfigError",
+    "arms",
     "assets",
     "claims",
     "corpus",
-    "gradient",
     "hub",
-    "imposed_rank",
     "models",
     "needs",
     "progress",

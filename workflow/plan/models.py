@@ -1,33 +1,28 @@
-"""The models of a study: the family, truncated and retrained heads, the truths and the user's checkpoints."""
+"""The models of a config: the family with its arms, truncated heads, the truths and the user's checkpoints."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from plan import studies
+from plan.arms import ALONE, FAMILY, TRUNCATED, Arm, asked
 from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
 
-ARMS = ("plain", "backward", "inside", "unused")  # kinds of members that are compared with the family alone
-SCORED = ("family", "plain", "backward", "inside")  # members whose classes are the truths'
-NORMS = {"none": ("retrained", "ab"), "after": ("normed", "ln")}  # kind and short name by retrained.norm
-
 
 @dataclass(frozen=True)
 class Model:
-    """One model of the study.
+    """One model.
 
     Attributes
     ----------
     name : str
-        The wildcard ``{model}``: ``bn4-s1337``, ``pl4-s1337`` (a plain head W = A B), ``bw4-s1337`` (a backward rank),
-        ``inside-s1337``, ``v1024-s1337`` (unused classes), ``w64-s1337``, ``svd4-s1337``, ``svd64-pythia-70m``,
-        ``ab4-s1337``, ``ln4-s1337``, ``bn4-r0.002-s0`` (a trial of a learning rate), or the name of a truth, of a
+        The wildcard ``{model}``: that of its arm (see `plan.arms`) and its seed, ``bn4-s1337``, or the model it is made
+        from, ``svd64-pythia-70m``; ``bn4-r0.002-s0``, a trial of a learning rate; or the name of a truth, of a
         checkpoint or of a member from the hub.
-    kind : {"family", "plain", "backward", "inside", "unused", "svd", "truth", "retrained", "normed", "trial"}
-        A "plain" or "retrained" head is W = A B, trained with the rest of the model or after it; a "normed" one has a
-        LayerNorm between A and B. A full head has a gradient of lower rank in a "backward" model, is itself updated
-        only inside its column space in an "inside" one, and has classes that no text uses in an "unused" one.
+    kind : str
+        That of its arm, "truth" or "trial".
     rank : int or None
         Rank of the head's input, or of the gradient of a "backward" model; None if the config does not say.
     seed : int or None
@@ -40,9 +35,11 @@ class Model:
     hub : dict or None
         A model from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
     source : str or None
-        The model whose head was truncated or retrained.
+        The model from whose head its own was made.
     published_as : str or None
         The thesis's name of this model.
+    member : str or None
+        Of a trial, the arm whose learning rate it decides.
     """
 
     name: str
@@ -55,6 +52,7 @@ class Model:
     source: str | None = None
     published_as: str | None = None
     hub: dict[str, Any] | None = None
+    member: str | None = None
 
     @property
     def arm(self) -> str:
@@ -72,8 +70,14 @@ class Model:
         return self.settings["model"] if self.settings else None
 
 
+def of_arm(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | None = None, **facts: Any) -> Model:
+    """Return a model of an arm, named by its entry and its seed, or without one by its source."""
+    name = f"{arm.name.format(**entry)}-{source if seed is None else f's{seed}'}"
+    return Model(name, arm.kind, entry[arm.rank], seed, source=source, **facts)
+
+
 def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Every model of a config except retrained heads, by name.
+    """Every model of a config except those that studies add (`plan.studies.models`), by name.
 
     Raises
     ------
@@ -85,13 +89,13 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
         members = [_member(config, entry, seed) for entry in config["family"] if not {"path", "hub"} & set(entry)]
         found += members
         if (full := _full_model(members, seed)) and config["svd_of"] is None:
-            found += _truncated(config, full, f"s{seed}")
+            found += _truncated(config, full)
     for member in config["family"]:
         if "path" in member:
             found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
         if "hub" in member:
             found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
-            found += _truncated(config, found[-1], member["name"]) if member["name"] == config["svd_of"] else []
+            found += _truncated(config, found[-1]) if member["name"] == config["svd_of"] else []
     found += [_truth(config, entry) for entry in config["truths"]]
     if not over_bytes(config):  # the thesis's models read bytes
         found = [replace(model, published_as=None) for model in found]
@@ -105,24 +109,6 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
 def truncated_model(config: Mapping[str, Any]) -> str:
     """What to call the model whose head is truncated."""
     return config["svd_of"] or "the full model"
-
-
-def retrained_heads(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Heads retrained on the full model, one for each seed, kind and rank, by name.
-
-    They are not part of `by_name`, because they are compared only with other ways of imposing a rank. Ranks above that
-    of the full model are left out, because they would impose nothing.
-    """
-    heads = []
-    for seed in config["seeds"]:
-        full = _full_model(by_name(config).values(), seed)
-        heads += [
-            Model(f"{short}{rank}-s{seed}", kind, rank, seed, source=full.name, published_as=str(rank))
-            for kind, short in (NORMS[norm] for norm in config["retrained"]["norm"])
-            for rank in config["retrained"]["ranks"]
-            if full and rank <= (full.rank or 0)
-        ]
-    return {head.name: head if over_bytes(config) else replace(head, published_as=None) for head in heads}
 
 
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -141,7 +127,8 @@ def trials(config: Mapping[str, Any]) -> dict[str, Model]:
         for rate in chosen["tried"]:
             training = {**trained["training"], "learning_rate": rate, "snapshots": False}
             own = settings(**{**trained, "training": training})
-            trial = replace(member, name=f"{member.arm}-r{rate:g}-s{member.seed}", kind="trial", settings=own)
+            name = f"{member.arm}-r{rate:g}-s{member.seed}"
+            trial = replace(member, name=name, kind="trial", settings=own, member=member.arm)
             if trial.name in found:
                 raise ConfigError(
                     f"learning_rates.tried: {rate!r} and another agree in the six digits that name a trial; keep one"
@@ -153,14 +140,14 @@ def trials(config: Mapping[str, Any]) -> dict[str, Model]:
 def tried(trials: Mapping[str, Model]) -> dict[str, list[str]]:
     """Names of the trials of each arm."""
     found: dict[str, list[str]] = {}
-    for name in trials:
-        found.setdefault(name.rpartition("-r")[0], []).append(name)
+    for name, trial in trials.items():
+        found.setdefault(str(trial.member), []).append(name)
     return found
 
 
 def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
     """File with the learning rate that was chosen for a member of the family; None where the config says it."""
-    chosen = model.kind in ("family", *ARMS) and model.settings and config["learning_rates"]["tried"]
+    chosen = model.kind in ("family", *ALONE) and model.settings and config["learning_rates"]["tried"]
     return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
 
 
@@ -176,7 +163,7 @@ def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]
 
 def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the file that lists all models: ``name``, ``kind``, ``rank``, ``seed``, ``arm``, ``source``."""
-    known = by_name(config) | retrained_heads(config) | trials(config)
+    known = by_name(config) | studies.models(config) | trials(config)
     columns = ("name", "kind", "rank", "seed", "arm", "source")
     return [{key: getattr(model, key) for key in columns} for model in known.values()]
 
@@ -205,35 +192,21 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
-    """Member of the family: a rank, an arm (see `Model`), or a width."""
-    kind, published = "family", None
-    shape: Mapping[str, Any] = {}
-    own: dict[str, Any] = {}
-    if "head" in entry:
-        kind, name, rank = "plain", f"pl{entry['rank']}", entry["rank"]
-        shape = {"rank": rank, "bottleneck_norm": "before"}
-    elif "rank" in entry:
-        name, rank, shape = f"bn{entry['rank']}", entry["rank"], {"rank": entry["rank"]}
-        published = str(entry.get("published_as", rank))
-    elif "backward_rank" in entry:
-        kind, name, rank = "backward", f"bw{entry['backward_rank']}", entry["backward_rank"]
-        own = {"backward_rank": rank}
-    elif "head_gradient" in entry:
-        kind, name, rank = "inside", "inside", config["model"]["width"]
-        own = {"head_gradient": entry["head_gradient"]}
-    elif "vocabulary" in entry:
-        kind, name, rank, shape = "unused", f"v{entry['vocabulary']}", config["model"]["width"], entry
-    else:
-        name, rank, shape = f"w{entry['width']}", entry["width"], {"width": entry["width"], "heads": entry["heads"]}
-    trained = _training_settings(config, shape, own, seed)
+    """Member of the family that an entry asks for."""
+    arm = asked(entry)
+    shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
+    trained = _training_settings(config, {**shape, **arm.fixed}, training, seed)
     if config["learning_rates"]["tried"]:
         del trained["training"]["learning_rate"]  # see `learning_rate_file`
-    return Model(f"{name}-s{seed}", kind, rank, seed, trained, config["training"]["processes"], published_as=published)
+    published = str(entry.get("published_as", entry["rank"])) if arm is FAMILY else None
+    processes = config["training"]["processes"]
+    width = {"width": config["model"]["width"]}
+    return of_arm(arm, {**width, **entry}, seed, settings=trained, processes=processes, published_as=published)
 
 
-def _truncated(config: Mapping[str, Any], source: Model, suffix: str) -> list[Model]:
+def _truncated(config: Mapping[str, Any], source: Model) -> list[Model]:
     return [
-        Model(f"svd{rank}-{suffix}", "svd", rank, source.seed, source=source.name, published_as=str(rank))
+        of_arm(TRUNCATED, {"rank": rank}, source.seed, source.name, published_as=str(rank))
         for rank in config["svd_ranks"]
     ]
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan import assets
+from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
-from plan.imposed_rank import head_settings
-from plan.models import by_name, names, retrained_heads, trials
+from plan.models import by_name, names, trials
 from plan.resources import hub_truth_memory, training_memory
 from plan.settings import settings
 
@@ -40,10 +39,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             {"name": model.name, "kind": model.kind, "settings": model.settings}
             for model in (known | trials(config)).values()
         ],
-        retrained=[
-            {"settings": known[head.source or head.name].settings, "head": head_settings(config, head)}
-            for head in retrained_heads(config).values()
-        ],
+        further=studies.work(config),
         truths=names(known, "truth"),
         fetched=fetched,
         corpus=text,

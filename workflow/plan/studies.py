@@ -4,15 +4,20 @@ A config lists those that take part (`studies`). What belongs to a config, its s
 that a config may say something of a study that it leaves out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from plan.arms import ARMS, Arm
+
+if TYPE_CHECKING:
+    from plan.models import Model
 
 FOLDER = Path(__file__).resolve().parent.parent / "studies"
 Config = Mapping[str, Any]
@@ -35,6 +40,13 @@ class Study:
     assets : callable
         From a config to what it reads of the hub or of such folders, by name: the source (see `assets.by_name`), and
         the training step or None.
+    models : callable
+        From a config to the models that it adds, by name: heads, made from those of others.
+    arms : sequence of Arm
+        The kinds of these models.
+    work : callable
+        From a config to what it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and
+        ``operations``.
     needs : tuple of str
         Studies whose rules or code it uses; a config lists them before it.
     """
@@ -44,6 +56,9 @@ class Study:
     texts: Callable[[Config], Mapping[str, list[str]]] = lambda config: {}
     folders: Callable[[Config], Mapping[str, str]] = lambda config: {}
     assets: Callable[[Config], Mapping[str, tuple[dict[str, str], int | None]]] = lambda config: {}
+    models: Callable[[Config], Mapping[str, "Model"]] = lambda config: {}
+    arms: Sequence[Arm] = ()
+    work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
     needs: tuple[str, ...] = ()
 
 
@@ -90,18 +105,33 @@ def mistakes(config: Config) -> Iterator[str]:
         for needed in needs(name):
             if needed not in config["studies"][:i]:
                 yield f"studies: {name} needs {needed}; list {needed} before it, or leave {name} out"
-    for name in with_part(config, "plan.py"):
-        yield from _study(name).mistakes(config)
+    for study in _planned(config):
+        yield from study.mistakes(config)
 
 
 def files(config: Config) -> dict[str, str]:
     """Return the user's files that the studies of a config read, by key."""
-    return {key: path for name in with_part(config, "plan.py") for key, path in _study(name).files(config).items()}
+    return {key: path for study in _planned(config) for key, path in study.files(config).items()}
 
 
 def texts(config: Config) -> dict[str, list[str]]:
     """Return globs of the user's texts that the studies of a config read, by key."""
-    return {key: globs for name in with_part(config, "plan.py") for key, globs in _study(name).texts(config).items()}
+    return {key: globs for study in _planned(config) for key, globs in study.texts(config).items()}
+
+
+def models(config: Config) -> dict[str, "Model"]:
+    """Return the models that the studies of a config add to `plan.models.by_name`, by name."""
+    return {key: model for study in _planned(config) for key, model in study.models(config).items()}
+
+
+def arms(config: Config) -> list[Arm]:
+    """Return all arms: those of the family, of truncated heads and of the studies of a config."""
+    return [*ARMS, *(arm for study in _planned(config) for arm in study.arms)]
+
+
+def work(config: Config) -> list[Mapping[str, Any]]:
+    """Return what it takes to make the models that the studies of a config add."""
+    return [part for study in _planned(config) for part in study.work(config)]
 
 
 def folders(config: Config) -> dict[str, str]:
@@ -117,6 +147,10 @@ def assets(config: Config) -> dict[str, tuple[dict[str, str], int | None]]:
 def needs(name: str) -> tuple[str, ...]:
     """Names of the studies that a study needs."""
     return _study(name).needs if (FOLDER / name / "plan.py").is_file() else ()
+
+
+def _planned(config: Config) -> list[Study]:
+    return [_study(name) for name in with_part(config, "plan.py")]
 
 
 def _study(name: str) -> Study:

@@ -11,10 +11,6 @@ rule claims_table:
             *scores(METRICS, FAMILY),
             *scores(AGAINST_TRUTHS, TRUNCATED),
             *[LOGITS.format(model=model.name) for model in PREDICTORS],
-            *[
-                f"{RESULTS}/logits/{name}.parquet"
-                for name in names(RETRAINED, "retrained")
-            ],
         ],
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         windows=WINDOWS,

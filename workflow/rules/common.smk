@@ -25,7 +25,8 @@ from checks.versions import other_versions
 from oversmoothing.catalogue.decoders import files
 from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
-from plan.models import SCORED, model_rows, names
+from plan.arms import SCORED
+from plan.models import model_rows, names
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
@@ -70,6 +71,7 @@ VOCABULARY = TOKENS["vocabulary"]
 READ = plan.tokens.read_by_models(config, RESULTS)  # splits, as models read them
 WINDOWS = f"{RESULTS}/windows.parquet"
 WEIGHTS = f"{RESULTS}/models/{{model}}/weights.safetensors"
+HEADS = f"{RESULTS}/heads/{{model}}/weights.safetensors"  # of models that studies add
 HISTORY = f"{RESULTS}/models/{{model}}/history.parquet"
 LOGITS = f"{RESULTS}/logits/{{model}}.parquet"
 HEAD = f"{RESULTS}/logits/{{model}}.head.safetensors"
@@ -81,7 +83,8 @@ FETCHED_CORPUS = (
 MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
-RETRAINED = plan.models.retrained_heads(config)
+OF_STUDIES = plan.studies.models(config)
+KINDS = plan.arms.described(plan.studies.arms(config))
 TRIALS = plan.models.trials(config)
 TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS
@@ -149,8 +152,10 @@ def head_beside(logits):
 def head_of(wildcards):
     """File of the head of a model, or of the model whose head was truncated.
 
-    That is its weights, or for a model from the hub the head beside its states.
+    That is its weights, or for a model from the hub the head beside its states, or the head that a study made.
     """
+    if wildcards.model in OF_STUDIES:
+        return HEADS.format(model=wildcards.model)
     source = MODELS[MODELS[wildcards.model].source or wildcards.model]
     return (HEAD if source.hub else WEIGHTS).format(model=source.name)
 
@@ -193,4 +198,4 @@ resource_scopes:
 
 wildcard_constraints:
     metric=one_of(OF_DISTRIBUTIONS),
-    model=one_of([*TRAININGS, *RETRAINED]),
+    model=one_of([*TRAININGS, *OF_STUDIES]),

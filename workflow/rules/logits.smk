@@ -2,7 +2,7 @@
 
 Needs: windows.parquet and the weights.
 Makes: logits/{model}.parquet and hidden/{model}.parquet; for truncated heads only logits, from stored hidden states
-(for retrained ones too, in imposed_rank.smk). Over tokens a file of logits holds states, and logits/{model}.head.safetensors
+(for heads that studies make, too). Over tokens a file of logits holds states, and logits/{model}.head.safetensors
 the head from which they are rebuilt.
 """
 

@@ -10,6 +10,7 @@ from oversmoothing.catalogue.decoders import Parameter, maps, methods
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.corpus.sources import SOURCES
 from plan import studies
+from plan.arms import OF_FAMILY
 
 FILE = Path(__file__).parent / "config.schema.yaml"
 
@@ -25,6 +26,10 @@ def read_schema() -> dict[str, Any]:
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], maps())
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
+    family = sections["family"]
+    family["description"] = family["description"].replace("{arms}", "; ".join(arm.words for arm in OF_FAMILY))
+    keys = {key: schema for arm in OF_FAMILY for key, schema in arm.keys.items()}
+    family["items"]["properties"] = keys | family["items"]["properties"]
     margins = sections["claims"]["properties"]["run_to_run"]
     known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
     known |= margins["properties"]

@@ -1,8 +1,9 @@
-"""What claims beyond the thesis's are tested on: tables of the studies, and retrained heads."""
+"""What claims beyond the thesis's are tested on: tables, and losses on the windows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -22,25 +23,17 @@ class Analyses:
     ----------
     tables : mapping of str to DataFrame
         Those available of the studies that have claims, by name.
-    retrained : list of Member
-        Retrained heads by ascending rank; their training is that of the model in front of them.
+    models : sequence of mappings
+        As in `members.members`.
     logits : mapping of str to path
-        By model: of the retrained heads and of the models in front of them.
+        By model.
     chance : Chance
     """
 
     tables: Mapping[str, pd.DataFrame]
-    retrained: list[Member]
+    models: Sequence[Mapping[str, Any]]
     logits: Mapping[str, str | Path]
     chance: Chance
-
-    @property
-    def trained(self) -> Member:
-        """The models whose heads were retrained, with their original heads."""
-        if not self.retrained:
-            raise Missing("no head W = A B was retrained (`retrained.ranks`, `retrained.norm`)")
-        models = self.retrained[0].trainings
-        return Member("the trained head", models, models)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table, or raise `Missing`."""

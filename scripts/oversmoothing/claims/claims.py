@@ -1,6 +1,6 @@
-"""The findings of the thesis and of Godey et al. (2024), in their order, and others, as testable claims."""
+"""The findings of the thesis, in their order, as testable claims."""
 
-from oversmoothing.claims import decodings, godey, gradient, models, truncation
+from oversmoothing.claims import decodings, models, truncation
 from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
@@ -156,106 +156,5 @@ CLAIMS = [
         "Entropy of the truth less that of the model at each rank up to 32, less the same at the rank before; "
         "paired by window.",
         models.falls_in_entropy,
-    ),
-]
-
-GODEY = [
-    Claim(
-        "constrained-heads-lose",
-        "Godey et al., 5.1",
-        "A head of constrained rank, retrained on a frozen model, loses more, the lower its rank.",
-        "Loss at each rank less that at the next; paired by window.",
-        godey.constrained_heads_lose,
-    ),
-    Claim(
-        "only-low-ranks-cost",
-        "Godey et al., 5.1",
-        "The loss starts to rise only below a certain rank of the head.",
-        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %; paired "
-        "by window.",
-        godey.only_low_ranks_cost,
-    ),
-]
-
-DISPUTE = [
-    Claim(
-        "gradient-is-compressed",
-        "Godey & Artzi 2026",
-        "The head suppresses at least 95 % of the gradient of the logits.",
-        "Share of its squared norm outside the column space of the full head, at the end of training, above 0.95.",
-        gradient.gradient_is_compressed,
-        published="95 to 99 % in GPT-2, Pythia, Llama 3 and Qwen 3",
-    ),
-    Claim(
-        "rank-slows-learning",
-        "Godey & Artzi 2026",
-        "The lower the rank of a head W = A B, the longer a model takes to a given loss.",
-        "Steps of the plain head over those of the full head, to the lowest loss that both reach, in octaves, above 0 "
-        "at each rank.",
-        gradient.rank_slows,
-        published="16 times the tokens at rank 32 against 4096",
-    ),
-    Claim(
-        "backward-rank-costs",
-        "Murugan 2026",
-        "A gradient of lower rank costs loss although the head can express everything.",
-        "Loss of each backward rank less that of the full head, above 0.",
-        gradient.backward_rank_costs,
-        published="+0.063 at 16, +0.080 at 8, +0.202 at 4 nats",
-    ),
-    Claim(
-        "forward-rank-costs-more",
-        "Murugan 2026",
-        "A head W = A B of the same rank costs more than that gradient.",
-        "Loss of the plain head less that of the backward rank, above 0 at each rank.",
-        gradient.forward_rank_costs_more,
-        published="+0.081 at 16, +0.103 at 8, +0.091 at 4 nats",
-    ),
-    Claim(
-        "share-does-not-predict",
-        "Murugan 2026",
-        "How much of the gradient a head lets through does not predict how far the model gets.",
-        "Pearson's r of that share, its mean along training, and the final loss, over arms and ranks, above -0.7.",
-        gradient.share_does_not_predict,
-        published="in words",
-    ),
-    Claim(
-        "outside-part-is-needed",
-        "Murugan 2026",
-        "Taking what lies outside the column space from the update of the head costs more than a low rank of either "
-        "kind.",
-        "Loss of the head moved only inside its column space less that of each plain head and backward rank, above 0.",
-        gradient.inside_is_worse,
-        published="+0.625 nats",
-    ),
-    Claim(
-        "unused-classes-do-no-harm",
-        "Murugan 2026",
-        "Output classes that are never used do no harm.",
-        "Loss of the full head less that with unused classes, above minus 1 % of it.",
-        gradient.unused_classes_do_no_harm,
-        published="2.253 to 2.264 nats with 1,024 and 4,096 classes, 2.259 with 256",
-    ),
-    Claim(
-        "wide-retrained-heads-cost-nothing",
-        "ours",
-        "On the trunk of a full head, a head of the highest rank retrained is not worse than the full head.",
-        "Loss of the full head less that of the retrained head of the highest rank, above minus 1 % of it.",
-        gradient.wide_retrained_heads_cost_nothing,
-    ),
-    Claim(
-        "most-is-learning",
-        "ours",
-        "On the trunk of a full head, a head of low rank costs less than half of what it costs learned from scratch.",
-        "Half of the loss that a plain head costs less what the retrained head costs, above 0 at each rank.",
-        gradient.most_is_learning,
-    ),
-    Claim(
-        "equal-loss-equal-leak",
-        "ours",
-        "At equal loss all models trained from the start leak alike, wherever their rank is imposed.",
-        "TTO less that of the full head where its loss is the same, within a tenth of it, for each rank of a head "
-        "learned from scratch, with and without LayerNorm, and of a gradient.",
-        gradient.leaks_alike,
     ),
 ]

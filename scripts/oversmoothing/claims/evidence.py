@@ -129,7 +129,8 @@ class Run(Evidence):
         decodings: Sequence[str],
         chance: Chance,
     ) -> None:
-        self.family, self.truncations, self.truths = (members(models, kind) for kind in ("family", "svd", "truth"))
+        self.family, self.truths = members(models, "family"), members(models, "truth")
+        self.truncations = members(models, "svd", "SVD rank")
         self.chance = chance
         self._files = files
         self._decodings = decodings

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 VOCABULARY = 256
-NAMES = {"family": "rank", "svd": "SVD rank", "retrained": "retrained rank"}
 FULL_RANK = VOCABULARY + 1  # behind a LayerNorm a head of rank r has r - 1 free directions
 
 
@@ -20,7 +19,7 @@ class Member:
     models : tuple of str
         One per seed, in the config's order.
     trainings : tuple of str
-        The training behind each: its own, or for a truncated or retrained head that of the full model.
+        The training behind each: its own, or for a head made from another's that of the full model.
     rank : int or None
         Width of the head's input.
     role : int or None
@@ -50,11 +49,11 @@ class Member:
         return self.name
 
 
-def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
+def members(models: Iterable[Mapping[str, Any]], kind: str, name: str = "rank") -> list[Member]:
     """Return the models of one kind, grouped by rank, in ascending order; truths individually, in the order given.
 
-    `kind` is one of "family", "svd", "retrained" and "truth"; each model has ``model``, ``kind``, ``rank``, ``role``
-    and ``training`` (see the workflow's plan). Models of the family without rank or role are omitted.
+    Each model has ``model``, ``kind``, ``rank``, ``role`` and ``training`` (see the workflow's plan); those without
+    rank or role are omitted. `name` is what comparisons call a rank of this kind.
     """
     own = [model for model in models if model["kind"] == kind]
     if kind == "truth":
@@ -63,7 +62,6 @@ def members(models: Iterable[Mapping[str, Any]], kind: str) -> list[Member]:
     found = []
     for rank in sorted({model["rank"] for model in ranked}):
         alike = [model for model in ranked if model["rank"] == rank]
-        name = f"{NAMES[kind]} {rank}"
         names, trainings = (tuple(model[key] for model in alike) for key in ("model", "training"))
-        found.append(Member(name, names, trainings, rank, alike[0]["role"]))
+        found.append(Member(f"{name} {rank}", names, trainings, rank, alike[0]["role"]))
     return found

@@ -125,41 +125,6 @@ def claims_page(
     return Page(f"{title} {_counts(table)}", sections, _legend(run_to_run, margins, family))
 
 
-def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Page:
-    """Page with a row per claim about expressivity and optimisation, from the `claims_table` of them."""
-    published = {claim.id: claim.published for claim in claims}
-    rows: list[dict[str, Cell]] = []
-    for row in table.to_dict("records"):
-        effect: Cell = None
-        if pd.notna(row["effect"]):
-            ends = (row["effect"] - row["run_to_run"], row["effect"] + row["run_to_run"])
-            low, high = (row["low"], row["high"]) if pd.notna(row["low"]) else ends
-            note = f"against {number(row['bound'])}" if row["bound"] else ""
-            effect = Value(row["effect"], None, low, high, note=note)
-        rows.append(
-            {
-                "claim": f"{row['statement']} ({row['place']}; {row['id']})",
-                "this run": _verdict(row, ""),
-                "effect": effect,
-                "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
-                "published": published[row["id"]] or None,
-            }
-        )
-    tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
-    found = ", ".join(_tally(table.verdict))
-    return Page(f"{title} {found}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], DISPUTE_LEGEND)
-
-
-DISPUTE_LEGEND = [
-    "A claim holds if each of its comparisons lies above its bound (0 unless another is named) by its own 95 % "
-    "interval; it does not hold if one lies below with all of them taken together (Bonferroni); else this run cannot "
-    "tell. In brackets: how many of the comparisons hold",
-    "Effect: that of the weakest comparison, with its 95 % interval by Student's t over seeds (for a correlation, "
-    "Fisher's, which takes the arms for independent)",
-    "Published: other models, text and training; compare signs, not sizes",
-]
-
-
 def _cells(verdict: Verdict) -> dict[str, Any]:
     weakest = verdict.weakest
     has_interval = weakest and weakest.low != weakest.high
@@ -185,15 +150,16 @@ def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
     given = " True by construction, no finding." if row["by_construction"] else ""
     return {
         "claim": f"{row['statement']} ({row['place']}; {row['id']}){given}",
-        "this run": _verdict(row, ""),
-        "printed means": _verdict(row, "published_"),
+        "this run": verdict_cell(row, ""),
+        "printed means": verdict_cell(row, "published_"),
         "effect": _effect(row),
         "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
         "printed effect": _printed(row),
     }
 
 
-def _verdict(row: Mapping[str, Any], whose: str) -> str:
+def verdict_cell(row: Mapping[str, Any], whose: str) -> str:
+    """Return the verdict of a row and how many of its comparisons hold: of this run (""), or "published_"."""
     verdict, comparisons = row[f"{whose}verdict"], row[f"{whose}comparisons"]
     return verdict if not comparisons else f"{verdict} ({row[f'{whose}held']} of {comparisons})"
 
@@ -227,14 +193,15 @@ def _printed(row: Mapping[str, Any]) -> Cell:
 def _counts(table: pd.DataFrame) -> str:
     sentences = []
     for column, whose in (("verdict", "In this run"), ("published_verdict", "on the thesis's printed means")):
-        parts = _tally(table[column])
+        parts = tally(table[column])
         if given := int((table.by_construction & (table[column] == HOLDS)).sum()):
             parts[0] += f" ({given} by construction)"
         sentences.append(f"{whose} {', '.join(parts)}")
     return f"{'; '.join(sentences)}."
 
 
-def _tally(verdicts: pd.Series) -> list[str]:
+def tally(verdicts: pd.Series) -> list[str]:
+    """Return how many claims have each verdict, in words."""
     counts = verdicts.value_counts()
     return [f"{counts[name]} {verb}" for name, verb in COUNTED.items() if name in counts]
 

@@ -197,7 +197,6 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
             {"name": "top-p", "p": asked.top_p},
             {"name": "temperature", "temperature": asked.temperature},
         ],
-        "retrained": {"ranks": []},
         "truths": [{"name": truth, "hub": asked.truth}],
         "metrics": {
             "tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat, "approximations": []},

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -44,16 +44,6 @@ TRUTHS: list[dict[str, Any]] = [  # below the lines of models, so as not to hide
     {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
     {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5)), "zorder": 1.9},
 ]
-KINDS: dict[str, dict[str, Any]] = {
-    "family": {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
-    "plain": {"color": PALETTE[4], "marker": "v", "linestyle": (0, (1, 1))},
-    "backward": {"color": PALETTE[5], "marker": "P", "linestyle": (0, (3, 1, 1, 1))},
-    "inside": {"color": PALETTE[6], "marker": "X", "linestyle": "-"},
-    "unused": {"color": PALETTE[7], "marker": "p", "linestyle": "-"},
-    "svd": {"color": PALETTE[1], "marker": "s", "linestyle": "--"},
-    "retrained": {"color": PALETTE[2], "marker": "^", "linestyle": "-."},
-    "normed": {"color": PALETTE[3], "marker": "D", "linestyle": (0, (5, 1))},
-}
 RIGHT: dict[str, Any] = {"facecolor": "#c1272d", "hatch": "////", "edgecolor": "white"}  # the byte that follows
 WRONG: dict[str, Any] = {"facecolor": "0.72"}
 
@@ -101,6 +91,16 @@ def rank_look(rank: int) -> dict[str, Any]:
     shade = 0.9 * (1 - min(max(darkness, 0), 1))  # avoids a yellow too pale on white
     marker = RANK_MARKERS[round(2 * math.log2(rank)) % len(RANK_MARKERS)]
     return {"color": mpl.colors.to_hex(mpl.colormaps["plasma"](shade)), "marker": marker, "linestyle": "-"}
+
+
+def kind_looks(kinds: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Colour, marker and line of each kind of model, by its title (see the workflow's `plan.arms`)."""
+    looks = {}
+    for kind in kinds:
+        colour, marker, line = kind["look"]
+        line = line if isinstance(line, str) else (line[0], tuple(line[1]))
+        looks[kind["title"]] = {"color": PALETTE[colour], "marker": marker, "linestyle": line}
+    return looks
 
 
 def other_look(i: int) -> dict[str, Any]:

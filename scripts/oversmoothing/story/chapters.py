@@ -114,36 +114,8 @@ CHAPTERS = (
     ),
     Chapter(
         "Heads cut to a lower rank",
-        (
-            "The same rank can be imposed after training, by a singular value decomposition of the full model's head, "
-            "or by training a new head on its frozen hidden states.",
-        ),
+        ("The same rank can be imposed after training, by a singular value decomposition of the full model's head.",),
         claims=("svd-monotone", "svd-worse-than-learned"),
-        charts=(
-            Chart(
-                "imposed_rank",
-                "Ways of imposing a rank",
-                {"measure": "measure", "truth": "truth"},
-                series="kind",
-            ),
-        ),
-        tables=("svd", "imposed_rank", "tbat_approximation"),
-        figures=("imposed_rank",),
-    ),
-    Chapter(
-        "Expressivity or optimisation",
-        (
-            "A head of low rank limits what can be expressed, and it limits the gradient from which the rest of the "
-            "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not. With several "
-            "seeds and arms (`config/gradient.yaml`), `paired_ranks` says what a rank costs on the gradient alone, on "
-            "the logits alone and on both; the costs need not add up.",
-        ),
-        tables=("paired_ranks", "gradient_claims", "gradient", "learning_rates"),
-        figures=("paired_ranks", "gradient"),
-    ),
-    Chapter(
-        "Small models",
-        ("Godey et al. (2024) ask what a narrow head does to a small model.",),
-        claims=("constrained-heads-lose", "only-low-ranks-cost"),
+        tables=("svd", "tbat_approximation"),
     ),
 )

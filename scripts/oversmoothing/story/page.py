@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.rank_order import finding
-from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.layout import read_csv
+from oversmoothing.old_tables import KINDS
 from oversmoothing.page_formats import html_of, line_html, prose_html
 from oversmoothing.record import read_record
 from oversmoothing.store.sums import read_text
@@ -116,7 +116,7 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
         for column, values in chart.only.items():
             table = table[table[column].isin(values)]
         if chart.series:
-            table = table.assign(series=table[chart.series].replace(WAYS))
+            table = table.assign(series=table[chart.series].replace({kind: title for title, kind in KINDS.items()}))
         yield {"number": len(charts), "title": chart.title}
         charts.append(by_rank(table, chart.menus, NAMES, chart.title))
 

@@ -36,6 +36,6 @@ def test_what_it_computes_with():
     files = closure("studies/along_training/measure.py")
     parts = {file.relative_to(SCRIPTS).with_suffix("").parts[1] for file in files if file.is_relative_to(SCRIPTS)}
     of_logits = "logits logit_files inference predictor score_files probabilities candidates metrics nucleus spaced"
-    others = "bat catalogue compiled corpus fingerprint forced jobs layer_norm model_heads store tbat"
+    others = "bat catalogue compiled corpus factored_head fingerprint forced jobs layer_norm model_heads store tbat"
     of_models = "device head_gradient logit_gradient model weights training singular_values spectra geometry"
     assert parts - {"__init__"} == {*of_logits.split(), *of_models.split(), *others.split()}

@@ -35,7 +35,8 @@ def weights_of(results, model, kind):
 def test_forced_and_the_rest_are_the_divergence_at_every_position(everything, model, kind):
     results = everything.folder / "results"
     found = read_table(results / f"scores/forced/{model}.parquet").to_pandas()
-    head = read_model_head(weights_of(results, model, kind), kind, int(re.findall(r"\d+", model)[0])).prepared()
+    rank = int(re.findall(r"\d+", model)[0]) if kind == "svd" else None
+    head = read_model_head(weights_of(results, model, kind), rank).prepared()
     p = np.exp(log_softmax(logits(results, "truth").astype(np.float64), axis=1))
     q = on_family(head, logits(results, model))
     nearest = project_on(head, p)  # not from the model's own distribution

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from scipy.special import log_softmax
 
+from oversmoothing.factored_head import read_factored
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.divide import on_family
 from oversmoothing.forced.face import UNDECIDED
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project
-from oversmoothing.imposed_rank.applied import read_retrained
 from oversmoothing.jobs import UserError
 from oversmoothing.layer_norm import behind_norm
 from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
@@ -78,7 +78,6 @@ def job(tmp_path):
         output=[tmp_path / "bn5-s1.parquet"],
         params=SimpleNamespace(
             settings={
-                "kind": "family",
                 "rank": None,
                 "tau": TAU,
                 "per_window": None,
@@ -152,7 +151,7 @@ def test_some_positions_of_each_window(job):
 
 def test_a_truncated_head_behind_the_same_norm(job):
     write_logits(job.input.model, logits_of(rank=3))
-    job.params.settings |= {"kind": "svd", "rank": 3}
+    job.params.settings |= {"rank": 3}
     found = run(job)
     expected = project(behind_norm(truncate(HEAD, 3), GAIN), probabilities(truth_logits())).forced
     np.testing.assert_allclose(found[found.truth == "truth"].forced, expected, rtol=1e-6)
@@ -166,17 +165,16 @@ def test_a_head_behind_a_linear_is_free_in_all_its_dimensions(job, tmp_path):
     assert (expected < project(behind_norm(HEAD, GAIN), probabilities(truth_logits())).forced).all()
 
 
-@pytest.mark.parametrize("kind", ["retrained", "normed"])
-def test_retrained_heads_are_those_that_made_the_logits(job, kind):
+@pytest.mark.parametrize("norm", [False, True])
+def test_heads_in_factors_are_those_that_made_the_logits(job, norm):
     rng = np.random.default_rng(7)
     a, b = rng.normal(size=(V, 3)).astype(np.float32), rng.normal(size=(3, R)).astype(np.float32)
-    gain = (1 + rng.random(3)).astype(np.float32) if kind == "normed" else None
-    norm = {} if gain is None else {"norm": stored(gain)}
-    write_tensors(job.input.weights, {"A": stored(a), "B": stored(b), **norm}, {})
-    head, before = read_retrained(job.input.weights)
+    gain = (1 + rng.random(3)).astype(np.float32) if norm else None
+    between = {"norm": stored(gain)} if norm else {}
+    write_tensors(job.input.weights, {"A": stored(a), "B": stored(b), **between}, {})
+    head, before = read_factored(job.input.weights)
     post = rng.normal(size=(len(WINDOWS) * SCORED, R)).astype(np.float32)
     write_logits(job.input.model, (before(post) if before else post) @ head.T)
-    job.params.settings |= {"kind": kind}
     found = run(job)
     expected = project(a if gain is None else behind_norm(a, gain), probabilities(truth_logits())).forced
     np.testing.assert_allclose(found[found.truth == "truth"].forced, expected, rtol=1e-5)
@@ -274,7 +272,9 @@ def test_the_table_against_direct_sums(tmp_path):
         SimpleNamespace(
             input=SimpleNamespace(scores=[tmp_path / f"{name}.parquet" for name in truth]),
             output=output,
-            params=SimpleNamespace(settings={"title": "Forced.", "models": models, "resamples": 500, "seed": 0}),
+            params=SimpleNamespace(
+                settings={"title": "Forced.", "models": models, "kinds": [], "resamples": 500, "seed": 0}
+            ),
         )
     )
     table = read_record(output.csv).set_index(["model", "measure"])

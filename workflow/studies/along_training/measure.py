@@ -95,7 +95,7 @@ def dividing(weights: Path, per_window: int | None) -> Callable[[np.ndarray, np.
     """Return what gives KL forced by a snapshot's head, and the rest, at some bytes of a window; None for none."""
     if per_window is None:
         return None
-    head = read_model_head(weights, "family").prepared()
+    head = read_model_head(weights).prepared()
 
     def parts(logits: np.ndarray, truth: np.ndarray) -> np.ndarray:
         at = positions_of(len(logits), per_window)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plan.models import SCORED, Model, by_name, full_models
+from plan.arms import SCORED
+from plan.models import Model, by_name, full_models
 from plan.settings import settings
 from plan.studies import Study
 

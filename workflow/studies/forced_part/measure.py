@@ -42,7 +42,7 @@ FORCED_SCORES = pa.schema(
 def main(job: Job) -> None:
     """Read a model's head and the logits of the model and of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
-    model_head = read_model_head(job.input.weights, settings["kind"], settings["rank"])
+    model_head = read_model_head(job.input.weights, settings["rank"])
     head = model_head.prepared()
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     with open_writer(job.output[0], FORCED_SCORES, provenance(settings, model=model)) as writer:

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import SCORED, by_name, model_rows, retrained_heads
-from plan.studies import Study
+from plan import studies
+from plan.models import by_name, model_rows
 from plan.tokens import over_bytes
-
-HEADS = (*SCORED, "svd", "retrained", "normed")
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -15,18 +13,19 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give.
     """
-    known = by_name(config) | retrained_heads(config)
+    known = by_name(config) | studies.models(config)
+    kinds = dict.fromkeys(arm.kind for arm in studies.arms(config) if arm.scored)
     return [
         row
-        for row in model_rows(known, *HEADS)
+        for row in model_rows(known, *kinds)
         if not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
     ]
 
 
-def head(config: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """How the head of a model is read: ``kind`` and ``rank``, which a truncated one needs."""
-    model = (by_name(config) | retrained_heads(config))[name]
-    return {"kind": model.kind, "rank": model.rank if model.kind == "svd" else None}
+def truncated_to(config: Mapping[str, Any], name: str) -> int | None:
+    """Rank to which the head of a model is truncated; None if it is not."""
+    model = by_name(config).get(name)
+    return model.rank if model and model.kind == "svd" else None
 
 
-STUDY = Study()
+STUDY = studies.Study()

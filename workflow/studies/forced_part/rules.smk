@@ -13,11 +13,7 @@ FORCED_HEADS = forced_part.rows(config)
 
 rule forced:
     input:
-        weights=lambda wildcards: (
-            f"{RESULTS}/heads/{wildcards.model}/weights.safetensors"
-            if wildcards.model in RETRAINED
-            else head_of(wildcards)
-        ),
+        weights=head_of,
         model=LOGITS,
         truths=expand(LOGITS, model=TRUTHS),
     output:
@@ -28,7 +24,7 @@ rule forced:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=lambda wildcards: settings(
-            **forced_part.head(config, wildcards.model),
+            rank=forced_part.truncated_to(config, wildcards.model),
             tau=config["metrics"]["tau"],
             per_window=FORCED["per_window"],
             norm_per_window=FORCED["norm_per_window"],
@@ -62,6 +58,7 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 **config["statistics"],
                 title="What the head forces of the distance from a truth, and what it does not.",
                 models=FORCED_FAMILY,
+                kinds=KINDS,
             ),
         script:
             "show.py"
@@ -84,6 +81,7 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 **config["statistics"],
                 title="What the heads of other ways to impose a rank force of the distance from a truth.",
                 models=FORCED_OTHERS,
+                kinds=KINDS,
             ),
         script:
             "show.py"

@@ -17,7 +17,8 @@ def main(job: Job) -> None:
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
     table = measures_table(summaries, settings["models"])
-    write_record(job.output, table, forced_page(table, settings["title"]))
+    kinds = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
+    write_record(job.output, table, forced_page(table, settings["title"], kinds))
     if any(model["kind"] == "family" for model in settings["models"]):
         write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 
 from oversmoothing.forced.face import UNDECIDED, YES
-from oversmoothing.imposed_rank.table import WAYS
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
 from oversmoothing.record import facts, numbers, record
 from oversmoothing.statistics import Summary, WindowSums, share_of_difference, summarise
@@ -99,9 +98,9 @@ def measures_table(
     )
 
 
-def forced_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per truth and a row per model."""
-    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
+def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Page:
+    """Page with a section per truth and a row per model; `kinds` are the titles of the kinds of models."""
+    sections = [Section(f"Against `{truth}`", _rows(part, kinds)) for truth, part in table.groupby("truth", sort=False)]
     legend = [
         f"Means over {int(table.n.max()):,} positions. KL to the truth is, at every position, what the head forces "
         "(KL of the truth from q*, the nearest distribution that the head can give, whatever enters it) and the rest "
@@ -127,14 +126,14 @@ def _on_norm(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, kinds: Mapping[str, str]) -> list[dict[str, Cell]]:
     several_seeds, several_kinds = part.seed.nunique() > 1, part.kind.nunique() > 1
     rows = []
     for _, own in part.groupby("model", sort=False):
         first = own.iloc[0].to_dict()
         row = model_cells(first, several_seeds)
         if several_kinds:
-            row["head"] = WAYS[first["kind"]]
+            row["head"] = kinds[first["kind"]]
         records = own.set_index("measure").to_dict("index")
         for measure, label in COLUMNS.items():
             if measure in records:

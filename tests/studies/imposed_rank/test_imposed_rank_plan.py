@@ -1,0 +1,89 @@
+"""The heads retrained on the full model: which follow from a config, what they depend on and what they take."""
+
+import pytest
+from default_config import DEFAULT, default
+
+import plan
+from checks.config import check
+from oversmoothing.gpt_shape import flops_per_byte
+from plan.settings import ConfigError
+from studies.imposed_rank import plan as imposed_rank
+
+
+def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models():
+    config = default(seeds=[1, 2], svd_ranks=[4], retrained={"ranks": [8, 256]}, family=[{"rank": 4}, {"rank": 32}])
+    check(config)
+    heads = imposed_rank.models(config)
+    assert list(heads) == ["ab8-s1", "ln8-s1", "ab8-s2", "ln8-s2"]  # above rank 32 nothing would be imposed
+    assert {heads[name].source for name in ("ab8-s2", "ln8-s2")} == {"bn32-s2"}
+    assert not set(heads) & set(plan.models.by_name(config))
+    assert imposed_rank.head_settings(config, heads["ab8-s1"])["rank"] == 8
+    assert [imposed_rank.head_settings(config, heads[name])["norm"] for name in ("ab8-s1", "ln8-s1")] == [
+        "none",
+        "after",
+    ]
+    ways = [(row["kind"], row["rank"]) for row in imposed_rank.rows(config) if row["seed"] == 2]
+    assert ways == [("family", 4), ("family", 32), ("svd", 4), ("retrained", 8), ("normed", 8)]
+    none = default(svd_ranks=[], retrained={"ranks": []}, family=[{"name": "mine", "path": "w.safetensors"}])
+    check(none)
+    assert imposed_rank.rows(none) == []
+
+
+def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
+    both = default(svd_ranks=[4])
+    for norm, short in (("none", "ab"), ("after", "ln")):
+        config = default(svd_ranks=[4], retrained={"norm": [norm]})
+        check(config)
+        heads = imposed_rank.models(config)
+        assert list(heads) == [f"{short}{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
+        for name, head in heads.items():
+            assert imposed_rank.head_settings(config, head) == imposed_rank.head_settings(
+                both, imposed_rank.models(both)[name]
+            )
+
+
+def test_claims_compare_heads_without_a_layer_norm_alone():
+    rows = plan.claims.compared_models(default())
+    compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
+    assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
+
+
+def test_arms_are_rows_beside_the_family_and_a_member_without_a_rank_is_none():
+    arms = [{"width": 288, "heads": 6}, {"rank": 16}, {"rank": 16, "head": "plain"}, {"backward_rank": 16}]
+    found = [(row["kind"], row["rank"]) for row in imposed_rank.rows(default(family=arms, svd_ranks=[4]))]
+    assert found[:4] == [("family", 288), ("family", 16), ("plain", 16), ("backward", 16)]
+    family = [{"rank": 4}, {"name": "large", "hub": "o/large"}]
+    config = default(tokens={"tokenizer": "o/large"}, family=family, svd_of="large", retrained={"ranks": []})
+    assert [row["kind"] for row in imposed_rank.rows(config)] == ["family"]
+
+
+def test_classes_that_no_text_uses_are_not_held_against_a_truth():
+    config = default(family=[{"rank": 4}, {"vocabulary": 1024}], svd_ranks=[], retrained={"ranks": []})
+    assert [row["model"] for row in imposed_rank.rows(config)] == ["bn4-s1337", "v1024-s1337"]
+    assert imposed_rank.scored(config) == ["bn4-s1337"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"retrained": {"rank": [4]}}, "retrained: unknown key 'rank'; did you mean 'ranks'?"),
+        ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
+        ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
+        ({"retrained": {"norm": []}}, "retrained.norm: "),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        check(default(**changes))
+
+
+SHAPE = {"layers": 1, "heads": 2, "width": 4, "block": 32, "rank": None}
+HEAD = {"rank": 2, "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
+
+
+def test_operations_by_hand():
+    per_byte = flops_per_byte(SHAPE) // 3 + 6 * 2 * (256 + 4)  # A (256 x 2) and B (2 x 4)
+    evaluated = 4 * 3  # batches, at steps 0, 4, 8 and 10
+    assert imposed_rank.retraining_flops(SHAPE, HEAD) == (10 + evaluated) * 4 * 32 * per_byte
+    (work,) = imposed_rank.work(default(retrained={"ranks": [8]}))
+    assert (work["count"], work["operations"] > 10**9) == (2, True)

@@ -1,0 +1,114 @@
+"""Claims about expressivity and optimisation: each can hold, fail and be left open, on five seeds."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from default_config import KINDS, TITLES
+
+from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
+from oversmoothing.layout import write_csv
+from studies.paired_ranks import judge
+from studies.paired_ranks.dispute import DISPUTE, Arms
+from studies.paired_ranks.paired import SLOWDOWN
+
+SEEDS = range(1, 6)
+NOISE = np.array([-1.0, 0.5, 0.2, 1.1, -0.8])  # over seeds; its mean is 0
+COSTS = {
+    ("plain", 4): 0.30, ("plain", 16): 0.14, ("backward", 4): 0.20, ("backward", 16): 0.06, ("retrained", 4): 0.12,
+    ("retrained", 16): 0.001, ("inside", 32): 0.6, ("unused", 32): 0.0, ("family", 4): 0.4,
+}  # fmt: skip
+SHARES = {("family", 32): 0.02, ("plain", 4): 0.03, ("plain", 16): 0.05, ("backward", 4): 0.9, ("backward", 16): 0.95}
+
+
+def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, without=(), trend=0.0):
+    """What a study finds: the costs above, TTO at equal loss off by a share `leaks`, losses that follow no share."""
+    rows = []
+    for (kind, rank), cost in (COSTS | dict(costs)).items():
+        for seed, noise in zip(SEEDS, NOISE, strict=True):
+            facts = {"way": TITLES[kind], "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed}
+            rows.append({**facts, "measure": "loss", "difference": cost + unsure * noise, "base": 2.0})
+            if kind in ("plain", "backward", "family"):
+                equal = {"measure": "tto_at_loss", "difference": 0.3 * leaks + unsure * noise, "base": 0.3}
+                rows.append({**facts, **equal})
+            if kind == "plain":
+                ratio = slowdowns * np.exp(100 * unsure * noise / 10)
+                rows.append({**facts, "measure": SLOWDOWN, "difference": ratio, "base": 1.0})
+    passed = []
+    for i, ((kind, rank), share) in enumerate(shares.items()):
+        for seed, noise in zip(SEEDS, NOISE, strict=True):
+            for step in (0, 64, 600):
+                own = {"way": TITLES[kind], "model": f"{kind}{rank}-s{seed}", "rank": rank, "seed": seed, "step": step}
+                loss = 2 + 0.1 * (-1) ** i * (1 - abs(trend)) + trend * share
+                passed.append({**own, "measure": "gradient_share", "value": share + unsure * noise})
+                passed.append({**own, "measure": "loss", "value": loss + 1e-3 * noise})
+    differences = pd.DataFrame([row for row in rows if row["way"] not in {TITLES[kind] for kind in without}])
+    return Arms(differences, pd.DataFrame(passed), TITLES)
+
+
+MANY = {
+    (kind, rank): (rank + 17 * len(kind)) % 31 / 31
+    for kind in ("family", "plain", "backward")
+    for rank in (4, 8, 16, 24, 32)
+}
+EVIDENCE = {
+    "gradient-is-compressed": [arms(), arms(shares=SHARES | {("family", 32): 0.5}), arms(unsure=0.1)],
+    "rank-slows-learning": [arms(), arms(slowdowns=0.5), arms(without=["plain"])],
+    "backward-rank-costs": [arms(), arms({("backward", 16): -0.1}), arms({("backward", 16): 0.0005})],
+    "forward-rank-costs-more": [arms(), arms({("plain", 16): 0.0}), arms(without=["backward"])],
+    "share-does-not-predict": [arms(shares=MANY), arms(shares=MANY, trend=-1.0), arms()],
+    "outside-part-is-needed": [arms(), arms({("inside", 32): 0.1}), arms(without=["inside"])],
+    "unused-classes-do-no-harm": [arms(), arms({("unused", 32): 0.2}), arms({("unused", 32): 0.02})],
+    "wide-retrained-heads-cost-nothing": [arms(), arms({("retrained", 16): 0.2}), arms({("retrained", 16): 0.02})],
+    "most-is-learning": [arms(), arms({("retrained", 4): 0.25}), arms({("retrained", 4): 0.15})],
+    "equal-loss-equal-leak": [arms(), arms(leaks=0.3), arms(leaks=0.1)],
+}
+
+
+@pytest.mark.parametrize("claim", DISPUTE, ids=lambda claim: claim.id)
+def test_every_claim_can_hold_fail_and_stay_open(claim):
+    verdicts = [judge_claim(claim.test, evidence).verdict for evidence in EVIDENCE[claim.id]]
+    assert verdicts == [HOLDS, FAILS, OPEN]
+
+
+def test_ids_are_unique():
+    assert len({claim.id for claim in DISPUTE}) == len(DISPUTE)
+
+
+def test_a_leak_below_that_of_the_full_head_is_not_alike_either():
+    test = next(claim.test for claim in DISPUTE if claim.id == "equal-loss-equal-leak")
+    assert judge_claim(test, arms(leaks=-0.3)).verdict == FAILS
+
+
+def test_intervals_are_students_over_seeds():
+    test = next(claim.test for claim in DISPUTE if claim.id == "backward-rank-costs")
+    comparison = test(arms())[0]
+    half = 2.7764 * 0.002 * NOISE.std(ddof=1) / np.sqrt(5)
+    assert comparison.effect == pytest.approx(0.2)
+    assert comparison.margin == pytest.approx(half, rel=1e-4)
+    assert comparison.n == 5
+
+
+@pytest.mark.parametrize("claim", DISPUTE, ids=lambda claim: claim.id)
+def test_what_is_missing_is_said(claim):
+    nothing = arms(without=list(TITLES), shares={("plain", 4): 0.1})
+    empty = Arms(nothing.differences.reindex(columns=arms().differences.columns), nothing.gradient, TITLES)
+    verdict = judge_claim(claim.test, empty)
+    assert verdict.verdict == OPEN
+    assert verdict.note
+
+
+def test_the_script_and_its_page(tmp_path):
+    own = arms()
+    for name, table in (("seeds", own.differences), ("gradient", own.gradient)):
+        write_csv(table, tmp_path / f"{name}.csv")
+    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
+    inputs = SimpleNamespace(seeds=tmp_path / "seeds.csv", gradient=tmp_path / "gradient.csv")
+    judge.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"kinds": KINDS})))
+    table = pd.read_csv(output.csv)
+    assert table.id.tolist() == [claim.id for claim in DISPUTE]
+    text = " ".join(output.markdown.read_text().split())
+    assert "9 hold, 1 cannot be told." in text
+    assert "holds (2 of 2)" in text
+    assert "+0.063 at 16" in text

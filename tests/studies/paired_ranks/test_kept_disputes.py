@@ -1,0 +1,83 @@
+"""The kept runs on the dispute: the code reads them and comes to the same tables, and a page quotes what is in them."""
+
+import pandas as pd
+import pytest
+from default_config import KINDS, TITLES
+from kept_runs import INTERVAL, ROOT, RUNS, quotes, tables
+from scipy import stats
+
+from oversmoothing.claims.table import claims_table
+from oversmoothing.layout import read_csv
+from oversmoothing.page_formats import markdown
+from studies.imposed_rank import figure as imposed_figure
+from studies.imposed_rank.table import imposed_rank_page
+from studies.paired_ranks import gradient_figure, paired_figure
+from studies.paired_ranks.dispute import DISPUTE, Arms
+from studies.paired_ranks.gradient import gradient_page
+from studies.paired_ranks.judge import dispute_page
+from studies.paired_ranks.paired import paired_page, paired_table
+
+OF_THE_DISPUTE = [path for path in RUNS if path.name.startswith("gradient")]
+
+
+@pytest.fixture(params=OF_THE_DISPUTE, ids=lambda path: path.name)
+def dispute(request):
+    return request.param
+
+
+def test_its_tables_follow_from_its_differences(dispute):
+    kept = tables(dispute)
+    published = read_csv(ROOT / "resources/published/murugan_2026.csv")
+    again = paired_table(kept["paired_ranks_by_seed"].assign(truth=lambda own: own.truth.fillna("")), published, TITLES)
+    pd.testing.assert_frame_equal(
+        again[["way", "rank", "measure", *INTERVAL]],
+        kept["paired_ranks"][["way", "rank", "measure", *INTERVAL]],
+        rtol=1e-4, atol=1e-5, check_dtype=False,
+    )  # fmt: skip
+    claims = claims_table(DISPUTE, Arms(kept["paired_ranks_by_seed"], kept["gradient"], TITLES), None)
+    assert claims.verdict.tolist() == kept["gradient_claims"].verdict.tolist()
+    assert claims.id.tolist() == kept["gradient_claims"].id.tolist()
+
+
+def test_its_pages_and_figures_can_be_made(dispute):
+    kept = tables(dispute)
+    pages = [
+        paired_page(kept["paired_ranks"], "t"),
+        gradient_page(kept["gradient"], "t"),
+        imposed_rank_page(kept["imposed_rank"], "t", TITLES),
+        dispute_page(DISPUTE, kept["gradient_claims"], "t"),
+    ]
+    assert all("nan" not in markdown(page) for page in pages)
+    assert paired_figure.draw(kept["paired_ranks"], "truth", KINDS).axes
+    assert gradient_figure.draw(kept["gradient"], KINDS).axes
+    assert imposed_figure.draw(kept["imposed_rank"], "truth", KINDS).axes
+
+
+def sums_less_both(by_seed):
+    """What the gradient alone and the logits alone cost together, less what a plain head does, by rank and seed."""
+    cost = by_seed[by_seed.measure == "loss"].pivot_table(index=["rank", "seed"], columns="way", values="difference")
+    return (cost["gradient alone"] + cost["retrained"] - cost["learned from scratch, plain head"]).dropna()
+
+
+def interval(values, digits):
+    """Mean and Student's 95 % interval, as a page prints them."""
+    low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+    return tuple(f"{value:.{digits}f}" for value in (values.mean(), low, high))
+
+
+def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
+    known = {
+        tuple(f"{row[name]:+.{digits}f}".lstrip("+") for name in INTERVAL)
+        for study in OF_THE_DISPUTE
+        for row in read_csv(study / "tables/paired_ranks.csv").to_dict("records")
+        for digits in (1, 2, 3)
+    }
+    for study in OF_THE_DISPUTE:
+        by_seed = read_csv(study / "tables/paired_ranks_by_seed.csv")
+        known |= {interval(excess, 3) for _, excess in sums_less_both(by_seed).groupby("rank")}
+    rates = read_csv(ROOT / "resources/studies/gradient/head_rate_same.csv")
+    more = rates.plain_head_same_rate - rates.plain_head
+    known |= {interval(own, 3) for _, own in more.groupby(rates["rank"])}
+    quoted = quotes("docs/findings.md", "## Expressivity or optimisation?")
+    assert len(quoted) >= 5
+    assert [found for found in quoted if found not in known] == []

@@ -1,0 +1,202 @@
+"""Differences paired by seed, by hand and against SciPy; steps to equal loss on curves whose ratio is known."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from default_config import KINDS, TITLES
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from oversmoothing.layout import write_csv
+from oversmoothing.statistics import student_interval
+from oversmoothing.store.parquet import write_table
+from studies.paired_ranks import show_paired
+from studies.paired_ranks.paired import BETWEEN, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
+
+FORMATS = ("csv", "markdown", "html", "latex", "seeds", "png", "pdf", "svg")
+SEEDS = (1, 2, 3)
+LOSSES = {"w32": (2.0, 2.1, 1.9), "pl4": (2.5, 2.7, 2.3), "bw4": (2.1, 2.2, 2.1), "bn4": (2.6, 2.6, 2.6)}
+WAY = {
+    "w32": ("learned from scratch", 32),
+    "pl4": ("learned from scratch, plain head", 4),
+    "bw4": ("gradient alone", 4),
+    "bn4": ("learned from scratch", 4),
+}
+PUBLISHED = pd.DataFrame(
+    [{"way": "gradient alone", "rank": 4, "measure": "loss", "mean": 0.2016, "low": 0.1469, "high": 0.2562}]
+)
+
+
+def table():
+    rows = []
+    for name, losses in LOSSES.items():
+        way, rank = WAY[name]
+        for seed, loss in zip(SEEDS, losses, strict=True):
+            facts = {"way": way, "model": f"{name}-s{seed}", "rank": rank, "seed": seed}
+            for truth, measure, mean in ((None, "loss", loss), ("truth", "tto", loss / 10), (None, "tbat", loss / 20)):
+                unit = "nats" if measure == "loss" else "probability"
+                rows.append({**facts, "truth": truth, "measure": measure, "unit": unit, "mean": mean, "n": 5000})
+    return pd.DataFrame(rows)
+
+
+def along(n=5000, lowest=1.5):
+    """Full models whose TTO is a fifth of the loss along the way, and whose TBAT stays."""
+    rows = []
+    for seed in SEEDS:
+        for step, loss in enumerate((4.0, 3.0, lowest)):
+            own = {"model": f"w32-s{seed}", "step": step, "n": n}
+            rows.append({**own, "measure": "loss", "truth": None, "value": loss})
+            rows.append({**own, "measure": "tto", "truth": "truth", "value": loss / 5})
+            if step:  # it begins later
+                rows.append({**own, "measure": "tbat", "truth": None, "value": 0.02 * loss})
+    return pd.DataFrame(rows)
+
+
+NOTHING = along().iloc[:0]
+
+
+def differences(curves=None, snapshots=NOTHING, of=None):
+    by_seed = per_seed(table() if of is None else of, curves or {}, snapshots, TITLES["family"])
+    return paired_table(by_seed, PUBLISHED, TITLES)
+
+
+def history(*losses, every=10):
+    return pd.DataFrame({"step": np.arange(len(losses)) * every, "validation_loss": losses})
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=9))
+def test_the_interval_is_that_of_scipy(values):
+    mean, low, high = student_interval(values)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95) if np.ptp(values) else (mean, mean)
+    assert (low, high) == pytest.approx(tuple(expected), abs=1e-6)
+
+
+def test_one_difference_has_no_interval():
+    assert student_interval([0.3])[0] == 0.3
+    assert all(map(math.isnan, student_interval([0.3])[1:]))
+
+
+def test_differences_are_paired_by_seed():
+    found = differences().set_index(["way", "measure"])
+    plain = found.loc["learned from scratch, plain head", "loss"]
+    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.5, 0.6, 0.4]))
+    assert plain.n == 3
+    backward = found.loc["gradient alone", "loss"]
+    assert backward[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.1, 0.1, 0.2]))
+    assert backward.published_mean == 0.2016
+    assert math.isnan(plain.published_mean)
+    assert found.loc["gradient alone", "tto"]["mean"] == pytest.approx(backward["mean"] / 10)
+    assert found.loc["gradient alone", "tto"].truth == "truth"
+    assert ("learned from scratch", "loss") in found.index  # rank 4; the full model itself has no row
+    between = found.loc[next(iter(BETWEEN)), "loss"]
+    assert between[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
+    assert len(found) == 12
+    assert found.base.loc["gradient alone", "loss"] == pytest.approx(2.0)
+
+
+def test_at_equal_loss_the_full_model_is_read_on_its_way():
+    """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
+    found = differences(snapshots=along()).set_index(["way", "measure"])
+    plain = found.loc["learned from scratch, plain head", "tto_at_loss"]
+    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
+    assert plain.base == pytest.approx(0.5)
+    of_itself = found.loc["learned from scratch, plain head", "tbat_at_loss"]
+    assert of_itself["mean"] == pytest.approx(0.03 * 2.5)
+    assert not any(measure.endswith("at_loss") for way, measure in found.index if way in BETWEEN)
+
+
+def test_at_a_loss_that_the_full_model_never_has_there_is_no_leak_to_compare():
+    found = differences(snapshots=along(lowest=2.15)).set_index(["way", "measure"])
+    assert ("gradient alone", "tto_at_loss") not in found.index  # one of its seeds ends at 2.1
+    assert ("learned from scratch, plain head", "tto_at_loss") in found.index
+    other_windows = differences(snapshots=along(n=100))
+    assert not other_windows.measure.str.endswith("at_loss").any()
+
+
+def test_the_order_of_rows_does_not_matter():
+    shuffled = table().sample(frac=1, random_state=3)
+    keys = ["way", "measure"]
+    one, other = (differences({}, along(), t).set_index(keys).sort_index() for t in (table(), shuffled))
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_steps_to_a_loss_lie_between_two_evaluations():
+    falling = history(4.0, 3.0, 2.0, 1.0)
+    assert steps_to(falling, 3.0) == 10
+    assert steps_to(falling, 2.25) == pytest.approx(17.5)
+    assert steps_to(falling, 5.0) == 0
+    assert steps_to(falling, 0.5) == math.inf
+    assert steps_to(history(4.0, 2.0, 3.0, 1.0), 2.5) == pytest.approx(7.5)  # the first time
+
+
+def test_a_training_that_is_three_times_slower():
+    steps = np.arange(0, 601, 20)
+    full = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200})
+    slow = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 600})
+    assert slowdown(slow, full) == pytest.approx(3)
+    assert slowdown(full, full) == pytest.approx(1)
+    assert slowdown(full, slow) == pytest.approx(1 / 3)  # it ends below all that the other reaches
+    assert slowdown(history(5.0, 6.0), full) == math.inf
+
+
+def test_slowdowns_are_geometric_means():
+    steps = np.arange(0, 601, 20)
+    curves = {f"w32-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200}) for seed in SEEDS}
+    curves |= {
+        f"pl4-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / (200 * factor)})
+        for seed, factor in zip(SEEDS, (2, 4, 4), strict=True)
+    }
+    curves |= {f"bw4-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200}) for seed in SEEDS}
+    curves["bw4-s2"] = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 150})
+    found = differences(curves).set_index(["way", "measure"])
+    one = found.loc["learned from scratch, plain head", SLOWDOWN]
+    assert one["mean"] == pytest.approx(32 ** (1 / 3))
+    assert one.low < one["mean"] < one.high
+    faster = found.loc["gradient alone", SLOWDOWN]  # one of three takes three quarters of the steps
+    assert faster["mean"] == pytest.approx(0.75 ** (1 / 3), rel=0.01)
+
+
+def test_the_script_and_its_page(tmp_path):
+    imposed = table()
+    write_csv(imposed[imposed.measure != "tbat"], tmp_path / "imposed.csv")
+    write_csv(PUBLISHED, tmp_path / "published.csv")
+    histories = []
+    for name in ("w32", "pl4"):
+        for seed in SEEDS:
+            path = tmp_path / f"{name}-s{seed}" / "history.parquet"
+            write_table(path, pa.Table.from_pandas(history(5.0, 4.0, 3.0, every=20 if name == "pl4" else 10)), {})
+            histories.append(path)
+    snapshots, scores = [], []
+    for model, own in along().groupby("model"):
+        snapshots.append(tmp_path / f"{model}.parquet")
+        write_table(snapshots[-1], pa.Table.from_pandas(own.drop(columns="model"), preserve_index=False), {})
+    (tmp_path / "tbat").mkdir()
+    for name, losses in LOSSES.items():
+        for seed, loss in zip(SEEDS, losses, strict=True):
+            scores.append(tmp_path / "tbat" / f"{name}-s{seed}.parquet")
+            values = {"window": [0, 0, 1], "truth": pa.nulls(3, pa.string()), "decoding": ["pure"] * 3}
+            write_table(scores[-1], pa.table({**values, "value": [loss / 20] * 3}), {})
+    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in FORMATS})
+    inputs = SimpleNamespace(
+        table=tmp_path / "imposed.csv", histories=histories, published=tmp_path / "published.csv",
+        along=snapshots, tbat=scores,
+    )  # fmt: skip
+    params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth", "kinds": KINDS})
+    show_paired.main(SimpleNamespace(input=inputs, output=output, params=params))
+    seeds = pd.read_csv(output.seeds)
+    assert (seeds.groupby(["way", "measure"]).seed.nunique() == 3).all()
+    tbat = seeds[(seeds.measure == "tbat") & (seeds.way == "learned from scratch, plain head")]
+    assert tbat.difference.tolist() == pytest.approx([0.025, 0.03, 0.02])
+    text = output.markdown.read_text()
+    assert "0.500 [0.252, 0.748]" in text
+    assert "0.202 [0.147, 0.256]" in text
+    assert "| 2.000 [2.000, 2.000] " in text
+    assert "At equal loss, against `truth`" in text
+    assert "nan" not in text
+    assert output.png.stat().st_size > 5_000
+    assert pd.read_csv(output.csv).published_mean.notna().sum() == 1

@@ -1,0 +1,184 @@
+"""The arms: ways to limit what a head can give, or what a model can learn through it; one entry each.
+
+An arm with keys is asked for by an entry of `family`; one without is made from a trained model's head. A study may add
+its own (`plan.studies.Study.arms`); `plan.studies.arms` returns them with these.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+COUNT = {"$ref": "#/$defs/count"}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way.
+
+    Attributes
+    ----------
+    kind : str
+        Of its models (`plan.models.Model`).
+    name : str
+        What to call them, without the seed, from the keys of their entry: ``bn{rank}``.
+    title : str
+        What to call them in tables.
+    look : tuple of (int, str, str or tuple)
+        Index of the colour, marker and line in figures.
+    legend : str
+        What to call them in legends; `title` if empty.
+    keys : mapping of str to mapping
+        Keys of its entry in `family`, with their schemas.
+    words : str
+        Such an entry and what it is, for the description of `family`.
+    rank : str
+        The key that is the rank of the head's input, or of its gradient; the width of all models if they do not say it.
+    model, training : tuple of str
+        The keys that are settings of the model and of its training.
+    fixed : mapping
+        Further settings of the model.
+    alone : bool
+        Whether its models stand in no table but those that compare arms.
+    scored : bool
+        Whether its classes are the truths', so that it is held against them.
+    tested : bool
+        Whether claims compare it.
+    """
+
+    kind: str
+    name: str
+    title: str
+    look: tuple[int, str, Any]
+    legend: str = ""
+    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    words: str = ""
+    rank: str = "width"
+    model: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    alone: bool = True
+    scored: bool = True
+    tested: bool = False
+
+
+FAMILY = Arm(
+    "family",
+    "bn{rank}",
+    "learned from scratch",
+    (0, "o", "-"),
+    keys={"rank": {"description": "Rank of the head's input.", **COUNT}},
+    words="`{rank: r}`, a bottleneck with a LayerNorm behind it (`bn4-s1337`)",
+    rank="rank",
+    model=("rank",),
+    alone=False,
+    tested=True,
+)
+WIDTH = Arm(
+    "family",
+    "w{width}",
+    FAMILY.title,
+    FAMILY.look,
+    keys={
+        "width": {"description": "Width, instead of `model.width`.", **COUNT},
+        "heads": {"description": "Attention heads, instead of `model.heads`.", **COUNT},
+    },
+    words="`{width: w, heads: h}`, a model of that width throughout, without a bottleneck (`w64-s1337`)",
+    model=("width", "heads"),
+    alone=False,
+    tested=True,
+)
+TRUNCATED = Arm(
+    "svd",
+    "svd{rank}",
+    "truncated",
+    (1, "s", "--"),
+    legend="head truncated by SVD",
+    rank="rank",
+    alone=False,
+    tested=True,
+)
+ARMS = (
+    FAMILY,
+    Arm(
+        "plain",
+        "pl{rank}",
+        "learned from scratch, plain head",
+        (4, "v", (0, (1, 1))),
+        legend="head W = A B learned from scratch",
+        keys={
+            **FAMILY.keys,
+            "head": {
+                "description": "With `rank`, `plain` for a head W = A B; if omitted, as `model.bottleneck_norm` says.",
+                "enum": ["plain"],
+            },
+        },
+        words="`{rank: r, head: plain}`, a head W = A B with nothing between the two (`pl4-s1337`)",
+        rank="rank",
+        model=("rank",),
+        fixed={"bottleneck_norm": "before"},
+    ),
+    Arm(
+        "backward",
+        "bw{backward_rank}",
+        "gradient alone",
+        (5, "P", (0, (3, 1, 1, 1))),
+        legend="full head, gradient of that rank",
+        keys={
+            "backward_rank": {
+                "description": "Rank through which the gradient reaches the trunk (`training.backward_rank`).",
+                **COUNT,
+            }
+        },
+        words="`{backward_rank: k}`, a head of full rank whose gradient reaches the trunk through k dimensions "
+        "(`bw4-s1337`)",
+        rank="backward_rank",
+        training=("backward_rank",),
+    ),
+    Arm(
+        "inside",
+        "inside",
+        "head updated inside its column space",
+        (6, "X", "-"),
+        legend="full head, moved only inside its column space",
+        keys={"head_gradient": {"description": "As `training.head_gradient`.", "enum": ["inside"]}},
+        words="`{head_gradient: inside}`, a head of full rank that is itself moved only inside its column space "
+        "(`inside-s1337`)",
+        training=("head_gradient",),
+    ),
+    Arm(
+        "unused",
+        "v{vocabulary}",
+        "unused classes",
+        (7, "p", "-"),
+        legend="full head with unused classes",
+        keys={
+            "vocabulary": {
+                "description": "Output classes, of which the text uses the first 256.",
+                "type": "integer",
+                "minimum": 257,
+            }
+        },
+        words="`{vocabulary: v}`, with classes that no text uses (`v1024-s1337`)",
+        model=("vocabulary",),
+        scored=False,
+    ),
+    WIDTH,
+    TRUNCATED,
+)
+OF_FAMILY = [arm for arm in ARMS if arm.keys]
+ALONE = tuple(arm.kind for arm in ARMS if arm.alone)
+SCORED = tuple(dict.fromkeys(arm.kind for arm in OF_FAMILY if arm.scored))  # kinds of members with the truths' classes
+
+
+def asked(entry: Mapping[str, Any]) -> Arm:
+    """The arm that an entry of `family` asks for: the one that most of its keys belong to."""
+    return max((arm for arm in OF_FAMILY if set(arm.keys) <= set(entry)), key=lambda arm: len(arm.keys))
+
+
+def described(arms: Iterable[Arm]) -> list[dict[str, Any]]:
+    """What tables and figures call each kind and how they draw it: ``kind``, ``title``, ``legend``, ``look``."""
+    by_kind = {
+        arm.kind: {"kind": arm.kind, "title": arm.title, "legend": arm.legend or arm.title, "look": arm.look}
+        for arm in arms
+    }
+    return list(by_kind.values())

@@ -1,0 +1,159 @@
+"""Table of the ways of imposing a rank: learned, on the gradient alone, truncated, retrained."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.statistics import Summary, WindowSums, share_of_difference
+
+MEASURES = {
+    "loss": ("loss (nats)", "nats per {unit}", "lower"),
+    "accuracy": ("accuracy", "share of {unit}s", "higher"),
+    **{name: (METRICS[name].label, METRICS[name].unit, METRICS[name].better) for name in AGAINST_TRUTHS},
+}
+SHARE = "share"
+COLUMNS = {
+    "loss": MEASURES["loss"],
+    SHARE: ("share of the cost", "of the cost of learning from scratch", ""),
+} | MEASURES
+
+
+def shares_of_cost(
+    losses: Mapping[str, WindowSums], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
+) -> dict[tuple[str, str, str | None], Summary]:
+    """Cost of each retrained head as a share of the cost of a model learned from scratch with its rank.
+
+    A cost is a loss less that of the full model, the member of the family of highest rank. A head has no share if no
+    member of the family has its rank, or if that member's cost does not differ from zero on these windows.
+
+    Parameters
+    ----------
+    losses : mapping
+        By model, over the same windows.
+    models : sequence of mappings
+        As `imposed_rank_table` takes them.
+    resamples, seed : int
+        Of the bootstrap over windows, which resamples the same windows for all models.
+
+    Returns
+    -------
+    dict
+        Summaries without sd by (model, `SHARE`, None), as `imposed_rank_table` takes them.
+    """
+    found: dict[tuple[str, str, str | None], Summary] = {}
+    for model in models:
+        family = {
+            own["rank"]: own["model"] for own in models if (own["kind"], own["seed"]) == ("family", model["seed"])
+        }
+        if model["kind"] in ("retrained", "normed") and model["rank"] in family:
+            own, scratch, full = (losses[name] for name in (model["model"], family[model["rank"]], family[max(family)]))
+            share, low, high = share_of_difference(own, scratch, full, resamples, seed)
+            if not math.isnan(share):
+                n = sum(own.count.values())
+                found[model["model"], SHARE, None] = Summary(share, math.nan, n, low, high)
+    return found
+
+
+def imposed_rank_table(
+    summaries: Mapping[tuple[str, str, str | None], Summary],
+    models: Sequence[Mapping[str, Any]],
+    titles: Mapping[str, str],
+    unit: str = "byte",
+) -> pd.DataFrame:
+    """Loss, accuracy and oversmoothing of every model, for all ways.
+
+    Parameters
+    ----------
+    summaries : mapping
+        Summaries by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank``, ``seed`` of each.
+    titles : mapping of str to str
+        What to call each kind, in their order.
+    unit : {"byte", "token"}
+        What the models predict.
+
+    Returns
+    -------
+    DataFrame
+        ``way``, ``model``, ``rank``, ``seed``, ``truth``, ``measure``, ``unit``, ``better``, ``mean``, ``sd``, ``n``,
+        ``low``, ``high``; by seed, then rank, then way.
+    """
+    order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(titles).index(model["kind"])))
+    rows = []
+    for model in order:
+        for measure, (_, of, better) in COLUMNS.items():
+            for (name, found, truth), summary in summaries.items():
+                if (name, found) == (model["model"], measure):
+                    facts = {"way": titles[model["kind"]], **{key: model[key] for key in ("model", "rank", "seed")}}
+                    facts |= {"truth": truth, "measure": measure, "unit": of.format(unit=unit), "better": better}
+                    rows.append({**facts, **vars(summary)})
+    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
+
+
+def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
+    """Rows for one truth, and those that depend on no truth."""
+    return table[table.truth.isna() | (table.truth == truth)]
+
+
+def imposed_rank_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+    """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
+    truths = table.truth.dropna().unique()
+    sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
+    return Page(title, sections, _legend(table, {kind for kind, way in titles.items() if (table.way == way).any()}))
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    several_seeds = table.seed.nunique() > 1
+    measures = [measure for measure in COLUMNS if (table.measure == measure).any()]
+    rows = []
+    for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
+        several_ways = alike.way.nunique() > 1
+        for way, own in alike.groupby("way", sort=False):
+            row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
+            records = own.set_index("measure").to_dict("index")
+            for measure in measures:
+                label, _, better = COLUMNS[measure]
+                mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("mean", "low", "high"))
+                rivals = f"{seed} {rank} {measure}" if several_ways and better else ""
+                row[labelled(label, better)] = Value(mean, None, low, high, rivals, AIMS.get(better, 0.0))
+            rows.append(row)
+    return rows
+
+
+def _legend(table: pd.DataFrame, kinds: set[str]) -> list[str]:
+    count = int(table.n.max())
+    parts = [
+        f"Mean [95 % interval, from a bootstrap over whole windows] of the same {count:,} positions, under pure "
+        "decoding; bold: the best way of a rank",
+    ]
+    parts.append(
+        "Learned from scratch: the family, trained with a bottleneck of that width before the head; a LayerNorm after "
+        "the bottleneck removes one more dimension"
+    )
+    if "svd" in kinds:
+        parts.append("Truncated: the full model's head without its smallest singular values, with no further training")
+    frozen = "trained on the inputs of the full model's head while the rest of the model is frozen"
+    if "retrained" in kinds:
+        parts.append(f"Retrained: a head W = A B of that rank, {frozen} (Godey et al. 2024)")
+    if "normed" in kinds:
+        parts.append(
+            "Retrained with LayerNorm: a head of two Linears with a LayerNorm between them, which is that of a family "
+            f"with `bottleneck_norm: after`, {frozen}"
+        )
+    if (table.measure == SHARE).any():
+        seed = "; there is one training seed" if table.seed.nunique() == 1 else ""
+        parts += [
+            "Share of the cost: how far the loss of a retrained head is above the full model's, as a share of how far "
+            "the loss of the model with its rank learned from scratch is; -: there is no such model, or the interval "
+            "of its cost is not above 0",
+            "What it differs from 1 by cannot be attributed to a single cause: the rest of the model learned from "
+            "scratch was trained through its narrow head, and the two by different recipes (`training` and `retrained` "
+            f"in the config), which may suit some ranks less than others{seed}. A head retrained for longer may cost "
+            "less",
+        ]
+    return [*parts, directions(table.better)]

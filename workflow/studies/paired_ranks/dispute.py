@@ -1,0 +1,260 @@
+"""Claims about expressivity and optimisation (Godey and Artzi 2026; Murugan 2026), and two of our own.
+
+All comparisons are over seeds: of each model with the full head of its seed, with Student's interval.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.claims.claim import Claim
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
+from oversmoothing.statistics import student_interval
+from studies.paired_ranks.gradient import mean_shares
+from studies.paired_ranks.paired import SLOWDOWN
+
+SUPPRESSED = 0.95  # of the gradient's squared norm: the lower end of what Godey and Artzi report
+SLIGHT = 0.01  # of the full head's loss: less counts as no harm
+ALIKE = 0.1  # of the full head's value at equal loss: less counts as the same leak
+PREDICTS = -0.7  # correlation of share and loss from which the one predicts the other
+LEARNED = ("family", "plain", "backward")
+
+
+@dataclass(frozen=True)
+class Arms:
+    """What the claims are tested on.
+
+    Attributes
+    ----------
+    differences : DataFrame
+        As `paired.per_seed` returns them.
+    gradient : DataFrame
+        As `gradient.gradient_table` returns it.
+    titles : mapping of str to str
+        What the tables call each kind of model.
+    """
+
+    differences: pd.DataFrame
+    gradient: pd.DataFrame
+    titles: Mapping[str, str]
+
+    def cells(self, measure: str, *kinds: str) -> list[tuple[str, int, pd.DataFrame]]:
+        """Return kind, rank, and ``difference`` and ``base`` by seed, of each way and rank; `Missing` without any."""
+        own = self.differences[self.differences.measure == measure]
+        found = [
+            (kind, int(rank), rows.groupby("seed")[["difference", "base"]].mean())
+            for kind in kinds
+            for rank, rows in own[own.way == self.titles[kind]].groupby("rank")
+        ]
+        if not found:
+            raise Missing(f"no arm of this study: {', '.join(self.titles[kind] for kind in kinds)}")
+        return found
+
+    def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series, pd.Series]]:
+        """Return rank and the differences by seed of two ways, at each rank that both have."""
+        a, b = ({rank: rows.difference for _, rank, rows in self.cells(measure, kind)} for kind in (one, other))
+        if not set(a) & set(b):
+            raise Missing(f"no rank at which there is both {self.titles[one]} and {self.titles[other]}")
+        return [(rank, *a[rank].align(b[rank], join="inner")) for rank in sorted(set(a) & set(b))]
+
+
+def gradient_is_compressed(arms: Arms) -> list[Comparison]:
+    """Test the share of the gradient's squared norm that a trained full head does not pass."""
+    ends = arms.gradient[arms.gradient.step == arms.gradient.groupby("model").step.transform("max")]
+    own = ends[(ends.way == arms.titles["family"]) & (ends.measure == "gradient_share")]
+    own = own[own["rank"] == own["rank"].max()]
+    return [_over_seeds("share of the gradient that the full head suppresses", 1 - own.value, SUPPRESSED)]
+
+
+def rank_slows(arms: Arms) -> list[Comparison]:
+    """Test whether a plain head of each rank takes more steps than the full head to the lowest loss of both."""
+    found = []
+    for _, rank, rows in arms.cells(SLOWDOWN, "plain"):
+        ratios = rows.difference.to_numpy()
+        if not ((ratios > 0) & np.isfinite(ratios)).all():
+            raise Missing(f"a model of rank {rank} has its lowest loss at the start")
+        found.append(_over_seeds(f"octaves of steps to equal loss, plain head of rank {rank}", np.log2(ratios)))
+    return found
+
+
+def backward_rank_costs(arms: Arms) -> list[Comparison]:
+    """Compare the loss of each backward rank with that of the full head."""
+    return [
+        _over_seeds(f"loss (nats per byte), backward rank {rank} against full", rows.difference)
+        for _, rank, rows in arms.cells("loss", "backward")
+    ]
+
+
+def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
+    """Compare the loss of a plain head with that of a full head whose gradient has the same rank."""
+    return [
+        _over_seeds(f"loss (nats per byte), plain head against backward rank, at {rank}", plain - backward)
+        for rank, plain, backward in arms.both("loss", "plain", "backward")
+    ]
+
+
+def share_does_not_predict(arms: Arms) -> list[Comparison]:
+    """Correlate the share of the gradient that passes with the final loss, over arms and ranks, seeds averaged."""
+    models = mean_shares(arms.gradient).groupby(["way", "rank"])[["share", "loss"]].mean()
+    if len(models) < 4:
+        raise Missing("it takes four arms or ranks with snapshots (`training.snapshots`)")
+    name = "Pearson's r of the share of the gradient that passes and the final loss, over arms"
+    return [correlate(models["share"], models.loss, name, Chance(0, 0, {}), PREDICTS)]
+
+
+def inside_is_worse(arms: Arms) -> list[Comparison]:
+    """Compare the loss of a head moved inside its column space with that of each plain head and backward rank."""
+    (_, _, inside), *_ = arms.cells("loss", "inside")
+    return [
+        _over_seeds(
+            f"loss (nats per byte), head moved inside its column space against {arms.titles[kind]}, rank {rank}",
+            (inside.difference - rows.difference).dropna(),
+        )
+        for kind, rank, rows in arms.cells("loss", "plain", "backward")
+    ]
+
+
+def unused_classes_do_no_harm(arms: Arms) -> list[Comparison]:
+    """Test whether a head with classes that no text uses loses at most slightly more than the full head."""
+    return [
+        _over_seeds(
+            "loss (nats per byte), full head against the one with unused classes",
+            -rows.difference,
+            -SLIGHT * rows.base.mean(),
+        )
+        for _, _, rows in arms.cells("loss", "unused")
+    ]
+
+
+def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Comparison]:
+    """Test whether the retrained head of the highest rank loses at most slightly more than the full head."""
+    _, rank, rows = arms.cells("loss", "retrained")[-1]
+    name = f"loss (nats per byte), full head against a retrained one of rank {rank}"
+    return [_over_seeds(name, -rows.difference, -SLIGHT * rows.base.mean())]
+
+
+def most_is_learning(arms: Arms) -> list[Comparison]:
+    """Test whether a head retrained on a full trunk costs less than half of what a plain head from scratch costs."""
+    return [
+        _over_seeds(
+            f"half of a plain head's cost less that of the retrained head (nats per byte), rank {rank}",
+            plain / 2 - retrained,
+        )
+        for rank, plain, retrained in arms.both("loss", "plain", "retrained")
+    ]
+
+
+def leaks_alike(arms: Arms) -> list[Comparison]:
+    """Test whether TTO at equal loss is within a tenth of the full head's, for all models trained from the start.
+
+    An arm of which a seed ends below all that its full model reaches has no equal loss, and no comparison.
+    """
+    found = []
+    for kind, rank, rows in arms.cells("tto_at_loss", *LEARNED):
+        if rows.difference.isna().any():
+            continue
+        bound = ALIKE * rows.base.mean()
+        name = f"TTO at equal loss, {arms.titles[kind]}, rank {rank}"
+        found.append(_over_seeds(f"{name}: within a tenth from above", -rows.difference, -bound))
+        found.append(_over_seeds(f"{name}: within a tenth from below", rows.difference, -bound))
+    if not found:
+        raise Missing("every arm has a seed that ends below all that its full model reaches")
+    return found
+
+
+def _over_seeds(name: str, values: Iterable[float], bound: float = 0.0) -> Comparison:
+    """Return the mean over seeds as a comparison with Student's margin; `Missing` for fewer than two seeds."""
+    own = np.asarray(list(values), float)
+    if len(own) < 2:
+        raise Missing("it takes two seeds")
+    mean, _, high = student_interval(own.tolist())
+    scale = max(abs(mean), abs(bound), 1e-12)
+    return Comparison(
+        name, mean, mean, mean, bound, high - mean, scale, len(own), interval="seeds", freedom=len(own) - 1
+    )
+
+
+DISPUTE = [
+    Claim(
+        "gradient-is-compressed",
+        "Godey & Artzi 2026",
+        "The head suppresses at least 95 % of the gradient of the logits.",
+        "Share of its squared norm outside the column space of the full head, at the end of training, above 0.95.",
+        gradient_is_compressed,
+        published="95 to 99 % in GPT-2, Pythia, Llama 3 and Qwen 3",
+    ),
+    Claim(
+        "rank-slows-learning",
+        "Godey & Artzi 2026",
+        "The lower the rank of a head W = A B, the longer a model takes to a given loss.",
+        "Steps of the plain head over those of the full head, to the lowest loss that both reach, in octaves, above 0 "
+        "at each rank.",
+        rank_slows,
+        published="16 times the tokens at rank 32 against 4096",
+    ),
+    Claim(
+        "backward-rank-costs",
+        "Murugan 2026",
+        "A gradient of lower rank costs loss although the head can express everything.",
+        "Loss of each backward rank less that of the full head, above 0.",
+        backward_rank_costs,
+        published="+0.063 at 16, +0.080 at 8, +0.202 at 4 nats",
+    ),
+    Claim(
+        "forward-rank-costs-more",
+        "Murugan 2026",
+        "A head W = A B of the same rank costs more than that ",
+        "Loss of the plain head less that of the backward rank, above 0 at each rank.",
+        forward_rank_costs_more,
+        published="+0.081 at 16, +0.103 at 8, +0.091 at 4 nats",
+    ),
+    Claim(
+        "share-does-not-predict",
+        "Murugan 2026",
+        "How much of the gradient a head lets through does not predict how far the model gets.",
+        "Pearson's r of that share, its mean along training, and the final loss, over arms and ranks, above -0.7.",
+        share_does_not_predict,
+        published="in words",
+    ),
+    Claim(
+        "outside-part-is-needed",
+        "Murugan 2026",
+        "Taking what lies outside the column space from the update of the head costs more than a low rank of either "
+        "kind.",
+        "Loss of the head moved only inside its column space less that of each plain head and backward rank, above 0.",
+        inside_is_worse,
+        published="+0.625 nats",
+    ),
+    Claim(
+        "unused-classes-do-no-harm",
+        "Murugan 2026",
+        "Output classes that are never used do no harm.",
+        "Loss of the full head less that with unused classes, above minus 1 % of it.",
+        unused_classes_do_no_harm,
+        published="2.253 to 2.264 nats with 1,024 and 4,096 classes, 2.259 with 256",
+    ),
+    Claim(
+        "wide-retrained-heads-cost-nothing",
+        "ours",
+        "On the trunk of a full head, a head of the highest rank retrained is not worse than the full head.",
+        "Loss of the full head less that of the retrained head of the highest rank, above minus 1 % of it.",
+        wide_retrained_heads_cost_nothing,
+    ),
+    Claim(
+        "most-is-learning",
+        "ours",
+        "On the trunk of a full head, a head of low rank costs less than half of what it costs learned from scratch.",
+        "Half of the loss that a plain head costs less what the retrained head costs, above 0 at each rank.",
+        most_is_learning,
+    ),
+    Claim(
+        "equal-loss-equal-leak",
+        "ours",
+        "At equal loss all models trained from the start leak alike, wherever their rank is imposed.",
+        "TTO less that of the full head where its loss is the same, within a tenth of it, for each rank of a head "
+        "learned from scratch, with and without LayerNorm, and of a ",
+        leaks_alike,
+    ),
+]

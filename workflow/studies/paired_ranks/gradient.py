@@ -1,0 +1,105 @@
+"""How much of the gradient of the logits reaches the trunk, along training, for each way of imposing a rank."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.logit_gradient import BATCH, NUMERICAL
+from oversmoothing.page import Cell, Page, Section, Value
+from oversmoothing.statistics import student_interval
+
+SHARES = {
+    "gradient_share": ("share of the squared norm", "share"),
+    "gradient_cosine": ("cosine", "cosine"),
+    "gradient_rank": ("numerical rank", "singular values"),
+}
+FACTS = ["way", "model", "rank", "seed"]
+SETTLED = 64  # steps from which the mean along training is taken: before them the head is close to its random start
+
+
+def gradient_table(
+    measured: Mapping[str, pd.DataFrame],
+    models: Sequence[Mapping[str, Any]],
+    titles: Mapping[str, str],
+    unit: str = "byte",
+) -> pd.DataFrame:
+    """Shares of the gradient and the loss, at every snapshot of every model.
+
+    Parameters
+    ----------
+    measured : mapping
+        By model, at each snapshot of its training: ``step``, ``measure``, ``value``, ``n``.
+    models : sequence of mappings
+        ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
+    titles : mapping of str to str
+        What to call each kind.
+    unit : {"byte", "token"}
+        What the models predict.
+
+    Returns
+    -------
+    DataFrame
+        ``way``, ``model``, ``rank``, ``seed``, ``step``, ``measure``, ``unit``, ``value``, ``n``.
+    """
+    units = {name: of for name, (_, of) in SHARES.items()} | {"loss": f"nats per {unit}"}
+    parts = []
+    for model in models:
+        own = measured[model["model"]]
+        facts = {"way": titles[model["kind"]], **{name: model[name] for name in FACTS[1:]}}
+        parts.append(own[own.measure.isin(units)].assign(**facts))
+    table = pd.concat(parts, ignore_index=True)
+    table["unit"] = table.measure.map(units)
+    return table[[*FACTS, "step", "measure", "unit", "value", "n"]].astype({"rank": "Int64", "seed": "Int64"})
+
+
+def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per model: its facts, final ``loss`` and ``step``, and mean ``share`` from step `SETTLED` on.
+
+    Snapshots are not evenly spaced; the mean is over steps, with straight lines between two of them.
+    """
+    rows = []
+    for facts, own in table.groupby(FACTS, sort=False):
+        share = own[own.measure == "gradient_share"].set_index("step").value.sort_index()
+        loss = own[own.measure == "loss"].set_index("step").value.sort_index()
+        late = share[share.index >= min(SETTLED, share.index[-1])]
+        area = np.trapezoid(late, late.index) if len(late) > 1 else late.iloc[0]
+        mean = float(area / max(late.index[-1] - late.index[0], 1))
+        rows.append({**dict(zip(FACTS, facts, strict=True)), "loss": loss.iloc[-1], "share": mean})
+    return pd.DataFrame(rows)
+
+
+def gradient_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a row per way and rank: means over seeds at the start, on the way and at the end."""
+    last = table.groupby("model").step.transform("max")
+    ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
+    means = mean_shares(table)
+    rows = []
+    for (rank, way), own in table.groupby(["rank", "way"], sort=True):
+        row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
+        for when, part in ends.items():
+            here = part[part.model.isin(own.model)]
+            for measure, (name, _) in SHARES.items():
+                if measure == "gradient_share" or when == "trained":
+                    row[f"{name}, {when}"] = _mean(here[here.measure == measure].value)
+        row["share, mean"] = _mean(means.share[means.model.isin(own.model)])
+        row["loss (nats)"] = _mean(means.loss[means.model.isin(own.model)])
+        rows.append(row)
+    seeds = table.seed.nunique()
+    legend = [
+        "g is the gradient of a token's loss with respect to its logits; the trunk receives W^T g, and so only P g, "
+        "the part of g in the column space of the head W, or of its approximation under a backward rank",
+        "Share: of |g|², in P g, over all scored positions; cosine: of g and P g, their mean; mean: of the share, "
+        f"over training from step {SETTLED} on",
+        f"Numerical rank: singular values above {NUMERICAL:.0%} of the largest of the gradients of {BATCH:,} positions",
+        "A LayerNorm or another Linear behind the trunk may take more of the gradient; that is not counted",
+    ]
+    if seeds > 1:
+        legend.append(f"Mean over {seeds} seeds [95 % interval by Student's t]")
+    return Page(title, [Section("", rows)], legend)
+
+
+def _mean(values: pd.Series) -> Value:
+    mean, low, high = student_interval(values.tolist())
+    return Value(mean, None, low, high)

@@ -1,0 +1,179 @@
+"""What each way of imposing a rank costs, paired by seed: differences from the full model that share its seed."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.equal_loss import at_loss
+from oversmoothing.page import Cell, Page, Section, Value, directions, labelled
+from oversmoothing.statistics import student_interval
+from studies.imposed_rank.table import MEASURES
+
+TBAT = METRICS["tbat"]
+COMPARED = {**MEASURES, "tbat": (TBAT.label, TBAT.unit, TBAT.better)}
+AT_LOSS = {f"{name}_at_loss": COMPARED[name] for name in (*AGAINST_TRUTHS, "tbat")}
+SLOWDOWN = "slowdown"
+BETWEEN = {  # differences between two ways at the same rank
+    "plain head from scratch, less gradient alone": ("plain", "backward"),
+    "plain head from scratch, less retrained": ("plain", "retrained"),
+}
+INTERVAL = ("mean", "low", "high")
+GROUP = ["way", "rank", "truth", "measure", "unit"]
+
+
+def steps_to(history: pd.DataFrame, loss: float) -> float:
+    """Return the step at which a training first has a validation loss as low as `loss`; inf if it never has.
+
+    `history` has ``step`` and ``validation_loss``; between two evaluations the loss is taken to fall in a line.
+    """
+    step, losses = history.step.to_numpy(float), history.validation_loss.to_numpy(float)
+    if not (losses <= loss).any():
+        return math.inf
+    return float(step[0]) if losses[0] <= loss else at_loss(losses.tolist(), step.tolist(), loss)
+
+
+def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
+    """Return how many times the full model's steps a training took to the lowest loss that both reach.
+
+    Infinite if the full model has that loss from the start. A training that ends below the full model is measured at
+    the lowest loss of the full model, and one that ends above it at its own, so that the ratio is never censored.
+    """
+    target = max(float(own.validation_loss.min()) for own in (history, full))
+    reached = steps_to(full, target)
+    return steps_to(history, target) / reached if reached else math.inf
+
+
+def per_seed(
+    table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame, family: str
+) -> pd.DataFrame:
+    """Difference of every model from the full model of its seed.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `imposed_rank_table` returns it, with further rows of the measure ``tbat``. The full model
+        of a seed is the member learned from scratch of highest rank.
+    histories : mapping
+        By model, of those trained from the start: ``step``, ``validation_loss``.
+    along : DataFrame
+        Of the full models: ``model``, ``step``, ``measure``, ``truth``, ``value``, ``n`` (snapshots of their training).
+    family : str
+        What `table` calls the way of learning from scratch.
+
+    Returns
+    -------
+    DataFrame
+        ``way``, ``rank``, ``truth``, ``measure``, ``unit``, ``model``, ``seed``, ``difference``, and ``base``, the
+        value of the full model. Measures: those of `COMPARED`, at the end of training; those of `AT_LOSS`, less what
+        the full model has where its loss comes down to that of this one, for models run over the windows that `along`
+        is of; and `SLOWDOWN`, a ratio in place of a difference (see `slowdown`).
+    """
+    learned = table[table.way == family]
+    names = learned[learned["rank"] == learned["rank"].max()].drop_duplicates("seed").set_index("seed").model
+    table = table[table.measure.isin(COMPARED)].assign(truth=table.truth.fillna(""))
+    value = table.set_index(["model", "measure", "truth"])["mean"]
+    curves = {
+        key: own.set_index("step").sort_index()
+        for key, own in along.groupby(["model", "measure", along.truth.fillna("")])
+    }
+    rows = []
+    for row in table[~table.model.isin(names)].to_dict("records"):
+        full, measure, truth = names[row["seed"]], row["measure"], row["truth"]
+        facts = {key: row[key] for key in ("way", "rank", "truth", "unit", "model", "seed")}
+        base = value[full, measure, truth]
+        rows.append({**facts, "measure": measure, "difference": row["mean"] - base, "base": base})
+        curve = curves.get((full, measure, truth))
+        if f"{measure}_at_loss" in AT_LOSS and curve is not None and curve.n.iloc[0] == row["n"]:
+            losses = curves[full, "loss", ""].value[curve.index]
+            equal = at_loss(losses.tolist(), curve.value.tolist(), value[row["model"], "loss", ""])
+            rows.append({**facts, "measure": f"{measure}_at_loss", "difference": row["mean"] - equal, "base": equal})
+        if measure == "loss" and row["model"] in histories:
+            ratio = slowdown(histories[row["model"]], histories[full])
+            facts = {**facts, "unit": "times the steps", "measure": SLOWDOWN}
+            rows.append({**facts, "difference": ratio, "base": 1.0})
+    return pd.DataFrame(rows)
+
+
+def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Cost of each way and rank over the full model of the same seed, over all seeds.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        As `per_seed` returns them.
+    published : DataFrame
+        ``way``, ``rank``, ``measure``, ``mean``, ``low``, ``high``.
+    titles : mapping of str to str
+        What `differences` call each kind of model.
+
+    Returns
+    -------
+    DataFrame
+        ``way``, ``rank``, ``truth``, ``measure``, ``unit``, ``n`` (seeds), ``mean``, ``low``, ``high`` (95 %, Student's
+        t), ``base`` and the published three. `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a
+        seed has none (the model ends below all that the full model reaches). The ways of `BETWEEN` follow the others.
+    """
+    keys = ["rank", "truth", "measure", "unit", "seed"]
+    parts = [differences]
+    for name, (one, other) in BETWEEN.items():
+        a, b = (differences[differences.way == titles[way]].set_index(keys).difference for way in (one, other))
+        common = (a - b).dropna().rename("difference").reset_index()
+        parts.append(common[~common.measure.isin([SLOWDOWN, *AT_LOSS])].assign(way=name, base=math.nan))
+    rows = []
+    for group, own in pd.concat(parts, ignore_index=True).groupby(GROUP, sort=False):
+        facts = dict(zip(GROUP, group, strict=True))
+        if facts["measure"] == SLOWDOWN:
+            if not all(0 < ratio < math.inf for ratio in own.difference):
+                continue  # a training that has its lowest loss before the first step
+            found = [math.exp(end) for end in student_interval(np.log(own.difference).tolist())]
+        elif own.difference.isna().any():
+            continue
+        else:
+            found = list(student_interval(own.difference.tolist()))
+        rows.append(facts | dict(zip(INTERVAL, found, strict=True)) | {"n": len(own), "base": own.base.mean()})
+    table = pd.DataFrame(rows, columns=[*GROUP, "n", *INTERVAL, "base"])
+    named = published.rename(columns={name: f"published_{name}" for name in INTERVAL})
+    table = table.merge(named, on=["way", "rank", "measure"], how="left")
+    return table.assign(truth=table.truth.where(table.truth != "", None))
+
+
+def paired_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with two sections per truth, at the end of training and at equal loss, and a row per rank and way."""
+    sections = []
+    for truth in table.truth.dropna().unique():
+        own = table[table.truth.isna() | (table.truth == truth)]
+        sections.append(Section(f"At the end of training, against `{truth}`", _rows(own, [*COMPARED, SLOWDOWN])))
+        if own.measure.isin(AT_LOSS).any():
+            sections.append(Section(f"At equal loss, against `{truth}`", _rows(own, [*AT_LOSS])))
+    legend = [
+        f"Mean difference from the full model of the same seed, over {int(table.n.max())} seeds [95 % interval by "
+        "Student's t]; each interval on its own, with no allowance for their number",
+        directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any()),
+        "Steps to equal loss: how many times the full model's steps, to the lowest loss that both reach; a geometric "
+        "mean. The learning rate falls until the end, so that a full model trained for fewer steps would reach that "
+        "loss even earlier",
+        "At equal loss: less what the full model of the same seed has where its own loss, along training and at a "
+        "learning rate that is still high, comes down to that of the model; - where it never does",
+    ]
+    if table.published_mean.notna().any():
+        legend.append(
+            "Published: Murugan (2026), bytes of WikiText-2, 4 layers of width 32; compare trends, not levels"
+        )
+    return Page(title, sections, legend)
+
+
+def _rows(table: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Cell]]:
+    rows = []
+    for (rank, way), own in table[table.measure.isin(measures)].groupby(["rank", "way"], sort=True):
+        row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
+        for found in sorted(own.to_dict("records"), key=lambda found: measures.index(found["measure"])):
+            name, _, better = {**COMPARED, **AT_LOSS, SLOWDOWN: ("steps to equal loss", "", "")}[found["measure"]]
+            row[labelled(name, better)] = Value(found["mean"], None, found["low"], found["high"])
+            if table.published_mean[table.measure == found["measure"]].notna().any():
+                cell = Value(found["published_mean"], None, found["published_low"], found["published_high"])
+                row[f"published {name}"] = cell
+        rows.append(row)
+    return rows

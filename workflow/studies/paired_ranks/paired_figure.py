@@ -1,0 +1,80 @@
+"""What a rank costs, by where it is imposed: loss, steps, and oversmoothing at the end and at equal loss."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style
+from studies.paired_ranks.paired import SLOWDOWN
+
+LABELS = {
+    "family": "on both, with a LayerNorm (the thesis)",
+    "plain": "on both: head W = A B from scratch",
+    "backward": "on the gradient alone (Murugan 2026)",
+    "retrained": "on the logits alone: head W = A B retrained",
+    "normed": "on the logits alone: retrained with LayerNorm",
+}
+PANELS = {
+    "loss": "Loss above the full head's (nats)",
+    SLOWDOWN: "Steps to equal loss (times the full head's)",
+    "tto": "TTO above the full head's",
+    "tto_at_loss": "TTO above the full head's at equal loss",
+}
+APART = 0.05  # octaves between the points of two ways at a rank
+
+
+def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) -> Figure:
+    """Draw each measure against rank, a line per way; whiskers are 95 % intervals over seeds.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `paired.paired_table` returns it.
+    truth : str
+        The truth against which oversmoothing is measured.
+    kinds : iterable of mappings
+        ``kind``, ``title`` and ``look`` of each kind of model (see `plan.arms.described`).
+    """
+    shown = [kind for kind in kinds if kind["kind"] in LABELS]
+    looks = kind_looks(shown)
+    own = table[(table.truth.isna() | (table.truth == truth)) & table.way.isin(looks)]
+    drawn = {kind["title"]: LABELS[kind["kind"]] for kind in shown if (own.way == kind["title"]).any()}
+    with style():
+        figure = Figure(figsize=(10, 7.4))
+        panels = figure.subplots(2, 2)
+        panels[1, 1].sharey(panels[1, 0])
+        apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
+        for axes, (measure, title) in zip(panels.flat, PANELS.items(), strict=True):
+            part = own[own.measure == measure]
+            axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
+            for way, octaves in zip(drawn, apart, strict=True):
+                _points(axes, part[part.way == way].sort_values("rank"), looks[way], octaves)
+            axes.set_title(title, size="medium")
+            axes.grid(axis="y")
+            if len(part):
+                rank_axis(axes, sorted(part["rank"].unique()), "rank")
+            if measure == SLOWDOWN:
+                axes.set_yscale("log", base=2)
+                axes.yaxis.set_major_formatter("{x:g}")
+        named_looks = {label: looks[way] for way, label in drawn.items()}
+        legend(figure, handles(named_looks, markersize=6, linewidth=1.2), columns=2)
+        seeds = int(table.n.max())
+        figure.suptitle(
+            f"Where a rank is imposed. Mean of {seeds} seeds, each less its full head; whiskers: 95 % (Student's t). "
+            f"TTO against {named(truth)}",
+            x=0.01,
+            ha="left",
+            size="medium",
+        )
+    return figure
+
+
+def _points(axes: Axes, part: pd.DataFrame, look: Look, octaves: float) -> None:
+    if part.empty:
+        return
+    ranks = part["rank"] * 2**octaves
+    beyond = [part["mean"] - part.low, part.high - part["mean"]]
+    axes.errorbar(ranks, part["mean"], yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)

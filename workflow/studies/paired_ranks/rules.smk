@@ -1,0 +1,106 @@
+"""Expressivity or optimisation: what a rank costs on the logits, on the gradient or on both, paired by seed.
+
+Needs: tables/imposed_rank.csv, TBAT and loss histories of all arms, snapshots of those trained here, several seeds.
+Makes: tables/paired_ranks, tables/gradient and tables/gradient_claims.{csv,md,html,tex};
+tables/paired_ranks_by_seed.csv;
+figures/paired_ranks and figures/gradient.{png,svg,pdf}.
+"""
+
+from studies.imposed_rank import plan as imposed_rank
+from studies.paired_ranks import plan as paired_ranks
+
+PAIRED = paired_ranks.compared(config)
+FULL = paired_ranks.full(config)
+BY_SEED = f"{RESULTS}/tables/paired_ranks_by_seed.csv"
+
+
+if PAIRED:
+
+    rule paired_ranks_table:
+        input:
+            table=f"{RESULTS}/tables/imposed_rank.csv",
+            tbat=scores(["tbat"], names(MODELS, *SCORED)),
+            histories=[
+                HISTORY.format(model=row["model"])
+                for row in imposed_rank.rows(config)
+                if MODELS.get(row["model"]) and MODELS[row["model"]].settings
+            ],
+            along=[
+                f"{RESULTS}/dynamics/{model.name}.parquet"
+                for model in SNAPSHOTS
+                if model.name in FULL
+            ],
+            published=f"{PUBLISHED}/murugan_2026.csv",
+        output:
+            **table(
+                "paired_ranks",
+                category="9 Gradient",
+                label="Ways to impose a rank: differences paired by seed",
+                caption="paired.rst",
+            ),
+            **figure(
+                "paired_ranks",
+                category="9 Gradient",
+                label="What a rank costs, by where it is imposed",
+                caption="paired_figure.rst",
+            ),
+            seeds=BY_SEED,
+        params:
+            settings=settings(**config["statistics"], kinds=KINDS, truth=TRUTHS[0]),
+        script:
+            "show_paired.py"
+
+
+if SNAPSHOTS:
+
+    rule gradient_table:
+        input:
+            [f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS],
+        output:
+            **table(
+                "gradient",
+                category="9 Gradient",
+                label="How much of the logits' gradient reaches the trunk",
+                caption="gradient.rst",
+            ),
+            **figure(
+                "gradient",
+                category="9 Gradient",
+                label="How much of the logits' gradient reaches the trunk",
+                caption="gradient_figure.rst",
+            ),
+        params:
+            settings=settings(
+                unit=UNIT,
+                models=[
+                    {
+                        "model": model.name,
+                        "kind": model.kind,
+                        "rank": model.rank,
+                        "seed": model.seed,
+                    }
+                    for model in SNAPSHOTS
+                ],
+                kinds=KINDS,
+            ),
+        script:
+            "show_gradient.py"
+
+
+if PAIRED and SNAPSHOTS:
+
+    rule gradient_claims_table:
+        input:
+            seeds=BY_SEED,
+            gradient=f"{RESULTS}/tables/gradient.csv",
+        output:
+            **table(
+                "gradient_claims",
+                category="9 Gradient",
+                label="What is said of expressivity and optimisation, and whether it holds",
+                caption="dispute.rst",
+            ),
+        params:
+            settings=settings(kinds=KINDS),
+        script:
+            "judge.py"
