@@ -10,10 +10,11 @@ import pytest
 
 from oversmoothing.jobs import UserError
 from oversmoothing.page_formats import latex, markdown
+from oversmoothing.record import read_record
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
 from studies.byte_by_byte.measure import SUMS
-from studies.byte_by_byte.table import byte_page, byte_table, main, never_argmax, read_sums
+from studies.byte_by_byte.table import byte_page, byte_table, main, never_argmax, read_sums, text_of
 
 A, B, BAR, SPACE = b"ab| "
 MODELS = [
@@ -50,22 +51,21 @@ def table(paths):
 
 
 def cell(table, byte, measure, model):
-    return table[(table.byte == byte) & (table.measure == measure) & (table.model == model)].iloc[0]
+    return table[(table["class"] == byte) & (table.measure == measure) & (table.model == model)].iloc[0]
 
 
 def test_order_and_counts(table):
-    text = table.drop_duplicates("byte")
+    text = text_of(table)
     assert text.name.tolist() == ["a", "|", "b", "SP"]
     assert text.occurrences.tolist() == [5, 2, 1, 0]
     assert text.share.tolist() == [5 / 8, 2 / 8, 1 / 8, 0]
     assert table["rank"].dropna().unique().tolist() == [4]
-    assert len(table) == 4 * 2 + 3  # every byte has two argmax shares, and three occur
+    assert table.model.notna().sum() == 4 * 2 + 3  # every byte has two argmax shares, and three occur
 
 
 def test_argmax_shares(table):
     shares = {
-        (row.byte, row.model): row.mean_
-        for row in table[table.measure == "argmax_share"].rename(columns={"mean": "mean_"}).itertuples()
+        (row["class"], row["model"]): row["value"] for row in table[table.measure == "argmax_share"].to_dict("records")
     }
     assert shares == {
         **{(A, "truth"): 5 / 8, (BAR, "truth"): 3 / 8, (B, "truth"): 0, (SPACE, "truth"): 0},
@@ -84,18 +84,18 @@ def test_nsmd_is_that_of_all_its_values(table):
     sums.add(np.array([0, 0, 0, 1, 1]), values)
     expected = summarise(sums, 200, 0)
     assert (one.truth, one.n) == ("t", 5)
-    assert [one["mean"], one.sd, one.low, one.high] == pytest.approx(
+    assert [one.value, one.sd, one.low, one.high] == pytest.approx(
         [values.mean(), values.std(ddof=1), expected.low, expected.high]
     )
 
 
 def test_a_byte_of_one_window_has_no_interval(table):
-    assert cell(table, BAR, "nsmd", "bn4-s1")["mean"] == 0.25
+    assert cell(table, BAR, "nsmd", "bn4-s1").value == 0.25
     assert np.isnan(cell(table, BAR, "nsmd", "bn4-s1").low)
     alone = cell(table, B, "nsmd", "bn4-s1")
-    assert alone["mean"] == 0.5
+    assert alone.value == 0.5
     assert np.isnan(alone.sd)
-    assert table[(table.byte == SPACE) & (table.measure == "nsmd")].empty
+    assert table[(table["class"] == SPACE) & (table.measure == "nsmd")].empty
 
 
 def test_never_argmax_are_bytes_of_the_text(table):
@@ -157,9 +157,4 @@ def test_script(paths, tmp_path):
     inputs, params = SimpleNamespace(vocabulary=[], sums=paths), SimpleNamespace(settings=settings)
     main(SimpleNamespace(input=inputs, output=output, params=params))
     table = byte_table(read_sums(paths), MODELS, 200, 0)
-    pd.testing.assert_frame_equal(
-        pd.read_csv(output.csv).astype({"rank": "Int64", "seed": "Int64"}),
-        table,
-        rtol=1e-5,
-        check_dtype=False,
-    )
+    pd.testing.assert_frame_equal(read_record(output.csv).drop(columns="table"), table.drop(columns="table"), rtol=1e-5)

@@ -5,13 +5,13 @@ from hashlib import sha256
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.layout import write_csv
+from oversmoothing.record import record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, figures, utf8_bytes
 from studies.byte_by_byte.argmax_frequency import TEXT, argmax_shares
 from studies.byte_by_byte.byte_oversmoothing import worst_and_best
@@ -41,15 +41,16 @@ NSMD = {  # mean, low, high
 def table():
     rows = []
     for byte, n in (BYTES | {ord("z"): 0}).items():
-        text = {"byte": byte, "occurrences": n, "share": n / 10}
+        text = {"class": byte}
+        rows += [text | {"measure": "occurrences", "value": n}, text | {"measure": "share", "value": n / 10}]
         for model, own in ARGMAXES.items():
-            rows.append(text | {"measure": "argmax_share", "model": model, "mean": own.get(byte, 0) / 10, "n": 10})
+            rows.append(text | {"measure": "argmax_share", "model": model, "value": own.get(byte, 0) / 10, "n": 10})
         for model, own in NSMD.items():
             if byte in own:
-                numbers = dict(zip(("mean", "low", "high"), own[byte], strict=True))
+                numbers = dict(zip(("value", "low", "high"), own[byte], strict=True))
                 rows.append(text | {"measure": "nsmd", "model": model, "truth": "truth", "n": n} | numbers)
-    other = [row | {"truth": "other", "mean": 0.0} for row in rows if row["measure"] == "nsmd"]
-    return pd.DataFrame(rows + other)
+    other = [row | {"truth": "other", "value": 0.0} for row in rows if row["measure"] == "nsmd"]
+    return record(rows + other)
 
 
 def words(artists):

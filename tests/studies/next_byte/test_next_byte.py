@@ -12,14 +12,14 @@ from oversmoothing.corpus.windows import SCHEMA
 from oversmoothing.figures.style import RIGHT, write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.logits import logits_schema
-from oversmoothing.record import record
+from oversmoothing.record import read_record, record
 from oversmoothing.score_files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
 from studies.next_byte import figure, illustrated, prompts, show
 from studies.next_byte.figure import NAMED, named_bytes
 from studies.next_byte.illustrated import OTHERS, extremes
 from studies.next_byte.prompts import read_prompts, showcase_windows
-from studies.next_byte.table import completion, next_byte_table, read_distributions, read_scores
+from studies.next_byte.table import by_model, completion, next_byte_table, read_distributions, read_scores
 from studies.next_byte.typical import typical_prompt
 
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
@@ -73,7 +73,7 @@ def study(tmp_path):
 @pytest.fixture
 def table(study):
     shown(study, study / "n", "png")
-    return pd.read_csv(study / "t.csv")
+    return read_record(study / "t.csv")
 
 
 def shown(study, folder, suffix):
@@ -181,13 +181,14 @@ def test_scores_are_of_pure_sampling_and_means_over_the_truths(study):
 
 
 def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
-    assert len(table) == 2 * len(MODELS)
+    assert len(table.drop_duplicates(["prompt", "model"])) == 2 * len(MODELS)
     for window, (name, target) in enumerate(zip(("water", "money"), TARGETS, strict=True)):
         for model in MODELS:
-            row = table[(table.prompt == name) & (table.model == model["model"])].iloc[0]
+            own = table[(table.prompt == name) & (table.model == model["model"])].set_index("measure")
+            row = own.value.reindex(table.measure.unique())
             p = np.exp(drawn(model["model"])[window].astype(float))
             p /= p.sum()
-            assert row.next == chr(target)
+            assert own.note["p_next"] == chr(target)
             assert row.p_next == pytest.approx(p[target], rel=1e-4)
             assert row.p_top == pytest.approx(p.max(), rel=1e-4)
             assert row.place == sorted(p, reverse=True).index(p[target]) + 1
@@ -212,9 +213,9 @@ def test_the_most_probable_place_is_one():
     p = pd.DataFrame({"m": np.full(256, 0.5 / 255)}).rename_axis("byte")
     p.loc[ord("r"), "m"] = 0.5
     models = [{"model": "m", "kind": "family", "rank": 4, "seed": 1}]
-    row = next_byte_table(["water"], [ord("r")], [p], {}, models).iloc[0]
-    assert (row.place, row.top, row.p_next) == (1, "r", 0.5)
-    assert next_byte_table(["water"], [ord("x")], [p], {}, models).iloc[0].place == 2
+    own = next_byte_table(["water"], [ord("r")], [p], {}, models).set_index("measure")
+    assert (own.value["place"], own.note["p_top"], own.value["p_next"]) == (1, "r", 0.5)
+    assert next_byte_table(["water"], [ord("x")], [p], {}, models).set_index("measure").value["place"] == 2
 
 
 def falling(values):
@@ -252,7 +253,7 @@ def test_too_many_to_name_keep_the_right_byte_and_the_highest():
 
 def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
-    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]]
+    scores = by_model(table[table.prompt == "water"])[[*METRICS, "tbat"]]
     panels = figure.draw(p, MODELS, scores, b"wate", ord("r"), "Title").axes
     assert len(panels) == len(MODELS)
     names = {tuple(tick.get_text() for tick in axes.get_xticklabels()) for axes in panels}
@@ -280,7 +281,7 @@ def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
 def test_several_truths_are_averaged(study, table):
     models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
     p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
-    scores = table[table.prompt == "water"].set_index("model")[[*METRICS, "tbat"]].replace(0.125, -0.001)
+    scores = by_model(table[table.prompt == "water"])[[*METRICS, "tbat"]].replace(0.125, -0.001)
     axes = figure.draw(p, models, scores, b"wate", ord("r"), "Title").axes[1]
     assert "TTO 0.00  NSMD 0.00  TV 0.00  KL 0.00  TBAT 0.00" in [text.get_text() for text in axes.texts]
     mean = p[["truth", "bn8-s1"]].mean(axis=1)
@@ -346,7 +347,7 @@ def test_steps_draw_equal_files_from_equal_inputs(study, table, suffix):
 
 def test_a_prompt_with_dollars_is_no_mathematics(study, table, tmp_path):
     p = read_distributions({path.stem: path for path in logits_paths(study)})[1]
-    scores = table[table.prompt == "money"].set_index("model")[[*METRICS, "tbat"]]
+    scores = by_model(table[table.prompt == "money"])[[*METRICS, "tbat"]]
     prompt = rb"$\notacommand$ costs"
     write_figure(figure.draw(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
     write_figure(illustrated.draw(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from recipes import MINE
 
+from oversmoothing.record import read_record
 from oversmoothing.weights import load_model
 
 FIGURES = [
@@ -30,7 +31,8 @@ def changed(everything, tmp_path):
 
 
 def test_the_table_holds_what_the_models_say(everything):
-    table = pd.read_csv(everything.folder / "results/tables/next_byte.csv").set_index(["prompt", "model"])
+    rows = read_record(everything.folder / "results/tables/next_byte.csv")
+    table = rows.pivot(index=["prompt", "model"], columns="measure", values="value")
     assert len(table) == 2 * 5
     for name, prompt, target in (("water", b"wate", "r"), ("democracy", b"our system, where v", "o")):
         for model in ("truth", "bn4-s1337", "bn16-s1337"):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import write_table
 from studies.sample_quality import show
 from studies.sample_quality.measure import quality_table
@@ -141,33 +142,36 @@ def run_script(folder, settings, change=None, figure=False):
     )
     with nullcontext() if figure else patch.object(show, "write_figure"):
         show.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
-    return pd.read_csv(folder / "t.csv").set_index(["model", "decoding", "metric"], drop=False).sort_index()
+    return read_record(folder / "t.csv").set_index(["model", "decoding", "measure"], drop=False).sort_index()
 
 
 def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
     table = run_script(tmp_path, settings, figure=True)
     assert all((tmp_path / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
-    assert len(table) == 7 * (3 * 2 + 2 + 2)
+    assert len(table) == (7 + 2) * (3 * 2 + 2 + 2)
     row = table.loc[("bn4-s1", "pure", "perplexity")]
-    assert row["mean"] == pytest.approx(3 * 40 * (1 + 49.5 / 1000), rel=1e-5)
-    assert row.low < row["mean"] < row.high
-    assert row.human == pytest.approx(40 * (1 + 49.5 / 1000), rel=1e-5)
-    assert (row.published_mean, row.published_sd, row.published_human) == (1965.99, 346.062, 40.673)
+    assert row.value == pytest.approx(3 * 40 * (1 + 49.5 / 1000), rel=1e-5)
+    assert row.low < row.value < row.high
+    assert (row.published, row.published_sd) == (1965.99, 346.062)
     assert row.published_differs == "data scale length language_model"
     assert (row.n, row.better, row.unit) == (100, "human", "perplexity per token")
     row = table.loc[("bn288-s1", "greedy", "byte_tv")]
-    assert (row["mean"], row.sd, row.resampled_mean) == pytest.approx((0.015, 0.01, 0.035))
-    assert (row.published_mean, row.published_factor, row.better) == (0.044, 0.5, "lower")
+    assert (row.value, row.sd) == pytest.approx((0.015, 0.01))
+    assert table.value["bn288-s1", "greedy", "byte_tv_resampled"] == pytest.approx(0.035)
+    assert (row.published, row.better) == (0.044, "lower")
     assert row.published_differs == "data scale rank length"
     assert pd.isna(row.low)
     svd = table.loc[("svd4-s1", "pure", "mauve")]
-    assert (svd.published_mean, svd.better) == (0.005, "higher")
+    assert (svd.published, svd.better) == (0.005, "higher")
     assert svd.published_differs == "data scale length language_model"
-    assert pd.isna(table.loc[("svd256-s1", "pure", "mauve")].published_mean)
-    assert pd.isna(table.loc[("truth", "pure", "mauve")].published_mean)
+    assert pd.isna(table.loc[("svd256-s1", "pure", "mauve")].published)
+    assert pd.isna(table.loc[("truth", "pure", "mauve")].published)
     humans = table[table.kind == "human"]
     assert humans.decoding.isna().all()
-    assert humans[humans.model == "human"].set_index("metric").published_mean["valid_words"] == 0.737
+    humans = humans[humans.model == "human"].set_index("measure")
+    assert humans.published["valid_words"] == 0.737
+    assert humans.published["perplexity"] == 40.673
+    assert humans.value["perplexity"] == pytest.approx(40 * (1 + 49.5 / 1000), rel=1e-5)
 
 
 def sections(path):
@@ -246,7 +250,7 @@ def test_what_has_no_value_says_why(tmp_path, settings):
 
     table = run_script(tmp_path, settings, change)
     row = table.loc[("bn4-s1", "pure", "mauve")]
-    assert pd.isna(row["mean"])
+    assert pd.isna(row.value)
     assert row.note == "8 samples"
     row = table.loc[("bn4-s1", "pure", "perplexity")]
     assert (row.n, row.note) == (99, "1 left out: a sample of fewer than two tokens")

@@ -21,7 +21,7 @@ from oversmoothing.figures.byte_shares import (
 )
 from oversmoothing.figures.style import legend, model_looks, style
 from oversmoothing.samples.page import label
-from studies.byte_by_byte.table import ARGMAX
+from studies.byte_by_byte.table import ARGMAX, text_of
 
 TEXT = "how often the byte occurs"
 NEVER, SOMETIMES = "0.25", "0.94"
@@ -45,8 +45,8 @@ def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> p
     """
     argmax = table[table.measure == ARGMAX]
     names = {str(model["model"]): label(model) for model in models}
-    found = argmax.assign(name=argmax.model.map(names)).pivot_table(index="byte", columns="name", values="mean")
-    text = argmax.drop_duplicates("byte").set_index("byte").share.rename(TEXT)
+    found = argmax.assign(name=argmax.model.map(names)).pivot_table(index="class", columns="name", values="value")
+    text = text_of(table).share.rename(TEXT)
     shares = pd.concat([text, found[list(dict.fromkeys(names.values()))]], axis=1)
     shares = shares.reindex(pd.RangeIndex(BYTES, name="byte")).fillna(0.0)
     shares.attrs["positions"] = int(argmax.n.max())

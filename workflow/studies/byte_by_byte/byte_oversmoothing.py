@@ -12,7 +12,7 @@ from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.figures.byte_shares import byte_axis
 from oversmoothing.figures.style import legend, model_looks, named, style
 from oversmoothing.samples.page import label
-from studies.byte_by_byte.table import NSMD
+from studies.byte_by_byte.table import NSMD, text_of
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
@@ -33,7 +33,7 @@ def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
         Mean by model; the first oversmooths most, the last least.
     """
     own = table[(table.measure == NSMD) & (table.truth == truth)]
-    sums = own.assign(total=own["mean"] * own.n).groupby("model", sort=False)[["total", "n"]].sum()
+    sums = own.assign(total=own.value * own.n).groupby("model", sort=False)[["total", "n"]].sum()
     means = (sums.total / sums.n).sort_values(ascending=False, kind="stable")
     return {str(model): float(mean) for model, mean in means.items()}
 
@@ -55,21 +55,21 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     several_seeds = len({model["seed"] for model in family}) > 1
     names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in family}
     own = table[(table.measure == NSMD) & (table.truth == truth)]
-    occurrences = own.drop_duplicates("byte").set_index("byte").occurrences
-    used = occurrences.index.tolist()
+    used = own["class"].unique().tolist()
+    occurrences = text_of(table).occurrences[used]
     means = worst_and_best(table, truth)
     worst, *others, best = [*means] if len(means) > 1 else [None, *means]
     with style():
         figure = Figure(figsize=(10, 7))
         above, below = figure.subplots(2, 1, height_ratios=[2.2, 1])
         for i, model in enumerate(others):
-            found = own[own.model == model].set_index("byte")["mean"][used]
+            found = own[own.model == model].set_index("class").value[used]
             above.plot(range(len(used)), found, label="the models between" if not i else None, **OTHERS)
         for model, word, offset in ((worst, "most", -0.16), (best, "least", 0.16)):
             if model:
                 name, look = names[model]
                 words = f"{name} oversmooths {word}: {means[model]:.3f} over all positions"
-                _means(above, own[own.model == model].set_index("byte").loc[used], offset, words, look)
+                _means(above, own[own.model == model].set_index("class").loc[used], offset, words, look)
                 above.axhline(means[model], color=look["color"], linewidth=1, linestyle=(0, (4, 3)), zorder=0.5)
         above.set_ylabel(f"mean {METRICS['nsmd'].name}: probability missing\nfrom the truth's likeliest bytes")
         above.axhline(0, color="0.8", linewidth=1, zorder=0)
@@ -94,5 +94,5 @@ def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mappi
     look = {**look, "markersize": 4, "linestyle": "none"}
     certain = own.low.notna().to_numpy()
     axes.vlines(place[certain], own.low[certain], own.high[certain], color=look["color"], linewidth=1, alpha=0.7)
-    axes.plot(place[certain], own["mean"][certain], label=words, **look)
-    axes.plot(place[~certain], own["mean"][~certain], markerfacecolor="white", **look)
+    axes.plot(place[certain], own.value[certain], label=words, **look)
+    axes.plot(place[~certain], own.value[~certain], markerfacecolor="white", **look)

@@ -3,14 +3,14 @@
 from oversmoothing.corpus.reader import read_split
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
+from oversmoothing.record import read_record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, utf8_bytes
 
 
 def main(job: Job) -> None:
     """Read the table of bytes and the training text; write the figures."""
     counts = utf8_bytes.count_bytes(read_split(job.input.training, job.input.manifest, "train"))
-    table = read_csv(job.input.table)
+    table = read_record(job.input.table)
     models, truths = job.params.settings["models"], job.params.settings["truths"]
     figures = {
         "byte_oversmoothing": byte_oversmoothing.draw(table, models, truths[0]),

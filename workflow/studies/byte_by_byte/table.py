@@ -6,10 +6,12 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.class_names import BYTES, Names, names_of
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import facts, numbers, record
 from oversmoothing.samples.page import label
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
@@ -19,6 +21,7 @@ NEVER = "{unit}s that occur and are never a model's most probable {unit}"
 MOST = 256  # of which each has its rows
 EXTREMES = 10  # most and least frequent bytes, as in Figure 4.3
 ARGMAX, NSMD = "argmax_share", "nsmd"
+OCCURRENCES, SHARE = "occurrences", "share"
 KEYS = ["window", "byte"]
 
 
@@ -27,7 +30,7 @@ def main(job: Job) -> None:
     settings, names = job.params.settings, names_of(job.input.vocabulary)
     models, title = settings["models"], TITLE.format(f"{names.unit}s".capitalize())
     table = byte_table(read_sums(job.input.sums), models, settings["resamples"], settings["seed"], names)
-    write_table(job.output, table, byte_page(table, title, models, names))
+    write_record(job.output, table, byte_page(table, title, models, names))
 
 
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -68,7 +71,7 @@ def byte_table(
     sums : DataFrame
         As `read_sums` returns it.
     models : sequence of mappings
-        ``model``, ``rank`` and ``seed`` of each, in row order.
+        What `record.facts` reads, in row order.
     resamples, seed : int
         Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that contain it.
     names : Names
@@ -77,10 +80,10 @@ def byte_table(
     Returns
     -------
     DataFrame
-        One row per byte, measure, model and truth, from the most to the least frequent byte. ``occurrences`` and
-        ``share`` describe the text. ``measure`` is "argmax_share" (over all positions, for every byte that occurs or
-        is an argmax) or "nsmd" (against ``truth``, over the positions where the byte is the correct one). The other
-        columns are ``mean``, ``sd``, ``n``, ``low`` and ``high``.
+        Record; its ``class`` is the byte. First of the text, from the most to the least frequent byte: ``occurrences``,
+        with the byte's name in ``note``, and ``share``. Then of each byte in the same order, by model: ``argmax_share``
+        (over all positions, for every byte that occurs or is an argmax) and ``nsmd`` (against a truth, over the
+        positions where the byte is the correct one).
     """
     text = sums[(sums.model == sums.model.iloc[0]) & (sums.measure == "occurrences")]
     occurrences = text.groupby("byte").value.sum()
@@ -96,7 +99,7 @@ def byte_table(
         chosen = _by_window(own, "argmaxes").reindex(index=positions.index, columns=known).fillna(0.0)
         for byte in known:  # values are 0 or 1, so they equal their squares
             share = _summary(positions, chosen[byte], chosen[byte], resamples, seed)
-            rows.append({"byte": byte, "measure": ARGMAX, "model": model["model"], "truth": None, **share})
+            rows.append({**facts(model), "class": byte, "measure": ARGMAX, **share, "unit": "share of positions"})
         counts = _by_window(own, "occurrences")
         for truth in own.truth.dropna().unique():
             against = own[own.truth == truth]
@@ -104,22 +107,30 @@ def byte_table(
             for byte in (byte for byte in occurrences.index if byte in known):
                 has = counts.index[counts[byte] > 0]
                 mean = _summary(counts[byte][has], totals[byte][has], squares[byte][has], resamples, seed)
-                rows.append({"byte": byte, "measure": NSMD, "model": model["model"], "truth": truth, **mean})
-    table = pd.DataFrame(rows)
-    facts = pd.DataFrame(models).set_index("model")
-    table.insert(1, "name", table.byte.map(names.name))
-    table.insert(2, "occurrences", table.byte.map(occurrences).fillna(0).astype(int))
-    table.insert(3, "share", table.occurrences / positions.sum())
-    table.insert(table.columns.get_loc("model") + 1, "rank", table.model.map(facts["rank"]).astype("Int64"))
-    table.insert(table.columns.get_loc("rank") + 1, "seed", table.model.map(facts["seed"]).astype("Int64"))
+                described = {"unit": METRICS[NSMD].unit, "better": METRICS[NSMD].better}
+                rows.append({**facts(model), "class": byte, "measure": NSMD, "truth": truth, **mean, **described})
     place = {byte: i for i, byte in enumerate(known)}
-    return table.sort_values("byte", key=lambda column: column.map(place), kind="stable", ignore_index=True)
+    rows.sort(key=lambda row: place[row["class"]])
+    counts = {byte: int(occurrences.get(byte, 0)) for byte in known}
+    of_text = [
+        {"class": byte, "measure": OCCURRENCES, "value": n, "note": names.name(byte)} for byte, n in counts.items()
+    ]
+    of_text += [{"class": byte, "measure": SHARE, "value": n / positions.sum()} for byte, n in counts.items()]
+    return record(of_text + rows)
+
+
+def text_of(table: pd.DataFrame) -> pd.DataFrame:
+    """``name``, ``occurrences`` and ``share`` of each byte in the text, by byte in the order of the table."""
+    counts, shares = (table[table.measure == name].set_index("class") for name in (OCCURRENCES, SHARE))
+    return pd.DataFrame({"name": counts.note, OCCURRENCES: counts.value.astype(int), SHARE: shares.value})
 
 
 def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
     """Bytes that occur but are never a model's argmax, by model, the most frequent first."""
-    argmax = table[(table.measure == ARGMAX) & (table.occurrences > 0)]
-    return {str(model): own.byte[own["mean"] == 0].tolist() for model, own in argmax.groupby("model", sort=False)}
+    text = text_of(table)
+    argmax = table[(table.measure == ARGMAX) & table["class"].isin(text.index[text.occurrences > 0])]
+    never = argmax[argmax.value == 0]
+    return {str(model): never["class"][never.model == model].tolist() for model in argmax.model.unique()}
 
 
 def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], names: Names = BYTES) -> Page:
@@ -137,7 +148,8 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
     """
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
     labels, unit = {str(model["model"]): label(model, several_seeds) for model in models}, names.unit
-    sections = [Section(heading, _rows(part, labels, names)) for heading, part in _parts(table, unit)]
+    text = text_of(table)
+    sections = [Section(heading, _rows(part, text, labels, names)) for heading, part in _parts(table, unit)]
     if names.size <= MOST:
         sections.append(Section(NEVER.format(unit=unit).capitalize(), _never(table, labels, names), latex=False))
     legend = [
@@ -158,43 +170,43 @@ def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
     )
 
 
-def _summary(
-    count: pd.Series, total: pd.Series, squares: pd.Series, resamples: int, seed: int
-) -> dict[str, float | int]:
+def _summary(count: pd.Series, total: pd.Series, squares: pd.Series, resamples: int, seed: int) -> dict[str, Any]:
     counts, totals, of_squares = (
         dict(zip(count.index.tolist(), part.tolist(), strict=True)) for part in (count, total, squares)
     )
-    return vars(summarise(WindowSums(counts, totals, of_squares, origin=0.0), resamples, seed))
+    return numbers(summarise(WindowSums(counts, totals, of_squares, origin=0.0), resamples, seed))
 
 
 def _parts(table: pd.DataFrame, unit: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """Headings and rows for each measure, truth and extreme of the frequencies."""
-    occurring = table[table.occurrences > 0]
-    known = occurring.byte.unique()
+    text = text_of(table)
+    known = text.index[text.occurrences > 0]
     ends = {"most": known[:EXTREMES], "least": known[EXTREMES:][-EXTREMES:]}
+    occurring = table[table.model.notna() & table["class"].isin(known)]
     for (measure, truth), part in occurring.groupby(["measure", "truth"], sort=False, dropna=False):
         what = f"How often each {unit} is the most probable"
         if measure == NSMD:
             what = f"NSMD against `{truth}` where the {unit} is the right one"
         for end, chosen in ends.items():
             if len(chosen):
-                yield f"{what}: the {len(chosen)} {end} frequent {unit}s", part[part.byte.isin(chosen)]
+                yield f"{what}: the {len(chosen)} {end} frequent {unit}s", part[part["class"].isin(chosen)]
 
 
-def _rows(part: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame, text: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[dict[str, Cell]]:
     rows = []
-    for _, own in part.groupby("byte", sort=False):
-        first, records = own.iloc[0], own.set_index("model").to_dict("index")
+    for byte, of_byte in part.groupby("class", sort=False):
+        counted, records = text.loc[byte], of_byte.set_index("model").to_dict("index")
         row: dict[str, Cell] = {
-            names.unit: names.cell(first["name"]),
-            "occurrences": Value(first.occurrences, decimals=0),
-            "share": Value(first.share),
+            names.unit: names.cell(counted["name"]),
+            "occurrences": Value(counted.occurrences, decimals=0),
+            "share": Value(counted.share),
         }
         for model, name in labels.items():
             if model in records:
-                found = records[model]
-                mean, sd, low, high = (found[key] for key in ("mean", "sd", "low", "high"))
-                if found["measure"] == ARGMAX:  # the sd follows from the mean, and a bootstrap of zeros is degenerate
+                mean, sd, low, high = (records[model][key] for key in ("value", "sd", "low", "high"))
+                if (
+                    part.measure.iloc[0] == ARGMAX
+                ):  # the sd follows from the mean, and a bootstrap of zeros is degenerate
                     sd, low, high = (None, low, high) if mean else (None, None, None)
                 row[name] = Value(mean, sd, low, high)
         rows.append(row)
@@ -202,7 +214,8 @@ def _rows(part: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[d
 
 
 def _never(table: pd.DataFrame, labels: Mapping[str, str], names: Names) -> list[dict[str, Cell]]:
-    occurring = table[table.occurrences > 0].drop_duplicates("byte").set_index("byte")
+    text = text_of(table)
+    occurring = text[text.occurrences > 0]
     return [
         {
             "model": labels[model],

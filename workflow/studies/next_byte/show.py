@@ -6,11 +6,11 @@ from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.class_names import names_of
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
+from oversmoothing.record import read_record
 from studies.next_byte.figure import draw
 from studies.next_byte.prompts import read_prompts
-from studies.next_byte.table import next_byte_page, next_byte_table, read_distributions, read_scores
+from studies.next_byte.table import by_model, next_byte_page, next_byte_table, read_distributions, read_scores
 
 TITLE = "The {unit} after a prompt, by model (beside Figures 4.1 and 7.1)."
 FORMATS = 3  # of a figure
@@ -25,12 +25,12 @@ def main(job: Job) -> None:
     classes = names_of(job.input.vocabulary)
     table = next_byte_table(names, [target for _, target in prompts], p, scores, settings["models"], classes)
     page = next_byte_page(table, TITLE.format(unit=classes.unit), [text for text, _ in prompts], classes)
-    write_table(job.output, table, page)
-    table = read_csv(job.output.csv, dtype={"prompt": str})  # to print the numbers that are written
-    metrics = [name for name in table if name in METRICS]
+    write_record(job.output, table, page)
+    table = read_record(job.output.csv)  # to print the numbers that are written
+    metrics = [name for name in METRICS if (table.measure == name).any()]
     for shown, paths in zip(settings["figures"], (job.output.family, job.output.truncated), strict=False):
         for i, (name, (prompt, target)) in enumerate(zip(names, prompts, strict=True)):
-            of_prompt = table[table.prompt == name].set_index("model")[metrics]
+            of_prompt = by_model(table[table.prompt == name])[metrics]
             figure = draw(p[i], shown["models"], of_prompt, prompt, target, shown["title"], classes)
             write_figure(figure, paths[FORMATS * i : FORMATS * (i + 1)])
 

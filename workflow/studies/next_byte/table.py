@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +18,12 @@ from oversmoothing.logit_files import logits_column
 from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, literal
 from oversmoothing.probabilities import softmax
 from oversmoothing.published import listed
+from oversmoothing.record import facts, record
 from oversmoothing.samples.page import OPEN_BOX, label, last_word, visible
 from oversmoothing.store.parquet import read_table
 
 DECODING = "pure"
+RIGHT, TOP = "p_next", "p_top"
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
@@ -91,9 +92,9 @@ def next_byte_table(
     Returns
     -------
     DataFrame
-        One row per prompt and model: ``prompt`` (its name), ``model``, ``kind``, ``rank``, ``seed``, ``decoding``,
-        ``next`` (the correct byte by name), ``p_next`` (its probability), ``place`` (1 if no byte is more probable),
-        ``top`` and ``p_top`` (the most probable byte), and a column per metric, empty where there is no score.
+        Record. Measures of each prompt and model: ``p_next``, the probability of the correct byte, whose name is in
+        ``note``; its ``place``, 1 if no byte is more probable; ``p_top``, that of the most probable byte, which is in
+        ``note``; and the metrics.
     """
     metrics = [metric for metric in METRICS if any(metric == known for known, _ in scores)]
     rows = []
@@ -101,31 +102,32 @@ def next_byte_table(
         for model in models:
             q = p[model["model"]].to_numpy()
             top = int(q.argmax())
-            of_model = {metric: scores.get((metric, model["model"])) for metric in metrics}
-            rows.append(
-                {
-                    "prompt": name,
-                    **{key: model[key] for key in ("model", "kind", "rank", "seed")},
-                    "decoding": DECODING,
-                    "next": classes.name(target),
-                    "p_next": q[target],
-                    "place": 1 + int((q > q[target]).sum()),
-                    "top": classes.name(top),
-                    "p_top": q[top],
-                    **{metric: np.nan if values is None else values[window] for metric, values in of_model.items()},
-                }
-            )
-    return pd.DataFrame(rows).astype({"rank": "Int64", "seed": "Int64"})
+            keys = {**facts(model), "prompt": name, "decoding": DECODING}
+            rows += [
+                {**keys, "measure": RIGHT, "value": q[target], "unit": "probability", "note": classes.name(target)},
+                {**keys, "measure": "place", "value": 1 + int((q > q[target]).sum())},
+                {**keys, "measure": TOP, "value": q[top], "unit": "probability", "note": classes.name(top)},
+            ]
+            for metric in metrics:
+                if (values := scores.get((metric, model["model"]))) is not None:
+                    described = {"unit": METRICS[metric].unit, "better": METRICS[metric].better}
+                    rows.append({**keys, "measure": metric, "value": values[window], **described})
+    return record(rows)
+
+
+def by_model(part: pd.DataFrame) -> pd.DataFrame:
+    """Values of a prompt, a row per model and a column per measure, in the order of the table."""
+    return part.pivot(index="model", columns="measure", values="value").reindex(part.model.unique())
 
 
 def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], classes: Names = BYTES) -> Page:
     """Page with a section per prompt and a row per model."""
     unit = classes.unit
-    sections = [
-        Section(f"“{literal(visible(prompt))}”: {literal(part.next.iloc[0])} follows", _rows(part, classes))
-        for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True)
-    ]
-    metrics = [metric for metric in METRICS if metric in table]
+    sections = []
+    for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True):
+        right = part.note[part.measure == RIGHT].iloc[0]
+        sections.append(Section(f"“{literal(visible(prompt))}”: {literal(right)} follows", _rows(part, classes)))
+    metrics = [metric for metric in METRICS if (table.measure == metric).any()]
     averaged = [METRICS[metric].label for metric in metrics if metric in AGAINST_TRUTHS]
     legend = [
         f"p(right {unit}) is the probability that a model gives to the {unit} that really follows; its place is 1 "
@@ -144,16 +146,18 @@ def completion(prompt: bytes, following: bytes) -> str:
 
 def _rows(part: pd.DataFrame, classes: Names) -> list[dict[str, Cell]]:
     rows = []
-    for row in part.to_dict("records"):
+    metrics = [name for name in METRICS if (part.measure == name).any()]
+    for model, value in by_model(part).iterrows():
+        of_model = part[part.model == model].set_index("measure")
+        first = of_model.iloc[0].to_dict()
         cells: dict[str, Cell] = {
-            "model": label({**row, "rank": None if pd.isna(row["rank"]) else row["rank"]}),
-            f"p(right {classes.unit})": Value(row["p_next"]),
-            "place": Value(row["place"], decimals=0),
-            "most probable": classes.cell(row["top"]),
-            "its probability": Value(row["p_top"]),
+            "model": label({**first, "rank": None if pd.isna(first["rank"]) else first["rank"]}),
+            f"p(right {classes.unit})": Value(value[RIGHT]),
+            "place": Value(value["place"], decimals=0),
+            "most probable": classes.cell(of_model.note[TOP]),
+            "its probability": Value(value[TOP]),
         }
-        for name, metric in METRICS.items():
-            if name in part:
-                cells[labelled(metric.label, metric.better)] = Value(row[name])
+        for name in metrics:
+            cells[labelled(METRICS[name].label, METRICS[name].better)] = Value(value[name])
         rows.append(cells)
     return rows

@@ -1,6 +1,8 @@
 """Page of sample quality: Tables 5.3, 6.2, 6.3 and H.1, with the values closest to human marked."""
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -28,57 +30,60 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
     completed : collection of str
         Metrics that include the partial last word of the prompt.
     """
+    table = table[table.measure.isin(MEASURES)]
     human = table[table.kind == "human"]
+    aims = human[human.model == HUMAN].set_index("measure").value.to_dict()
     pure = table[(table.decoding == PURE) & table.kind.isin(["family", "truth"])]
-    sections = [Section(HEADINGS["pure"], _by_metric(pd.concat([pure, human]), "family"))]
+    sections = [Section(HEADINGS["pure"], _by_metric(pd.concat([pure, human]), "family", aims))]
     by_decoding = table[table.kind.isin(["family", "truth"])]
     if len(by_decoding):
-        sections.append(Section(HEADINGS["decodings"], _by_decoding(by_decoding)))
+        sections.append(Section(HEADINGS["decodings"], _by_decoding(by_decoding, aims)))
     svd = table[(table.kind == "svd") & (table.decoding == PURE)]
     if len(svd):
-        sections.append(Section(HEADINGS["svd"], _by_metric(pd.concat([svd, human[human.model == HUMAN]]), "svd")))
+        first = human[human.model == HUMAN]
+        sections.append(Section(HEADINGS["svd"], _by_metric(pd.concat([svd, first]), "svd", aims)))
     return Page(title, sections, _legend(table, completed))
 
 
-def _by_metric(part: pd.DataFrame, candidates: str) -> list[dict[str, Cell]]:
+def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
     """One row per model, and a column of ours and one published per metric; the best of the `candidates` is marked."""
     several_seeds = part.seed.nunique() > 1
     rows = []
-    for _, own in part.groupby("model", sort=False):
-        row = model_cells(own.iloc[0].to_dict(), several_seeds)
-        for record in own.to_dict("records"):
-            rivals = record["metric"] if record["kind"] == candidates else ""
-            row[_label(record["metric"])] = _ours(record, rivals)
-            if part.loc[part.metric == record["metric"], "published_mean"].notna().any():
-                row[f"published {MEASURES[record['metric']].label}"] = _published(record)
-        rows.append(row)
+    for _, of_model in part.groupby("model", sort=False):
+        cells = model_cells(of_model.iloc[0].to_dict(), several_seeds)
+        for row in of_model.to_dict("records"):
+            metric = row["measure"]
+            cells[_label(metric)] = _ours(row, metric if row["kind"] == candidates else "", aims)
+            if part.published[part.measure == metric].notna().any():
+                cells[f"published {MEASURES[metric].label}"] = _published(row)
+        rows.append(cells)
     return rows
 
 
-def _by_decoding(part: pd.DataFrame) -> list[dict[str, Cell]]:
+def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
     """One row per model and metric, and a column of ours and one published per decoding; the best per row is marked."""
     several_seeds = part.seed.nunique() > 1
     rows = []
-    for (_, metric), own in part.groupby(["model", "metric"], sort=False):
-        first = own.iloc[0].to_dict()
-        row = model_cells(first, several_seeds) | {"metric": _label(str(metric))}
-        for record in own.to_dict("records"):
-            row[record["decoding"]] = _ours(record, rivals=f"{first['model']} {metric}")
-            if part.loc[part.decoding == record["decoding"], "published_mean"].notna().any():
-                row[f"published {record['decoding']}"] = _published(record)
-        row["human"] = Value(first["human"] * first["published_factor"])
-        rows.append(row)
+    for (_, metric), samples in part.groupby(["model", "measure"], sort=False):
+        first = samples.iloc[0].to_dict()
+        cells = model_cells(first, several_seeds) | {"metric": _label(str(metric))}
+        for row in samples.to_dict("records"):
+            cells[row["decoding"]] = _ours(row, f"{first['model']} {metric}", aims)
+            if part.published[part.decoding == row["decoding"]].notna().any():
+                cells[f"published {row['decoding']}"] = _published(row)
+        cells["human"] = Value(aims.get(str(metric), math.nan) * MEASURES[str(metric)].published_factor)
+        rows.append(cells)
     return rows
 
 
-def _ours(record: dict, rivals: str) -> Value:
-    factor = record["published_factor"]
-    aim = (AIMS | {"human": record["human"] * factor})[record["better"]]
-    return Value(record["mean"] * factor, record["sd"] * factor, rivals=rivals, aim=aim)
+def _ours(row: Mapping[str, Any], rivals: str, aims: Mapping[str, float]) -> Value:
+    factor = MEASURES[row["measure"]].published_factor
+    aim = (AIMS | {"human": aims.get(row["measure"], math.nan) * factor})[row["better"]]
+    return Value(row["value"] * factor, row["sd"] * factor, rivals=rivals, aim=aim)
 
 
-def _published(record: dict) -> Value:
-    return Value(record["published_mean"], record["published_sd"])
+def _published(row: Mapping[str, Any]) -> Value:
+    return Value(row["published"], row["published_sd"])
 
 
 def _label(metric: str) -> str:
@@ -108,13 +113,13 @@ def _legend(table: pd.DataFrame, completed: Collection[str]) -> list[str]:
     ]
     parts += caveats(table)
     differs = set(" ".join(table.published_differs.dropna()).split())
-    if "language_model" in differs and table[table.metric == "mauve"]["mean"].notna().any():
+    if "language_model" in differs and table.value[table.measure == "mauve"].notna().any():
         parts.append(
             "The features in which MAUVE compares are not GPT-2 Large's but another language model's; a small one's "
             "know the last words and little else, and MAUVE then tells less"
         )
-    for (metric, note), own in table[table.note.notna()].groupby(["metric", "note"], sort=False):
-        sets = [f"{row['model']} {row['decoding']}".strip() for row in own.to_dict("records")]
+    for (metric, note), missing in table[table.note.notna()].groupby(["measure", "note"], sort=False):
+        sets = (missing.model + " " + missing.decoding.fillna("")).str.strip().tolist()
         whose = ", ".join(sets) if len(sets) <= 3 else f"{len(sets)} sets"
         parts.append(f"{MEASURES[str(metric)].label} ({whose}): {note}")
     return parts

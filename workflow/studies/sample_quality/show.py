@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
+from oversmoothing.page_formats import write_record
 from studies.sample_quality.figure import byte_frequencies, draw
 from studies.sample_quality.page import quality_page
 from studies.sample_quality.table import (
@@ -34,7 +34,7 @@ def main(job: Job) -> None:
         settings["windows"],
         settings["completed"],
     )
-    write_table(job.output, table, quality_page(table, TITLE, settings["completed"]))
+    write_record(job.output, table, quality_page(table, TITLE, settings["completed"]))
     frequencies = byte_frequencies(job.input.windows, job.input.samples, settings["family"])
     write_figure(draw(frequencies, settings["family"]), [job.output.png, job.output.pdf, job.output.svg])
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.published import Rows, beside, by_key, read_published, that_matter
+from oversmoothing.published import Rows, by_key, printed, read_published, that_matter
+from oversmoothing.record import facts, record
 from oversmoothing.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
 from studies.sample_quality.metrics import MEASURES
@@ -15,12 +16,6 @@ from studies.sample_quality.metrics import MEASURES
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
-COLUMNS = [
-    *("kind", "model", "rank", "seed", "decoding", "metric", "unit", "better"),
-    *("mean", "sd", "n", "low", "high", "resampled_mean", "human"),
-    *("published_model", "published_mean", "published_sd", "published_human", "published_factor", "published_differs"),
-    "note",
-]
 
 
 def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
@@ -55,9 +50,9 @@ def read_with_gpt2_large(path: str | Path) -> bool:
 def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
     """Read Tables 5.3, 6.2, 6.3 and H.1, by kind ("family", "svd", "human"), model, decoding and metric."""
     tables = [read_published(family).assign(kind="family"), read_published(svd).assign(kind="svd")]
-    printed = pd.concat(tables, ignore_index=True)
-    printed.loc[printed.model == PUBLISHED_HUMAN, "kind"] = "human"
-    return by_key(printed, "kind", "model", "decoding", "metric")
+    stacked = pd.concat(tables, ignore_index=True)
+    stacked.loc[stacked.model == PUBLISHED_HUMAN, "kind"] = "human"
+    return by_key(stacked, "kind", "model", "decoding", "metric")
 
 
 def sets_of_models(
@@ -111,33 +106,28 @@ def beside_human(
     Returns
     -------
     DataFrame
-        `COLUMNS`, tidy. ``mean`` and ``sd`` follow the metric's definition; the thesis prints ``published_factor``
-        times that. ``published_differs`` lists the settings that differ: data, scale, rank, length (length or number of
-        samples), language_model, text (which part of a sample the metric reads).
+        Record. Values follow the metric's definition; the thesis prints `metrics.Measure.published_factor` times that.
+        The mean over draws of windows, of a metric of the whole set, is called ``mauve_resampled``.
+        ``published_differs`` lists the settings that differ: data, scale, rank, length (length or number of samples),
+        language_model, text (which part of a sample the metric reads).
     """
-    facts = {row["model"]: row for row in sets}
-    human = {row["metric"]: row["mean"] for row in summaries if row["model"] == HUMAN}
+    described = {row["model"]: row for row in sets}
     length = [] if all(windows[key] == value for key, value in WINDOWS.items()) else ["length"]
     rows = []
-    for row in summaries:
-        described, measure = facts[row["model"]], MEASURES[row["metric"]]
-        key = (described["kind"], described["published_as"] or "", row["decoding"], row["metric"])
-        differs = that_matter(described["differs"]) + length
+    places = {row["model"]: i for i, row in enumerate(sets)}
+    for row in sorted(summaries, key=lambda row: places[row["model"]]):
+        samples, measure = described[row["model"]], MEASURES[row["metric"]]
+        key = (samples["kind"], samples["published_as"] or "", row["decoding"], row["metric"])
+        differs = that_matter(samples["differs"]) + length
         differs += ["language_model"] if measure.reads and not gpt2_large else []
         differs += ["text"] if (row["metric"] in completed) != measure.completed else []
-        rows.append(
-            {
-                **{name: described[name] for name in ("kind", "model", "rank", "seed")},
-                **{"unit": measure.unit, "better": measure.better, "human": human.get(row["metric"], np.nan)},
-                **row,
-                **beside(published, key, differs, ["mean", "sd"]),
-                "published_human": published.get(("human", PUBLISHED_HUMAN, "", row["metric"]), {}).get("mean"),
-                "published_factor": measure.published_factor,
-            }
-        )
-    places = {row["model"]: i for i, row in enumerate(sets)}
-    rows.sort(key=lambda row: places[row["model"]])
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"rank": "Int64", "seed": "Int64"})
+        keys = {**facts(samples), "decoding": row["decoding"] or None, "unit": measure.unit}
+        values = {"value": row["mean"], **{name: row[name] for name in ("sd", "n", "low", "high", "note")}}
+        beside = printed(published, key, differs)
+        rows.append({**keys, "measure": row["metric"], **values, "better": measure.better, **beside})
+        if measure.of_set:
+            rows.append({**keys, "measure": f"{row['metric']}_resampled", "value": row["resampled_mean"]})
+    return record(rows)
 
 
 def _of_set(rows: pd.DataFrame, n: int) -> dict[str, Any]:
