@@ -23,13 +23,18 @@ def removed_with(name):
 
 
 def taken_out(names, folder):
-    """Copy the project, without the folders of studies, their tests, and their names and sections in the configs."""
+    """Copy the project, without the folders of studies, their tests, and what configs say of them.
+
+    That is their names, sections, tables and figures.
+    """
     study = copy_project(folder)
     shutil.rmtree(folder / "tests")
     for part in ("tests", "docs", "benchmarks"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file()):
         shutil.copy(path, folder)
+    pages = "".join((studies.FOLDER / name / "README.md").read_text() for name in names)
+    made = re.findall(r"^\| `(\w+)` \|", pages, flags=re.MULTILINE)
     sections: dict = {}
     for name in names:
         for part in ("workflow", "tests"):
@@ -39,6 +44,7 @@ def taken_out(names, folder):
     for path in (*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")):
         lines = path.read_text().splitlines(keepends=True)
         text = "".join(line for line in lines if not any(name in line for name in names))
+        text = re.sub(rf"^ +- ({'|'.join(made)})\n", "", text, flags=re.MULTILINE)  # of `wanted`
         for *outer, key in keys(sections):
             indent = "  " * len(outer)
             text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
