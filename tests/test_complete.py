@@ -76,6 +76,6 @@ def test_tables_run_here_and_rules_without_a_script_are_left_alone(completed):
 def test_rules_are_completed_once_all_chapters_are_read():
     *before, after = re.split(r"^(?:include|rule|use rule)\b", SNAKEFILE.read_text(), flags=re.MULTILINE)
     assert "complete(" in after
-    assert len(before) > 20
+    assert len(before) > 10
     chapters = {path.name for path in (SNAKEFILE.parent / "rules").glob("*.smk")}
     assert chapters == set(re.findall(r'^ *include: "rules/(.*)"$', SNAKEFILE.read_text(), flags=re.MULTILINE))
