@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 from mauve.compute_mauve import compute_mauve
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 LEAST = 100  # samples; with fewer the score is nearly meaningless: 15 against 15 always score 1
 
@@ -35,10 +36,16 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
     if reason := why_not(human, model):
         raise ValueError(reason)
     # One thread, so that sums do not depend on the number of cores; so few points need no more.
-    with threadpool_limits(1), _silent():
+    with _libraries().limit(limits=1), _silent():
         return round(
             float(compute_mauve(p_features=human, q_features=model).mauve), 9
         )  # equal sets may miss 1 by 1e-16
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries with threads, which to find takes a third of the time of a score."""
+    return ThreadpoolController()
 
 
 @contextmanager
