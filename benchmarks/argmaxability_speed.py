@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from oversmoothing.argmaxability.classes import argmaxable, reachable  # noqa: E402
-from oversmoothing.spectra import read_head  # noqa: E402
+from oversmoothing.models.spectra import read_head  # noqa: E402
 
 REPEATS = 11
 RANKS = (4, 8, 12, 16, 32, 128)

@@ -37,7 +37,7 @@ from oversmoothing.bat import simplex  # noqa: E402
 from oversmoothing.bat.basis import Basis, prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import constraint_matrix, feasible  # noqa: E402
 from oversmoothing.bat.reject import DELTA, reject_set  # noqa: E402
-from oversmoothing.compiled import use_threads  # noqa: E402
+from oversmoothing.numerics.compiled import use_threads  # noqa: E402
 
 V, CUT = 50_304, 8_192
 DIMENSIONS, SMALL = (64, 768), 64

@@ -29,11 +29,11 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
 from oversmoothing.bat.reject import reject_set  # noqa: E402
-from oversmoothing.compiled import use_threads  # noqa: E402
-from oversmoothing.metrics import entropy, softmax  # noqa: E402
-from oversmoothing.positions import draw_rows, read_rows  # noqa: E402
-from oversmoothing.spectra import read_head  # noqa: E402
-from oversmoothing.timing import median_seconds  # noqa: E402
+from oversmoothing.models.positions import draw_rows, read_rows  # noqa: E402
+from oversmoothing.models.spectra import read_head  # noqa: E402
+from oversmoothing.numerics.compiled import use_threads  # noqa: E402
+from oversmoothing.numerics.timing import median_seconds  # noqa: E402
+from oversmoothing.scores.metrics import entropy, softmax  # noqa: E402
 
 V = 256
 RANKS = (4, 8, 12, 16, 32, 128, 512)

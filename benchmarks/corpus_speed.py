@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.corpus.texts import read_texts
+from oversmoothing.data.texts import read_texts
 
 Side = Callable[[Path], Iterator[Any]]
 REPEATS = 5

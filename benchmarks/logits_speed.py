@@ -21,8 +21,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.inference import run_windows
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.model import GPT, GPTConfig
 
 PROMPT, SCORED, BATCH, SPACING = 100, 500, 16, 50
 ASKED, TOLERANCE = 100, 1e-4

@@ -71,10 +71,10 @@ def write_inputs(folder: Path, count: int) -> None:
     import yaml
 
     from checks.config import check
-    from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
-    from oversmoothing.model import GPT, GPTConfig
+    from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
+    from oversmoothing.models.model import GPT, GPTConfig
+    from oversmoothing.models.weights import save_model
     from oversmoothing.store.parquet import open_writer, write_table
-    from oversmoothing.weights import save_model
     from plan import studies
 
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))

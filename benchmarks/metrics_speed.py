@@ -1,4 +1,4 @@
-"""Throughput of the five row-wise metrics: a plain loop over rows against `oversmoothing.metrics.score`.
+"""Throughput of the five row-wise metrics: a plain loop over rows against `oversmoothing.scores.metrics.score`.
 
 Run from anywhere: ``python benchmarks/metrics_speed.py [rows]``. Both run on one thread, in one process, in
 alternation.
@@ -18,9 +18,9 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing import metrics  # noqa: E402
-from oversmoothing.decodings.pure import pure  # noqa: E402
-from oversmoothing.probabilities import softmax  # noqa: E402
+from oversmoothing.scores import metrics  # noqa: E402
+from oversmoothing.scores.decodings.pure import pure  # noqa: E402
+from oversmoothing.scores.probabilities import softmax  # noqa: E402
 
 REPEATS = 7
 FIVE = ("tto", "nsmd", "tv", "kl", "entropy_difference")  # those of the loop

@@ -22,11 +22,11 @@ import scipy.stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.evidence import Margin, Run
 from oversmoothing.claims.members import Member, members
+from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.parquet import read_table
 from plan import studies
 

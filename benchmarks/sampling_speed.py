@@ -22,7 +22,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.samples.generate import generate
 
 TEXTS, PROMPT, NEW, HEADS, BLOCK = 100, 100, 500, 6, 1024

@@ -5,8 +5,9 @@ scored against a truth of width 2,560 in windows of 100 positions. Both heads ar
 tokens are as rare as in a text. Times are processor seconds of one thread:
 
 - products: hidden states times heads that are held in float32, which no scoring can do without;
-- logits: the same, from heads that stay in their files (`oversmoothing.logit_files`), with the bias;
-- a decoding: both softmaxes and the five metrics (`oversmoothing.scores.score_window`), then all five of the default;
+- logits: the same, from heads that stay in their files (`oversmoothing.models.logit_files`), with the bias;
+- a decoding: both softmaxes and the five metrics (`oversmoothing.scores.score.score_window`), then all five of the
+  default;
 - plain loop: the five metrics as in their formulas, from probabilities, one row at a time in float64.
 
 The memory is the largest by which a process grows that only rebuilds and scores, mapped files included. Exits with
@@ -37,12 +38,12 @@ from safetensors.torch import load_file  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.catalogue.metrics import TAU  # noqa: E402
-from oversmoothing.decoding import decoder  # noqa: E402
-from oversmoothing.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
-from oversmoothing.metrics import entropy, nucleus, softmax  # noqa: E402
-from oversmoothing.scores import score_window  # noqa: E402
-from oversmoothing.window_logits import WindowLogits  # noqa: E402
+from oversmoothing.models.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
+from oversmoothing.models.window_logits import WindowLogits  # noqa: E402
+from oversmoothing.scores.catalogue.metrics import TAU  # noqa: E402
+from oversmoothing.scores.decoding import decoder  # noqa: E402
+from oversmoothing.scores.metrics import entropy, nucleus, softmax  # noqa: E402
+from oversmoothing.scores.score import score_window  # noqa: E402
 
 POSITIONS, WIDTHS = 100, {"model": 1024, "truth": 2560}
 ASKED, TOLERANCE, LIMIT = 3, 1e-6, 1000  # times the products; of a value; MB

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 from checks.config import check
-from oversmoothing.device import allow_tf32, autocast, choose_compile, choose_device, make_deterministic
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.device import allow_tf32, autocast, choose_compile, choose_device, make_deterministic
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.training.batches import prefetch
 from oversmoothing.training.group import Group
 from oversmoothing.training.step import Step

@@ -1,7 +1,7 @@
 """Adopt a checkpoint of the user, after checking that it is complete and fits the windows."""
 
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.weights import check_header, load_tensors, save_tensors
+from oversmoothing.models.weights import check_header, load_tensors, save_tensors
 
 
 def main(job: Job) -> None:

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from oversmoothing.figures.style import PALETTE, style, write_figure
-from oversmoothing.gpt_shape import VOCABULARY, parameters, vocabulary
 from oversmoothing.jobs import Job, run
+from oversmoothing.models.gpt_shape import VOCABULARY, parameters, vocabulary
+from oversmoothing.tables.figures.style import PALETTE, style, write_figure
 
 WIDE, NARROW = 3.4, 1.9  # widths of the drawing, in inches
 INNER = 2.9

@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from oversmoothing.corpus.shards import build_from_shards, open_shards, read_fetched, shard_facts
-from oversmoothing.corpus.sources import open_source
-from oversmoothing.corpus.splits import SPLITS, build_splits
+from oversmoothing.data.shards import build_from_shards, open_shards, read_fetched, shard_facts
+from oversmoothing.data.sources import open_source
+from oversmoothing.data.splits import SPLITS, build_splits
 from oversmoothing.jobs import Job, run
 
 logger = logging.getLogger(__name__)

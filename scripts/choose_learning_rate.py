@@ -1,8 +1,8 @@
 """Choose the learning rate of an arm from the histories of its trials."""
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.learning_rates.choose import choose
 from oversmoothing.store.sealed_json import write_sealed
+from oversmoothing.training.choose_rate import choose
 from oversmoothing.training.history import lowest_loss
 
 

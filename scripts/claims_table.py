@@ -12,8 +12,8 @@ from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
-from oversmoothing.record import read_record
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.record import read_record
 
 TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whether it holds."
 

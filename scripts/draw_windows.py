@@ -2,12 +2,12 @@
 
 import logging
 
-from oversmoothing.corpus.reader import read_manifest, read_split
-from oversmoothing.corpus.windows import draw_windows
+from oversmoothing.data.reader import read_manifest, read_split
+from oversmoothing.data.tokens.text import passages_of_job
+from oversmoothing.data.windows import draw_windows
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tokens.text import passages_of_job
 
 logger = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
+from oversmoothing.hub.listing import Repository
 from oversmoothing.jobs import Job, run
-from oversmoothing.listing import Repository
 from oversmoothing.store.sealed_json import write_sealed
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import logging
 
-from oversmoothing.corpus.fineweb import fetch_shards
+from oversmoothing.data.fineweb import fetch_shards
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
 

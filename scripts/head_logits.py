@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.factored_head import read_factored
 from oversmoothing.jobs import Job, run
-from oversmoothing.logit_files import head_file, save_head, state_array, states_schema
-from oversmoothing.logits import logits_schema
-from oversmoothing.spectra import ALONE, read_bias, read_head, truncate
+from oversmoothing.models.factored_head import read_factored
+from oversmoothing.models.logit_files import head_file, save_head, state_array, states_schema
+from oversmoothing.models.logits import logits_schema
+from oversmoothing.models.spectra import ALONE, read_bias, read_head, truncate
 from oversmoothing.store.parquet import open_writer, read_groups, vector_array, vectors
 from oversmoothing.store.provenance import provenance
 

@@ -1,11 +1,11 @@
 """Learn the tokens of a study from its training split, by byte-pair encoding."""
 
-from oversmoothing.corpus.reader import read_split
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.learn import save_tokenizer, train_tokenizer
+from oversmoothing.data.tokens.vocabulary import vocabulary_of
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tokens.learn import save_tokenizer, train_tokenizer
-from oversmoothing.tokens.vocabulary import vocabulary_of
 
 
 def main(job: Job) -> None:

@@ -1,8 +1,8 @@
 """Learning rates that were tried for each arm, their losses, and those chosen."""
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.learning_rates.table import rates_page, rates_table
-from oversmoothing.page_formats import write_table
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.learning_rates import rates_page, rates_table
 from oversmoothing.training.chosen_rate import read_choice
 
 TITLE = "Learning rates tried and chosen."

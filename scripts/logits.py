@@ -4,14 +4,14 @@ import logging
 
 from tqdm import tqdm
 
-from oversmoothing.corpus.windows import read_windows, window_tokens
-from oversmoothing.device import setup
-from oversmoothing.inference import run_windows
+from oversmoothing.data.windows import read_windows, window_tokens
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
-from oversmoothing.logits import SpecialMass, hidden_schema, logits_schema
-from oversmoothing.predictor import has_special_ids, load_predictor
-from oversmoothing.spectra import ALONE
+from oversmoothing.models.device import setup
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
+from oversmoothing.models.logits import SpecialMass, hidden_schema, logits_schema
+from oversmoothing.models.predictor import has_special_ids, load_predictor
+from oversmoothing.models.spectra import ALONE
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import handles, legend, model_looks, step_axis, style, write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.samples.page import label
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import handles, legend, model_looks, step_axis, style, write_figure
+from oversmoothing.tables.samples import label
 
 KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 

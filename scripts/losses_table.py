@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.losses import accuracy, losses_page, losses_table, token_losses
-from oversmoothing.page_formats import write_record
-from oversmoothing.published import read_published
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.losses import accuracy, losses_page, losses_table, token_losses
+from oversmoothing.tables.published import read_published
 from oversmoothing.training.history import lowest_loss
 
 TITLE = "Validation loss and accuracy {by} (Table 3.1)."

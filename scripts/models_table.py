@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.spectra import count_parameters
+from oversmoothing.models.spectra import count_parameters
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.history import lowest_loss

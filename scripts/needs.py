@@ -1,7 +1,7 @@
 """Print what a study needs: operations, GPU hours, disk space and memory."""
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.needs import report
+from oversmoothing.run.needs import report
 
 
 def main(job: Job) -> None:

@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.rank_order import finding
-from oversmoothing.figures.style import (
+from oversmoothing.jobs import Job, run
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.figures.style import (
     handles,
     headline,
     legend,
@@ -20,9 +22,7 @@ from oversmoothing.figures.style import (
     style,
     write_figure,
 )
-from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
 PUBLISHED: dict[str, Any] = {

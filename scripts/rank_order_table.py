@@ -5,8 +5,8 @@ from pathlib import Path
 from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.rank_order import rank_order, rank_order_page
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
-from oversmoothing.score_sums import sum_scores
+from oversmoothing.scores.sums import sum_scores
+from oversmoothing.tables.formats import write_table
 
 TITLE = "Which ranks leak more."
 POOLED = "all truths"

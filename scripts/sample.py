@@ -2,12 +2,12 @@
 
 import torch
 
-from oversmoothing.device import setup
+from oversmoothing.data.tokens.vocabulary import read_vocabulary
 from oversmoothing.jobs import Job, run
-from oversmoothing.predictor import load_predictor
+from oversmoothing.models.device import setup
+from oversmoothing.models.predictor import load_predictor
+from oversmoothing.models.spectra import truncate
 from oversmoothing.samples.files import write_samples
-from oversmoothing.spectra import truncate
-from oversmoothing.tokens.vocabulary import read_vocabulary
 
 
 def main(job: Job) -> None:

@@ -1,7 +1,7 @@
 """Samples of every model under every decoding beside the human text (Tables 5.1, 5.2 and G.1 to G.9)."""
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.samples.page import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
+from oversmoothing.tables.samples import sample_table, write_samples_csv, write_samples_html, write_samples_markdown
 
 
 def main(job: Job) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from oversmoothing.decoding import decoder
 from oversmoothing.jobs import Job, import_by_name, run
-from oversmoothing.score_files import SCORES, ScoreRows
-from oversmoothing.scores import score_window
+from oversmoothing.models.window_logits import read_logits
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.scores.score import score_window
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.window_logits import read_logits
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ def main(job: Job) -> None:
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     made_by = provenance(settings, model=job.wildcards.model)
     device = job.params.device
-    place = None if device == "cpu" else import_by_name("oversmoothing.on_gpu").to_gpu(device)
+    place = None if device == "cpu" else import_by_name("oversmoothing.models.on_gpu").to_gpu(device)
     with ExitStack() as files:
         writers = {
             metric: ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, made_by)))

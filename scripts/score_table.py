@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.published import read_published
-from oversmoothing.score_sums import mean_brackets, summarise_scores
-from oversmoothing.score_tables import score_page, score_table
+from oversmoothing.scores.sums import mean_brackets, summarise_scores
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.published import read_published
+from oversmoothing.tables.score_tables import score_page, score_table
 
 
 def main(job: Job) -> None:

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.reader import read_manifest
+from oversmoothing.data.reader import read_manifest
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.page import Page, Section
-from oversmoothing.page_formats import markdown
-from oversmoothing.progress import outdated, overview, read_summary, training_state
+from oversmoothing.run.progress import outdated, overview, read_summary, training_state
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.page import Page, Section
 
 
 def main(job: Job) -> None:

@@ -1,7 +1,7 @@
 """The story page: question, answer, verdicts, and chapters of charts, tables and figures."""
 
+from oversmoothing.claims.story.page import write_story
 from oversmoothing.jobs import Job, import_by_name, run
-from oversmoothing.story.page import write_story
 
 
 def main(job: Job) -> None:

@@ -4,14 +4,14 @@ import logging
 
 from tqdm import tqdm
 
-from oversmoothing.compiled import use_threads
-from oversmoothing.decoding import decoder
 from oversmoothing.jobs import Job, run
-from oversmoothing.score_files import ScoreRows
-from oversmoothing.spaced import positions_of
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.files import ScoreRows
+from oversmoothing.scores.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 
 logger = logging.getLogger(__name__)
 

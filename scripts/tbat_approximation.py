@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.compiled import use_threads
 from oversmoothing.jobs import Job, run
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.scores.tbat import APPROXIMATED, approximate_bases, read_states, tbat
 from oversmoothing.store.parquet import open_reader, open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tbat import APPROXIMATED, approximate_bases, read_states, tbat
 
 
 def main(job: Job) -> None:

@@ -1,8 +1,8 @@
 """Error of the published shortcut: TBAT with SVD approximations of the head beside the exact TBAT."""
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.tbat_approximations import approximation_page, approximation_table
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.tbat_approximations import approximation_page, approximation_table
 
 TITLE = "BAT with an SVD approximation of the head: mass of the reject set by rank of the approximation."
 

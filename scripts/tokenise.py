@@ -2,11 +2,11 @@
 
 import logging
 
-from oversmoothing.corpus.reader import read_split
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.text import DTYPE, write_tokens
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, read_vocabulary
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
-from oversmoothing.tokens.text import DTYPE, write_tokens
-from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import build_corpus
-from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.data.splits import SPLITS
 from oversmoothing.jobs import UserError
 
 WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}

@@ -10,7 +10,7 @@ from odd_json import mutated
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
-from oversmoothing.truths.evabyte import load_evabyte
+from oversmoothing.models.truths.evabyte import load_evabyte
 
 LLAMA = {"vocab_size": 270, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2}
 LLAMA |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64}

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from oversmoothing.layout import read_csv
+from oversmoothing.store.layout import read_csv
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = sorted((ROOT / "resources/studies").iterdir())

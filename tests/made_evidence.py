@@ -9,7 +9,7 @@ import numpy as np
 
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.published import Published
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
 
 FOLDER = Path(__file__).resolve().parents[1] / "resources/published"
 FILES = {path.stem.removeprefix("table_"): path for path in FOLDER.glob("*.csv")}

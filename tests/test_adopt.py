@@ -7,8 +7,8 @@ import pytest
 
 import adopt
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.weights import load_model, save_tensors
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_model, save_tensors
 
 SHAPE = vars(GPTConfig(layers=1, heads=2, width=16, block=32, rank=4))
 

@@ -8,8 +8,8 @@ import pytest
 
 import architecture_figure as script
 from architecture_figure import draw, layers
-from oversmoothing.figures.style import write_figure
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.tables.figures.style import write_figure
 
 
 def shape(**changes):

@@ -7,9 +7,9 @@ import torch
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, reject_set
-from oversmoothing.decodings.pure import pure
-from oversmoothing.probabilities import softmax
 from oversmoothing.samples.bat import bat_decoder
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.probabilities import softmax
 
 
 def draw(rank, n=8, v=64, sharpness=3.0, seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.samples.beam import beam_search
 from oversmoothing.samples.draws import choose, uniforms
 from oversmoothing.samples.mirostat import Mirostat

@@ -1,6 +1,6 @@
 import pytest
 
-from oversmoothing.byte_names import byte_kind, byte_name
+from oversmoothing.data.byte_names import byte_kind, byte_name
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from oversmoothing import compiled as module
-from oversmoothing.compiled import use_threads
+from oversmoothing.numerics import compiled as module
+from oversmoothing.numerics.compiled import use_threads
 
 ROOT = Path(__file__).parents[1]
 
@@ -87,7 +87,9 @@ def test_code_that_was_planted_is_not_run(tmp_path):
     """numba unpickles its index of compiled code."""
     tmp_path.chmod(0o700)
     (tmp_path / "probe").mkdir()
-    source = "from oversmoothing.compiled import compiled\n@compiled()\ndef twice(x): return 2 * x\nprint(twice(3))"
+    source = (
+        "from oversmoothing.numerics.compiled import compiled\n@compiled()\ndef twice(x): return 2 * x\nprint(twice(3))"
+    )
     (tmp_path / "probe/own.py").write_text(source)
     (tmp_path / "file").write_text("")
     (tmp_path / "temporary").mkdir()

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing.catalogue.decoders import methods
-from oversmoothing.decoding import decoder
-from oversmoothing.decodings.eta import eta
-from oversmoothing.decodings.greedy import greedy
-from oversmoothing.decodings.min_p import min_p
-from oversmoothing.decodings.pure import pure
-from oversmoothing.decodings.temperature import temperature
-from oversmoothing.decodings.top_k import top_k
-from oversmoothing.decodings.top_p import top_p
-from oversmoothing.decodings.typical import typical
 from oversmoothing.jobs import UserError
-from oversmoothing.nucleus import nucleus
+from oversmoothing.scores.catalogue.decoders import methods
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decodings.eta import eta
+from oversmoothing.scores.decodings.greedy import greedy
+from oversmoothing.scores.decodings.min_p import min_p
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.decodings.top_k import top_k
+from oversmoothing.scores.decodings.top_p import top_p
+from oversmoothing.scores.decodings.typical import typical
+from oversmoothing.scores.nucleus import nucleus
 
 SETTINGS = [
     {"name": "pure"},
@@ -303,5 +303,5 @@ def test_importing_needs_no_torch():
     import subprocess
     import sys
 
-    code = "import sys; import oversmoothing.metrics; assert 'torch' not in sys.modules"
+    code = "import sys; import oversmoothing.scores.metrics; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})

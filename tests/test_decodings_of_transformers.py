@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers.generation import logits_process
 
-from oversmoothing.decoding import decoder
+from oversmoothing.scores.decoding import decoder
 
 ROWS = 800
 EDGE = 1e-9  # rows in which a token is this near to being kept or dropped have no one answer

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from oversmoothing.device import autocast, choose_compile, choose_device, choose_precision, make_deterministic
 from oversmoothing.jobs import UserError
+from oversmoothing.models.device import autocast, choose_compile, choose_device, choose_precision, make_deterministic
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -40,7 +40,7 @@ def test_a_gpu_that_is_not_there(monkeypatch):
 
 def test_compiling_is_for_gpus_unless_asked_for(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr("oversmoothing.device.find_spec", lambda name: name)
+    monkeypatch.setattr("oversmoothing.models.device.find_spec", lambda name: name)
     assert choose_compile("auto", torch.device("cuda"))
     assert not choose_compile("auto", torch.device("cpu"))
     assert choose_compile(True, torch.device("cpu"))
@@ -49,7 +49,7 @@ def test_compiling_is_for_gpus_unless_asked_for(monkeypatch):
     assert not choose_compile("auto", torch.device("cuda"))
     with pytest.raises(UserError, match=r"training.compile: true needs a C\+\+ compiler; install it"):
         choose_compile(True, torch.device("cpu"))
-    monkeypatch.setattr("oversmoothing.device.find_spec", lambda name: None)
+    monkeypatch.setattr("oversmoothing.models.device.find_spec", lambda name: None)
     with pytest.raises(UserError, match="needs Triton and a C compiler"):
         choose_compile(True, torch.device("cuda"))
 

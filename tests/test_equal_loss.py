@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from oversmoothing.equal_loss import at_loss
+from oversmoothing.numerics.equal_loss import at_loss
 
 
 def test_a_value_at_a_loss_lies_between_two_steps():

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import model_looks, rank_axis, rank_look, step_axis, style, write_figure
+from oversmoothing.tables.figures.style import model_looks, rank_axis, rank_look, step_axis, style, write_figure
 
 
 def drawn():

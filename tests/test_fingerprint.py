@@ -6,6 +6,7 @@ import shutil
 from importlib.metadata import PackageNotFoundError
 
 import pytest
+from imported import imported
 
 from oversmoothing import fingerprint as module
 from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
@@ -14,13 +15,14 @@ from plan import studies
 TRAINING_IMPORTS = {
     "train.py",
     "oversmoothing/__init__.py",
-    "oversmoothing/corpus/__init__.py",
-    "oversmoothing/corpus/reader.py",
-    "oversmoothing/head_gradient.py",
-    "oversmoothing/device.py",
+    "oversmoothing/data/__init__.py",
+    "oversmoothing/data/reader.py",
+    "oversmoothing/models/__init__.py",
+    "oversmoothing/models/head_gradient.py",
+    "oversmoothing/models/device.py",
     "oversmoothing/fingerprint.py",
     "oversmoothing/jobs.py",
-    "oversmoothing/model.py",
+    "oversmoothing/models/model.py",
     "oversmoothing/store/__init__.py",
     "oversmoothing/store/atomic.py",
     "oversmoothing/store/identity.py",
@@ -43,7 +45,7 @@ TRAINING_IMPORTS = {
     "oversmoothing/training/step.py",
     "oversmoothing/training/task.py",
     "oversmoothing/training/throughput.py",
-    "oversmoothing/weights.py",
+    "oversmoothing/models/weights.py",
 }
 
 
@@ -71,49 +73,47 @@ def test_what_training_imports():
     assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == TRAINING_IMPORTS
 
 
-def units(*files):
-    """Return what files import of the library: modules, or the folders they are in; of the catalogue, its modules."""
-    paths = {path.relative_to(SCRIPTS).with_suffix("") for file in files for path in closure(file)}
-    inner = {path.parts[1:] for path in paths if path.parts[0] == "oversmoothing" and path.stem != "__init__"}
-    return {"/".join(parts if parts[0] == "catalogue" else parts[:1]) for parts in inner}
-
-
 JOB = "fingerprint jobs store"
-HELD = f"{JOB} logits logit_files"
-MODEL = f"{JOB} device head_gradient model weights"
-BAT = "bat compiled layer_norm"
-TBAT = f"{HELD} {BAT} probabilities score_files spectra tbat"
-FROM_HUB = "oversmoothing/truths/load.py"
+HELD = f"{JOB} models/logits models/logit_files"
+MODEL = f"{JOB} models/device models/head_gradient models/model models/weights"
+BAT = "bat numerics/compiled numerics/layer_norm"
+TBAT = f"{HELD} {BAT} scores/probabilities scores/files models/spectra scores/tbat"
+FROM_HUB = "oversmoothing/models/truths/load.py"
 
 
 @pytest.mark.parametrize(
     ("files", "imports"),
     [
-        (["choose_learning_rate.py"], f"{JOB} learning_rates training"),
-        (["tokenise.py"], f"{JOB} corpus tokens"),
-        (["logits.py"], f"{MODEL} corpus inference logits logit_files predictor spectra"),
+        (["choose_learning_rate.py"], f"{JOB} training"),
+        (["tokenise.py"], f"{JOB} data"),
+        (
+            ["logits.py"],
+            f"{MODEL} data models/inference models/logits models/logit_files models/predictor models/spectra",
+        ),
         (
             ["logits.py", FROM_HUB],
-            f"{MODEL} corpus hub inference listing logits logit_files predictor pretrained spectra tokens truths",
+            f"{MODEL} data hub models/inference models/logits models/logit_files models/predictor models/pretrained "
+            "models/spectra models/truths",
         ),
-        (["head_logits.py"], f"{HELD} factored_head layer_norm spectra"),
+        (["head_logits.py"], f"{HELD} models/factored_head numerics/layer_norm models/spectra"),
         (
             ["sample.py"],
-            f"{MODEL} byte_names catalogue/decoders corpus decoding predictor probabilities samples spectra tokens",
+            f"{MODEL} data models/predictor models/spectra samples scores/catalogue/decoders scores/decoding "
+            "scores/probabilities",
         ),
-        (["tbat.py"], f"{TBAT} catalogue/decoders decoding spaced"),
+        (["tbat.py"], f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced"),
         (["tbat_approximation.py"], TBAT),
         (
             ["score.py"],
-            f"{HELD} candidates catalogue/decoders catalogue/metrics decoding metrics nucleus probabilities "
-            "score_files scores window_logits",
+            f"{HELD} models/window_logits scores/candidates scores/catalogue/decoders scores/catalogue/metrics "
+            "scores/decoding scores/files scores/metrics scores/nucleus scores/probabilities scores/score",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",
 )
 def test_what_long_computations_import(files, imports):
     """A longer list means that more edits compute for hours: think twice before adding to it."""
-    assert units(*files) == set(imports.split())
+    assert imported(*files) == set(imports.split())
 
 
 COMPUTED_FROM_METRICS = {"score.py"}
@@ -122,7 +122,7 @@ COMPUTED_FROM_METRICS = {"score.py"}
 def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
     before = {script.name: fresh(script.name, scripts) for script in scripts.glob("*.py")}
     edit(
-        scripts / "oversmoothing/catalogue/metrics.py",
+        scripts / "oversmoothing/scores/catalogue/metrics.py",
         '    "tbat": Metric(',
         '    "new": Metric("New", "bits", "lower"),\n    "tbat": Metric(',
     )
@@ -135,12 +135,14 @@ def test_a_new_metric_is_scored_and_shown_and_no_more(scripts):
 def test_a_new_decoding_changes_nothing_and_one_that_is_used_what_uses_it(scripts):
     """The rules of scripts that decode add the fingerprints of the decodings that they use."""
     files = [path.relative_to(scripts).as_posix() for path in scripts.glob("*.py")]
-    top_p, eta = (f"oversmoothing/decodings/{name}.py" for name in ("top_p", "eta"))
+    top_p, eta = (f"oversmoothing/scores/decodings/{name}.py" for name in ("top_p", "eta"))
     before = {file: fresh(file, scripts) for file in [*files, top_p, eta]}
-    (scripts / "oversmoothing/decodings/top_a.py").write_text((scripts / eta).read_text().replace("eta", "top_a"))
+    (scripts / "oversmoothing/scores/decodings/top_a.py").write_text(
+        (scripts / eta).read_text().replace("eta", "top_a")
+    )
     edit(scripts / eta, "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)")
     assert {file for file in before if fresh(file, scripts) != before[file]} == {eta}
-    edit(scripts / "oversmoothing/nucleus.py", "_NEAR = 16", "_NEAR = 32")
+    edit(scripts / "oversmoothing/scores/nucleus.py", "_NEAR = 16", "_NEAR = 32")
     assert {top_p, eta, "score.py"} <= {file for file in before if fresh(file, scripts) != before[file]}
 
 
@@ -150,7 +152,7 @@ def test_what_no_import_names_is_imported_through_one_door():
         path for path in SCRIPTS.rglob("*.py") if re.search(r"(?<!def )\bimport_module\(|__import__", path.read_text())
     }
     names = {path.relative_to(SCRIPTS).as_posix() for path in found}
-    assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "catalogue/decoders", "commands/__init__")}
+    assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "scores/catalogue/decoders", "commands/__init__")}
 
 
 def test_scoring_and_tables_are_free_of_torch():
@@ -180,7 +182,7 @@ def test_does_not_depend_on_where_the_project_lies(scripts):
 
 def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
     before = fresh("train.py", scripts)
-    model = scripts / "oversmoothing/model.py"
+    model = scripts / "oversmoothing/models/model.py"
     edit(model, '"""The byte-level GPT', '"""Another docstring: the byte-level GPT')
     edit(model, "class Block(nn.Module):", "\n# a comment\n\nclass Block(nn.Module):")
     edit(model, '    """Causal multi-head self-attention."""\n', "")
@@ -191,7 +193,7 @@ def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
 def test_code_counts_wherever_it_stands(scripts):
     before = fresh("train.py", scripts)
     scoring = fresh("score.py", scripts)
-    edit(scripts / "oversmoothing/model.py", "std=std * scale", "std=1.5 * std * scale")
+    edit(scripts / "oversmoothing/models/model.py", "std=std * scale", "std=1.5 * std * scale")
     changed = fresh("train.py", scripts)
     assert changed != before
     assert fresh("score.py", scripts) == scoring

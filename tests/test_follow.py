@@ -4,7 +4,7 @@ from logging import INFO, makeLogRecord
 
 import pytest
 
-from oversmoothing.follow import Follower, in_words
+from oversmoothing.run.follow import Follower, in_words
 
 PLAN = ["train"] * 3 + ["train_truth"] + ["score"] * 2
 

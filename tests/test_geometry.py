@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.geometry import Directions, singular_entropy
+from oversmoothing.numerics.geometry import Directions, singular_entropy
 
 
 @given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 1000))

@@ -8,7 +8,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from oversmoothing.gpt_shape import (
+from oversmoothing.models.gpt_shape import (
     block_matrices,
     cache_bytes,
     flops_per_byte,
@@ -18,11 +18,11 @@ from oversmoothing.gpt_shape import (
     multiplied,
     parameters,
 )
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.spectra import BLOCKS, count_parameters
+from oversmoothing.models.weights import save_model
 from oversmoothing.samples.cache import Cache
-from oversmoothing.spectra import BLOCKS, count_parameters
 from oversmoothing.training import throughput
-from oversmoothing.weights import save_model
 
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
 

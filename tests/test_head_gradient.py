@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from oversmoothing.head_gradient import best_approximation, column_space, head_through, keep_inside
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.head_gradient import best_approximation, column_space, head_through, keep_inside
+from oversmoothing.models.model import GPT, GPTConfig
 
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.head_spectrum import head_spectrum
+from oversmoothing.models.head_spectrum import head_spectrum
 
 
 @settings(max_examples=30)

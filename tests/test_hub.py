@@ -14,11 +14,11 @@ from huggingface_hub import constants
 from local_hub import Repo, local_hub
 from odd_json import mutated
 
-from oversmoothing import hub as module
-from oversmoothing import listing
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, alone_in, asset_folder, fetch, take_stock
+from oversmoothing.hub import client as module
+from oversmoothing.hub import listing
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, alone_in, asset_folder, fetch, take_stock
+from oversmoothing.hub.listing import Repository, resolve
 from oversmoothing.jobs import UserError
-from oversmoothing.listing import Repository, resolve
 from oversmoothing.store.sealed_json import write_sealed
 
 LARGE = random.Random(0).randbytes(3_000_000)
@@ -416,8 +416,8 @@ def test_a_manifest_that_changed_is_named(hub, tmp_path):
 
 FETCHING = """
 import logging, sys
-from oversmoothing import listing
-from oversmoothing.hub import MODEL_FILES, MODEL_NEEDS, fetch
+from oversmoothing.hub import listing
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
 logging.basicConfig(level=logging.INFO)
 fetch(listing.Repository("owner/small"), MODEL_FILES, sys.argv[1], MODEL_NEEDS)
 """
@@ -425,7 +425,7 @@ fetch(listing.Repository("owner/small"), MODEL_FILES, sys.argv[1], MODEL_NEEDS)
 
 def test_two_processes_that_fetch_into_one_folder(hub, tmp_path):
     hub.pace = 0.02  # so that the downloads overlap
-    environment = {**os.environ, "HF_ENDPOINT": hub.address, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    environment = {**os.environ, "HF_ENDPOINT": hub.address, "PYTHONPATH": str(Path(module.__file__).parents[2])}
     command = [sys.executable, "-c", FETCHING, str(tmp_path / "small")]
     running = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     errors = [process.communicate(timeout=300)[1] for process in running]
@@ -438,8 +438,11 @@ def test_two_processes_that_fetch_into_one_folder(hub, tmp_path):
 
 
 def test_one_at_a_time(tmp_path):
-    held = "from oversmoothing.hub import alone_in\nimport sys\nwith alone_in(sys.argv[1]): print('mine', flush=True)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    held = (
+        "from oversmoothing.hub.client import alone_in\nimport sys\n"
+        "with alone_in(sys.argv[1]): print('mine', flush=True)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
     with alone_in(tmp_path / "folder"):
         command = [sys.executable, "-c", held, str(tmp_path / "folder")]
         other = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

@@ -12,15 +12,15 @@ import torch
 from safetensors import safe_open
 
 from oversmoothing import jobs
-from oversmoothing.factored_head import read_factored, read_factors
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
-from oversmoothing.logits import WindowStates
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.spectra import count_parameters, is_alone, read_bias, read_gain, read_head
+from oversmoothing.models.factored_head import read_factored, read_factors
+from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
+from oversmoothing.models.logits import WindowStates
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.spectra import count_parameters, is_alone, read_bias, read_gain, read_head
+from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 from oversmoothing.store.identity import check_identity, identity, name_of
 from oversmoothing.store.parquet import open_writer, read_groups, read_table, write_table
-from oversmoothing.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 
 TABLE = pa.table({"value": [1.0]})
 CONFIG = GPTConfig(layers=1, heads=2, width=8, block=8, rank=4)

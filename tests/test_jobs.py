@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from oversmoothing import jobs
-from oversmoothing.decoding import decoder
 from oversmoothing.fingerprint import SCRIPTS, fingerprint
 from oversmoothing.jobs import UserError, explain, run
+from oversmoothing.scores.decoding import decoder
 from oversmoothing.store.identity import name_of
 
 SCORE = str(SCRIPTS / "score.py")
@@ -91,7 +91,7 @@ def test_other_code_than_the_planned_one_does_not_run(job, capsys, edited):
 
 def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, capsys):
     """Whatever else it would import could change unnoticed."""
-    top_p, eta = "oversmoothing/decodings/top_p.py", "oversmoothing/decodings/eta.py"
+    top_p, eta = "oversmoothing/scores/decodings/top_p.py", "oversmoothing/scores/decodings/eta.py"
     main = eval("lambda job: decoder(job.settings)", {"__file__": SCORE, "decoder": decoder})
     job.settings = {"name": "top-p", "p": 0.5}
     job.params = SimpleNamespace(code=fingerprint("score.py"), by_name={top_p: fingerprint(top_p)})
@@ -102,7 +102,10 @@ def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, ca
     job.params.by_name = {top_p: "of another day"}
     with pytest.raises(SystemExit):
         run(main, job)
-    assert "the code of oversmoothing/decodings/top_p.py changed while the run was under way" in capsys.readouterr().err
+    assert (
+        "the code of oversmoothing/scores/decodings/top_p.py changed while the run was under way"
+        in capsys.readouterr().err
+    )
     assert decoder({"name": "eta", "epsilon": 0.001})  # outside a job everything may be imported
 
 

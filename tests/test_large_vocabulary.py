@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing import candidates, metrics
-from oversmoothing.decoding import decoder
-from oversmoothing.decodings.pure import pure
-from oversmoothing.decodings.top_k import top_k
-from oversmoothing.decodings.top_p import top_p
-from oversmoothing.decodings.typical import typical
-from oversmoothing.nucleus import nucleus
+from oversmoothing.scores import candidates, metrics
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.decodings.top_k import top_k
+from oversmoothing.scores.decodings.top_p import top_p
+from oversmoothing.scores.decodings.typical import typical
+from oversmoothing.scores.nucleus import nucleus
 
 SETTINGS = [
     {"name": "pure"},

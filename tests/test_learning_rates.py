@@ -10,10 +10,10 @@ import pytest
 import choose_learning_rate
 import learning_rates_table
 from oversmoothing.jobs import UserError
-from oversmoothing.learning_rates.choose import choose
-from oversmoothing.learning_rates.table import rates_table
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
+from oversmoothing.tables.learning_rates import rates_table
+from oversmoothing.training.choose_rate import choose
 from oversmoothing.training.chosen_rate import with_rate
 
 SETTINGS = {"model": {"width": 8}, "training": {"batch": 2}, "seed": 1}

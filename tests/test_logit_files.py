@@ -11,10 +11,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import logits as logits_script
-from oversmoothing import logit_files
-from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import (
+from oversmoothing.models import logit_files
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import (
     head_file,
     logit_groups,
     logits_column,
@@ -25,11 +25,11 @@ from oversmoothing.logit_files import (
     states_of,
     states_schema,
 )
-from oversmoothing.logits import WindowStates, logits_schema
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.positions import draw_rows, read_rows
+from oversmoothing.models.logits import WindowStates, logits_schema
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.positions import draw_rows, read_rows
+from oversmoothing.models.weights import save_model
 from oversmoothing.store.parquet import open_writer, read_table, vectors, write_table
-from oversmoothing.weights import save_model
 
 V, D, SCORED = 300, 6, 5
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=16, rank=D, vocabulary=V)

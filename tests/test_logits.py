@@ -10,11 +10,11 @@ import torch
 
 import head_logits as head_script
 import logits as logits_script
-from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import save_model
 from oversmoothing.store.parquet import vectors, write_table
-from oversmoothing.weights import save_model
 
 RANK = 6
 CONFIG = GPTConfig(layers=2, heads=2, width=16, block=20, rank=RANK, positions="rotary")

@@ -11,10 +11,10 @@ import pytest
 
 import losses_figure as figure_script
 import losses_table as table_script
-from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import accuracy
-from oversmoothing.record import read_record
+from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
+from oversmoothing.tables.losses import accuracy
+from oversmoothing.tables.record import read_record
 from oversmoothing.training.history import lowest_loss
 
 HISTORY = pa.table({"step": [0, 10, 20], "train_loss": [None, 3.0, 2.0], "validation_loss": [5.5, 2.5, 2.75]})

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oversmoothing import metrics
-from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
-from oversmoothing.decodings.greedy import greedy
-from oversmoothing.decodings.pure import pure
-from oversmoothing.decodings.temperature import temperature
-from oversmoothing.decodings.top_k import top_k
-from oversmoothing.decodings.top_p import top_p
+from oversmoothing.scores import metrics
+from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.scores.decodings.greedy import greedy
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.decodings.top_k import top_k
+from oversmoothing.scores.decodings.top_p import top_p
 
 TESTED = {
     function.__name__: function

@@ -8,7 +8,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig, attend, rotary_angles, rotate
+from oversmoothing.models.model import GPT, GPTConfig, attend, rotary_angles, rotate
 
 
 def small(**changes):

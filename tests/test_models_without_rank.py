@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from oversmoothing.claims.rank_order import finding
-from oversmoothing.figures.style import write_figure
-from oversmoothing.page import Name, Page, Section, Value, entitled
-from oversmoothing.record import record
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.page import Name, Page, Section, Value, entitled
+from oversmoothing.tables.record import record
 from oversmoothing_figure import draw
 
 

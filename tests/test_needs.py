@@ -8,8 +8,8 @@ import yaml
 from default_config import default
 
 import plan
-from oversmoothing.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
-from oversmoothing.needs import (
+from oversmoothing.models.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
+from oversmoothing.run.needs import (
     disk_bytes,
     report,
     summary,

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from oversmoothing import page_formats as pages
-from oversmoothing.page import Page, Section, Value, literal
-from oversmoothing.samples.page import write_samples_html, write_samples_markdown
-from oversmoothing.web_page import write_web_page
+from oversmoothing.tables import formats as pages
+from oversmoothing.tables.page import Page, Section, Value, literal
+from oversmoothing.tables.samples import write_samples_html, write_samples_markdown
+from oversmoothing.tables.web_page import write_web_page
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -40,7 +40,7 @@ def parsed(text):
 
 
 def test_title_and_body_of_a_page_are_text_unless_said_otherwise(tmp_path):
-    write_web_page(tmp_path / "a.html", "web_page.html", title=SCRIPT, body=IMAGE)
+    write_web_page(tmp_path / "a.html", "tables/web_page.html", title=SCRIPT, body=IMAGE)
     page = parsed((tmp_path / "a.html").read_text())
     assert not page.tags & {"script", "img"}
     assert SCRIPT in page.text["title"]

@@ -9,7 +9,7 @@ from default_config import DEFAULT, default
 import plan
 from checks.config import check, check_device
 from checks.paths import check_paths
-from oversmoothing.catalogue.metrics import METRICS
+from oversmoothing.scores.catalogue.metrics import METRICS
 from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent

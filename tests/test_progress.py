@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 
-from oversmoothing.progress import (
+from oversmoothing.run.progress import (
     ABSENT,
     FINISHED,
     OUTDATED,

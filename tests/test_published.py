@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from oversmoothing.jobs import UserError
-from oversmoothing.published import read_published
 from oversmoothing.store.sums import check_folder
+from oversmoothing.tables.published import read_published
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 KEYS = ["model", "truth", "metric", "decoding"]

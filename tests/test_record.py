@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.compare import compare
-from oversmoothing.page import Page, Section
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import SCHEMA, read_record, record
+from oversmoothing.tables.compare import compare
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import Page, Section
+from oversmoothing.tables.record import SCHEMA, read_record, record
 
 OLD = Path(__file__).parent / "old_tables"
 NUMBERS = ["value", "sd", "low", "high", "bracket", "published", "published_sd", "published_low", "published_high"]

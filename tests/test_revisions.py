@@ -6,9 +6,9 @@ from local_hub import Repo, local_hub
 from test_hub import point_to
 
 import plan
-from oversmoothing import listing
+from oversmoothing.hub import listing
+from oversmoothing.hub.revisions import check_revisions, shared
 from oversmoothing.jobs import UserError
-from oversmoothing.revisions import check_revisions, shared
 
 STEPS = {"step0": 0, "step4": 4, "step8": 8, "main": None}
 

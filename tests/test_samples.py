@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import samples_table as script
 from oversmoothing.jobs import UserError
-from oversmoothing.samples.page import html, label, last_word, markdown, sample_table, segments, visible
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.samples import html, label, last_word, markdown, sample_table, segments, visible
 
 NASTY = b"<b>|*x*|</b> a_b  `c` [l](http://x.org) &amp; \\ \x00\t\n\xc3(\xe2\x80\xae\xc3\xa9\xff "
 MODELS = [
@@ -96,7 +96,7 @@ def test_every_byte_is_there(data):
         elif part.startswith("U+"):
             restored += chr(int(part[2:], 16)).encode()
         else:
-            from oversmoothing.byte_names import byte_name
+            from oversmoothing.data.byte_names import byte_name
 
             restored += bytes([next(b for b in range(256) if byte_name(b) == part)])
     assert restored == data

@@ -12,13 +12,13 @@ from scipy import stats
 
 import sample as sample_script
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import save_model
 from oversmoothing.samples import generate as module
 from oversmoothing.samples.cache import Cache
 from oversmoothing.samples.draws import choose, uniforms
 from oversmoothing.samples.generate import generate
 from oversmoothing.store.parquet import write_table
-from oversmoothing.weights import save_model
 
 PURE, GREEDY = {"name": "pure"}, {"name": "greedy"}
 NEARLY_ONE = 1 - 2**-53

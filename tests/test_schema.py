@@ -4,8 +4,8 @@ import pytest
 from default_config import DEFAULT
 
 from checks.config import check
-from oversmoothing.catalogue.decoders import maps, methods
-from oversmoothing.corpus import sources
+from oversmoothing.data import sources
+from oversmoothing.scores.catalogue.decoders import maps, methods
 from schemas.config import read_schema
 from schemas.describe import PARTS, updated
 

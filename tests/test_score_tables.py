@@ -10,11 +10,11 @@ import pytest
 
 import score_table
 from oversmoothing.jobs import UserError
-from oversmoothing.page import Name, Page, Section, Value, entitled
-from oversmoothing.page_formats import html, latex, markdown, markdown_table
-from oversmoothing.published import read_published
-from oversmoothing.score_tables import score_page
-from oversmoothing.score_tables import score_table as table_of_scores
+from oversmoothing.tables.formats import html, latex, markdown, markdown_table
+from oversmoothing.tables.page import Name, Page, Section, Value, entitled
+from oversmoothing.tables.published import read_published
+from oversmoothing.tables.score_tables import score_page
+from oversmoothing.tables.score_tables import score_table as table_of_scores
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]

@@ -9,17 +9,17 @@ import torch
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
 
-from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
-from oversmoothing.decoding import decoder
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.on_gpu import to_gpu
-from oversmoothing.score_files import SCORES, ScoreRows
-from oversmoothing.score_sums import mean_brackets, summarise_scores
-from oversmoothing.scores import score_window
+from oversmoothing.models.logits import logits_schema, window_keys
+from oversmoothing.models.on_gpu import to_gpu
+from oversmoothing.models.window_logits import WindowLogits, read_logits
+from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.scores.score import score_window
+from oversmoothing.scores.sums import mean_brackets, summarise_scores
+from oversmoothing.scores.tbat import TBAT_SCORES
 from oversmoothing.store.parquet import open_writer, vector_array
-from oversmoothing.tbat import TBAT_SCORES
-from oversmoothing.window_logits import WindowLogits, read_logits
 
 V = 256
 DECODINGS = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}, {"name": "top-p", "p": 0.9}]

@@ -5,9 +5,9 @@ from statistics import stdev
 
 import pytest
 
-from oversmoothing.page import Page, Section, Value, laid_out
-from oversmoothing.page_formats import markdown
-from oversmoothing.seed_means import ONLY, SPREAD, with_seed_means
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.page import Page, Section, Value, laid_out
+from oversmoothing.tables.seed_means import ONLY, SPREAD, with_seed_means
 
 PUBLISHED = Value(0.4, 0.1)
 

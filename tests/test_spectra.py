@@ -11,9 +11,9 @@ from scipy.linalg import eigvalsh, svd
 from scipy.stats import entropy, ortho_group
 
 from oversmoothing.jobs import UserError
-from oversmoothing.layer_norm import behind_norm
-from oversmoothing.singular_values import count_above, effective_rank, singular_values
-from oversmoothing.spectra import read_head, truncate
+from oversmoothing.models.spectra import read_head, truncate
+from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.numerics.singular_values import count_above, effective_rank, singular_values
 
 W = np.random.default_rng(0).normal(size=(256, 40)) @ np.diag(np.linspace(3, 0.1, 40))
 
@@ -149,6 +149,6 @@ def test_the_head_behind_a_norm_is_the_matrix_of_the_thesis():
 
 
 def test_needs_no_torch():
-    code = "import sys, oversmoothing.ranks.measure, oversmoothing.spectra; assert 'torch' not in sys.modules"
+    code = "import sys, oversmoothing.ranks.measure, oversmoothing.models.spectra; assert 'torch' not in sys.modules"
     scripts = Path(__file__).resolve().parents[1] / "scripts"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=scripts)

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.statistics import WindowSums, critical_value, expanded, merge, paired_difference, summarise
+from oversmoothing.numerics.statistics import WindowSums, critical_value, expanded, merge, paired_difference, summarise
 
 
 def clustered(windows=40, seed=0, size=50):

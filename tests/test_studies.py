@@ -9,9 +9,9 @@ from default_config import default
 from kept_runs import ROOT, RUNS, quotes, tables
 
 from checks.config import check
-from oversmoothing.learning_rates.table import rates_page
-from oversmoothing.page_formats import markdown
-from oversmoothing.record import read_record
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.learning_rates import rates_page
+from oversmoothing.tables.record import read_record
 
 SUBWORD = ROOT / "resources/studies/subword/tables"
 

@@ -16,11 +16,11 @@ import tbat_approximation_table
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import hidden_schema, logits_schema, window_keys
-from oversmoothing.probabilities import softmax
-from oversmoothing.record import read_record
+from oversmoothing.models.logits import hidden_schema, logits_schema, window_keys
+from oversmoothing.scores.probabilities import softmax
+from oversmoothing.scores.tbat import choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_writer, vector_array
-from oversmoothing.tbat import choose_basis, read_states, tbat
+from oversmoothing.tables.record import read_record
 
 DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]
 SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "per_window": None, "decodings": DECODINGS}
@@ -111,7 +111,7 @@ def test_a_head_behind_a_linear_has_no_tangent_space(model):
 
 def test_too_much_undecided_mass_is_an_error_that_names_the_key(model, monkeypatch):
     """Here every token is called undecided: the bracket is wider than any tolerance below 1."""
-    monkeypatch.setattr("oversmoothing.tbat.reject_set", lambda basis, p, *_: _undecided(p))
+    monkeypatch.setattr("oversmoothing.scores.tbat.reject_set", lambda basis, p, *_: _undecided(p))
     with pytest.raises(UserError, match=r"bn8, window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"):
         script.main(job(model, SETTINGS))
     assert not (model / "out.parquet").exists()

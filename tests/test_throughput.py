@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.training.throughput import Throughput, flops_per_byte, peak_flops
 
 

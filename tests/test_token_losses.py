@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import token_losses
+from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
+from oversmoothing.tables.losses import token_losses
 
 # Window, its text, its tokens and the probability of each: the texts have other numbers of bytes than of tokens.
 WINDOWS = [

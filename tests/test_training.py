@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 import torch
 
-from oversmoothing.head_gradient import best_approximation
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.head_gradient import best_approximation
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_model, load_tensors
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.folder import Folder, training_key, training_packages
@@ -28,7 +29,6 @@ from oversmoothing.training.loop import record_evaluation, snapshot_steps, train
 from oversmoothing.training.optimiser import build_optimiser, head_rate, learning_rate
 from oversmoothing.training.step import Step, validation_loss
 from oversmoothing.training.task import Task
-from oversmoothing.weights import load_model, load_tensors
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)

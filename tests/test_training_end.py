@@ -12,8 +12,9 @@ import pytest
 from test_training import folder, key, make_task
 
 from oversmoothing import fingerprint, jobs
-from oversmoothing.corpus.reader import read_split
+from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import UserError
+from oversmoothing.models.weights import load_metadata
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training import outputs as module
 from oversmoothing.training.accepted import accepted, discard
@@ -22,7 +23,6 @@ from oversmoothing.training.group import Group
 from oversmoothing.training.lock import Lock
 from oversmoothing.training.step import Step
 from oversmoothing.training.task import perform
-from oversmoothing.weights import load_metadata
 
 QUICK = {"max_steps": 10, "evaluation_interval": 5}
 

@@ -17,7 +17,8 @@ import torch
 from test_training import SETTINGS, SHAPE, TEXT, folder, key, make_task, same_bits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_metadata, load_model, load_tensors
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training import launch as module
 from oversmoothing.training.batches import dropout_seed, share_of, training_batch
@@ -25,7 +26,6 @@ from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS, failure, launch
 from oversmoothing.training.step import Step
-from oversmoothing.weights import load_metadata, load_model, load_tensors
 
 
 @pytest.fixture

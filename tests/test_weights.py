@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 
 import adopt
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.spectra import count_parameters, read_gain, read_head
-from oversmoothing.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.spectra import count_parameters, read_gain, read_head
+from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)
 
@@ -158,7 +158,7 @@ def test_no_module_reads_our_files_without_looking_at_seal_and_identity():
     found = [path for path in library.rglob("*.py") if path.relative_to(library).parts[0] not in foreign]
     readers = [path for path in found if reads.search(path.read_text())]
     doors = {"store/parquet.py", "store/tensors.py"}
-    assert {path.relative_to(library).as_posix() for path in readers} == {"logit_files.py", *doors}
+    assert {path.relative_to(library).as_posix() for path in readers} == {"models/logit_files.py", *doors}
     for door in doors:
         text = (library / door).read_text()
         assert "    check(path)\n" in text

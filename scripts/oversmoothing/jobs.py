@@ -69,7 +69,7 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
 
 
 def import_by_name(name: str) -> ModuleType:
-    """Import a module, such as ``oversmoothing.decodings.top_p``, which no `import` of the script's code names.
+    """Import a module, such as ``oversmoothing.scores.decodings.top_p``, which no `import` of the script's code names.
 
     The fingerprint of a script does not follow such an import, so that other modules of the kind redo nothing. The
     rule's ``params.by_name`` holds the fingerprints of those that it uses (see `tracking.planned.fingerprints`). In a

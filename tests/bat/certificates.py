@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from oversmoothing.bat.reject import RejectSet
-from oversmoothing.exact import solve_exactly
+from oversmoothing.numerics.exact import solve_exactly
 
 PRIME = 2**31 - 1
 

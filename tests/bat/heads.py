@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from oversmoothing.probabilities import softmax
+from oversmoothing.scores.probabilities import softmax
 
 KINDS = ("gauss", "zipf", "low rank", "repeated", "ppmi")
 

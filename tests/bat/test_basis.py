@@ -6,7 +6,7 @@ import pytest
 from oversmoothing.bat.basis import prepare, prepare_tangent
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.probabilities import softmax
+from oversmoothing.scores.probabilities import softmax
 
 
 def norm(z, gain):

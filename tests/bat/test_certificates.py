@@ -8,7 +8,7 @@ from certificates import proves
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import DELTA, Certificates, RejectSet, reject_set
-from oversmoothing.probabilities import softmax
+from oversmoothing.scores.probabilities import softmax
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
-from oversmoothing.probabilities import softmax
 from oversmoothing.samples.bat import bat_decoder
-from oversmoothing.tbat import tbat
+from oversmoothing.scores.probabilities import softmax
+from oversmoothing.scores.tbat import tbat
 
 BOUNDS = (1.05, 1.25, 1.6, 2.5, 4.0)
 SIZES = ((60, 4), (90, 12), (150, 20), (260, 8))

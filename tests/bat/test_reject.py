@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, reject_set
-from oversmoothing.decodings.greedy import greedy
-from oversmoothing.decodings.pure import pure
-from oversmoothing.decodings.temperature import temperature
-from oversmoothing.decodings.top_k import top_k
-from oversmoothing.decodings.top_p import top_p
-from oversmoothing.probabilities import softmax
+from oversmoothing.scores.decodings.greedy import greedy
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.decodings.top_k import top_k
+from oversmoothing.scores.decodings.top_p import top_p
+from oversmoothing.scores.probabilities import softmax
 
 DECODINGS = {"pure": pure, "greedy": greedy, "top-k": top_k, "top-p": top_p, "temperature": temperature}
 

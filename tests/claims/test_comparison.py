@@ -9,7 +9,7 @@ import scipy.stats
 
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Outcome, Value, agree, compare, constant, minus
 from oversmoothing.claims.verdict import judge, judge_claim
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
 
 CHANCE = Chance(500, 0, {"tto": 0.1, "losses": 0.02})
 

@@ -7,9 +7,9 @@ from matplotlib.text import Text
 
 from oversmoothing.claims.comparison import Chance, Value
 from oversmoothing.claims.rank_order import finding, order_of_ranks, rank_order, rank_order_page
-from oversmoothing.page_formats import markdown
-from oversmoothing.record import record
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.record import record
 from oversmoothing_figure import draw
 
 CHANCE = Chance(200, 0, {"tto": 0.12})

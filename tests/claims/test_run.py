@@ -21,9 +21,9 @@ from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import judge_claim
-from oversmoothing.page_formats import latex, markdown
-from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
+from oversmoothing.tables.formats import latex, markdown
 
 CHANCE = Chance(300, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02, "accuracies": 0.02, "tbat": 0.2})
 WINDOWS, SCORED = 20, 25

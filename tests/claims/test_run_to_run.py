@@ -12,7 +12,7 @@ from default_config import DEFAULT
 
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.table import MARGINS
-from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, write_table
 from plan import studies
 from schemas.config import read_schema

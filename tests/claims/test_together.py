@@ -13,7 +13,7 @@ import scipy.stats
 from oversmoothing.claims.comparison import Chance, Comparison, Outcome, Value, agree, compare, correlate
 from oversmoothing.claims.together import upper_ends
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge
-from oversmoothing.statistics import Difference, WindowSums, expanded
+from oversmoothing.numerics.statistics import Difference, WindowSums, expanded
 
 RESAMPLES = 500
 CHANCE = Chance(RESAMPLES, 0, {"tto": 0.0})

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.commands import main
-from oversmoothing.compare import compare, compare_tables, settings_differences
-from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.data.splits import SPLITS
 from oversmoothing.jobs import UserError
-from oversmoothing.record import record
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tables.compare import compare, compare_tables, settings_differences
+from oversmoothing.tables.record import record
 
 
 def row(model, measure, value, low, high, truth="truth"):

@@ -13,7 +13,7 @@ from hub_models import write_neox, write_token_model
 
 from oversmoothing.commands import compare_models, main
 from oversmoothing.commands.compare_models import report
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
 

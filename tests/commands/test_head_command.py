@@ -14,15 +14,15 @@ from scipy.optimize import linprog
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM
 
-from oversmoothing import listing
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands import main
+from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.text import LENGTH, READ, passages, read_text
+from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.hub import listing
 from oversmoothing.jobs import UserError
-from oversmoothing.one_head.schema import SCHEMA
-from oversmoothing.one_head.text import LENGTH, READ, passages, read_text
-from oversmoothing.tokens.text import encode
-from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 TWINS = 40, 290  # tokens with equal rows of the head, so that neither is ever strictly the most probable

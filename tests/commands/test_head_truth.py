@@ -14,10 +14,10 @@ from transformers import AutoModelForCausalLM
 
 from oversmoothing.commands import head as command
 from oversmoothing.commands import main
-from oversmoothing.one_head.forced import forced
-from oversmoothing.one_head.schema import SCHEMA
-from oversmoothing.tokens.text import encode
-from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.commands.one_head.forced import forced
+from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from oversmoothing import score_tables
-from oversmoothing.catalogue.metrics import METRICS as METRICS_HERE
-from oversmoothing.catalogue.metrics import Metric
 from oversmoothing.commands import main
-from oversmoothing.record import record
+from oversmoothing.scores.catalogue.metrics import METRICS as METRICS_HERE
+from oversmoothing.scores.catalogue.metrics import Metric
+from oversmoothing.tables import score_tables
+from oversmoothing.tables.record import record
 
 METRICS = ("tto", "nsmd", "tv", "kl", "tbat")
 

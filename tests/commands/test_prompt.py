@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from oversmoothing.catalogue.decoders import Method, Parameter, methods
 from oversmoothing.commands import main, prompt
-from oversmoothing.decodings.top_k import top_k
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.weights import load_model, save_model
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_model, save_model
+from oversmoothing.scores.catalogue.decoders import Method, Parameter, methods
+from oversmoothing.scores.decodings.top_k import top_k
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_a_value_is_that_of_the_first_parameter(models, monkeypatch):
     parameters = Parameter("k", 5, low=1, whole=True), Parameter("more", 2.0)
     two = Method(lambda p, k, more: kept.append((k, more)) or p, parameters)
     monkeypatch.setitem(methods(), "top-k", two)
-    monkeypatch.setattr("oversmoothing.decodings.top_k.METHOD", two)
+    monkeypatch.setattr("oversmoothing.scores.decodings.top_k.METHOD", two)
     prompt.choose_decoding("top-k=3")("", load_model(models.replace("*", "bn4-s1")))(np.ones((1, 256)))
     assert kept == [(3, 2.0)]
 

@@ -9,12 +9,12 @@ import torch
 from hub_models import write_token_model
 
 from oversmoothing.commands import main
+from oversmoothing.commands.one_head import size as library
+from oversmoothing.commands.one_head.size import Sizes
 from oversmoothing.commands.size import report
 from oversmoothing.forced.projection import project
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.one_head import size as library
-from oversmoothing.one_head.size import Sizes
-from oversmoothing.weights import save_model
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import save_model
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.corpus.cut import Cut, paragraphs, stretches
-from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.sources import open_source
-from oversmoothing.corpus.splits import SPLITS, build_splits
+from oversmoothing.data.cut import Cut, paragraphs, stretches
+from oversmoothing.data.files import Files
+from oversmoothing.data.sources import open_source
+from oversmoothing.data.splits import SPLITS, build_splits
 from oversmoothing.jobs import UserError
 
 PLAY = (

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plan
-from oversmoothing.corpus import files
-from oversmoothing.corpus.documents import Document
-from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.globs import matching_files
-from oversmoothing.corpus.sources import open_source
-from oversmoothing.corpus.texts import read_texts
+from oversmoothing.data import files
+from oversmoothing.data.documents import Document
+from oversmoothing.data.files import Files
+from oversmoothing.data.globs import matching_files
+from oversmoothing.data.sources import open_source
+from oversmoothing.data.texts import read_texts
 from oversmoothing.jobs import UserError
 
 TEXTS = ["First text.", "Zweiter Text, für alle.", "Third.\n\nWith two paragraphs."]

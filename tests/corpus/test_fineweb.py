@@ -12,11 +12,11 @@ import pytest
 from huggingface_hub import constants
 from local_hub import Hub, Repo, local_hub
 
-from oversmoothing import listing
-from oversmoothing.corpus import fineweb
-from oversmoothing.corpus.fineweb import fetch_shards
-from oversmoothing.corpus.shards import build_from_shards, open_shards, shard_facts
-from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.data import fineweb
+from oversmoothing.data.fineweb import fetch_shards
+from oversmoothing.data.shards import build_from_shards, open_shards, shard_facts
+from oversmoothing.data.splits import SPLITS
+from oversmoothing.hub import listing
 from oversmoothing.jobs import UserError
 
 NAME = "HuggingFaceFW/fineweb"

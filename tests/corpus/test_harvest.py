@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from oversmoothing.corpus import harvest
-from oversmoothing.corpus.documents import Document
-from oversmoothing.corpus.harvest import Docstrings, find_package, python_files
-from oversmoothing.corpus.sources import open_source
+from oversmoothing.data import harvest
+from oversmoothing.data.documents import Document
+from oversmoothing.data.harvest import Docstrings, find_package, python_files
+from oversmoothing.data.sources import open_source
 from oversmoothing.jobs import UserError
 
 MODULE = '''"""This is the documentation of the module."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oversmoothing.corpus.markup import plain
-from oversmoothing.corpus.prose import paragraphs
+from oversmoothing.data.markup import plain
+from oversmoothing.data.prose import paragraphs
 
 NUMPY_STYLE = """Return the inverse of an array.
 

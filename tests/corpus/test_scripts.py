@@ -11,8 +11,8 @@ from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
 
 import build_corpus
 import draw_windows
-from oversmoothing.corpus.splits import SPLITS
-from oversmoothing.corpus.windows import SCHEMA
+from oversmoothing.data.splits import SPLITS
+from oversmoothing.data.windows import SCHEMA
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 from oversmoothing.store.sealed_json import read_sealed

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.corpus import texts as reading
-from oversmoothing.corpus.shards import Shards, build_from_shards, open_shards, read_fetched
-from oversmoothing.corpus.splits import SPLITS
+from oversmoothing.data import texts as reading
+from oversmoothing.data.shards import Shards, build_from_shards, open_shards, read_fetched
+from oversmoothing.data.splits import SPLITS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import read_sealed, write_sealed
 
@@ -156,7 +156,7 @@ MEASURED = """
 import resource, sys
 sys.path.insert(0, "scripts")
 from pathlib import Path
-from oversmoothing.corpus.shards import Shards, build_from_shards
+from oversmoothing.data.shards import Shards, build_from_shards
 folder, count = Path(sys.argv[1]), int(sys.argv[2])
 training = Shards([folder / f"{number}.parquet" for number in range(count)])
 paths = {split: folder / f"{split}.bin" for split in ("train", "validation", "evaluation")}

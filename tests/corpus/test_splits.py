@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.corpus import splits as module
-from oversmoothing.corpus.documents import Document
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.corpus.runs import collect, run_hashes, shares_run
-from oversmoothing.corpus.splits import SPLITS, _split_of, build_splits, split_bounds
+from oversmoothing.data import splits as module
+from oversmoothing.data.documents import Document
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.runs import collect, run_hashes, shares_run
+from oversmoothing.data.splits import SPLITS, _split_of, build_splits, split_bounds
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import read_sealed
 

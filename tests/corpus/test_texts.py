@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.corpus import texts as module
-from oversmoothing.corpus.texts import Texts, read_texts
+from oversmoothing.data import texts as module
+from oversmoothing.data.texts import Texts, read_texts
 from oversmoothing.jobs import UserError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

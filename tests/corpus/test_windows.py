@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.corpus import windows
-from oversmoothing.corpus.windows import SCHEMA, draw_windows
+from oversmoothing.data import windows
+from oversmoothing.data.windows import SCHEMA, draw_windows
 from oversmoothing.jobs import UserError
 
 SENTENCES = st.lists(

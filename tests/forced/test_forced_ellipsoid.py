@@ -9,7 +9,7 @@ from scipy.special import log_softmax, logsumexp
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.ellipsoid import STARTS, project_on_ellipsoid
 from oversmoothing.forced.projection import project
-from oversmoothing.layer_norm import behind_norm
+from oversmoothing.numerics.layer_norm import behind_norm
 
 
 def truths(rng, n, v, scale=2.0):

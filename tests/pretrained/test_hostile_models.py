@@ -6,8 +6,8 @@ import pytest
 import torch
 from hostile_models import refused, write_models
 
-from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.truths.load import load_causal_lm
+from oversmoothing.models.pretrained.auto import load_language_model
+from oversmoothing.models.truths.load import load_causal_lm
 
 
 @pytest.fixture(scope="module")

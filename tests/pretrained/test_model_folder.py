@@ -10,10 +10,10 @@ from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
 from safetensors.torch import load_file, save_file
 
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import load_language_model, load_tokenizer
-from oversmoothing.pretrained.folder import check_folder
-from oversmoothing.truths.evabyte import load_evabyte
-from oversmoothing.truths.load import load_causal_lm
+from oversmoothing.models.pretrained.auto import load_language_model, load_tokenizer
+from oversmoothing.models.pretrained.folder import check_folder
+from oversmoothing.models.truths.evabyte import load_evabyte
+from oversmoothing.models.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
 LOADERS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flips import outcome_of, outputs_of, recorded_jobs, run_again
 
-from oversmoothing.logit_files import head_file
+from oversmoothing.models.logit_files import head_file
 
 RESULTS = Path("results")
 STATES_ITSELF = (".parquet", ".safetensors")  # suffixes of files that say what they are

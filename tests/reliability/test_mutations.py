@@ -115,7 +115,7 @@ MUTATIONS = {
         "test_pages.py",
     ),
     "Markdown in a cell is markup": (
-        f"{LIBRARY}/page_formats.py",
+        f"{LIBRARY}/tables/formats.py",
         "return MARKUP.sub(",
         "return (lambda _, text: text)(",
         "test_pages.py",
@@ -152,7 +152,7 @@ MUTATIONS = {
         "story/test_story_page.py::test_an_edited_result_is_not_shown",
     ),
     "a study's tokenizer is not checked": (
-        f"{LIBRARY}/tokens/vocabulary.py",
+        f"{LIBRARY}/data/tokens/vocabulary.py",
         "    check_sum(path)\n",
         "",
         "tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
@@ -188,7 +188,7 @@ MUTATIONS = {
         "test_jobs.py",
     ),
     "one of many comparisons decides alone": (
-        f"{LIBRARY}/statistics.py",
+        f"{LIBRARY}/numerics/statistics.py",
         "    return expanded(float(ndtr(-np.nanquantile(largest, 1 - level))), windows)\n",
         "    return expanded(level, windows)\n",
         "claims/test_together.py",

@@ -12,10 +12,10 @@ import yaml
 from cluster import Cluster, missing
 from study import ROOT, copy_project
 
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_tensors
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.loop import train
-from oversmoothing.weights import load_tensors
 
 pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(missing()), reason=f"no SLURM here: {missing()}")]
 

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from oversmoothing.claims.claims import CLAIMS
+from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
+from oversmoothing.claims.story.charts import PUBLISHED, by_rank
+from oversmoothing.claims.story.page import in_order, write_story
 from oversmoothing.jobs import UserError
-from oversmoothing.record import record
 from oversmoothing.store.sums import write_text
-from oversmoothing.story.chapters import CHAPTERS, Chapter
-from oversmoothing.story.charts import PUBLISHED, by_rank
-from oversmoothing.story.page import in_order, write_story
+from oversmoothing.tables.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

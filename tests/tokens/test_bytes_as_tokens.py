@@ -19,16 +19,23 @@ import score as score_script
 import tbat as tbat_script
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.catalogue.metrics import OF_DISTRIBUTIONS
-from oversmoothing.hub import MODEL_FILES, take_stock
-from oversmoothing.logit_files import head_file, logit_groups, logits_column, save_head, states_batch, states_schema
-from oversmoothing.logits import WindowStates, logits_schema
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.spectra import read_head
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.hub.client import MODEL_FILES, take_stock
+from oversmoothing.models.logit_files import (
+    head_file,
+    logit_groups,
+    logits_column,
+    save_head,
+    states_batch,
+    states_schema,
+)
+from oversmoothing.models.logits import WindowStates, logits_schema
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.spectra import read_head
+from oversmoothing.models.weights import save_model
+from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.scores.tbat import read_states
 from oversmoothing.store.parquet import open_writer, read_table, write_table
-from oversmoothing.tbat import read_states
-from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
-from oversmoothing.weights import save_model
 
 COUNT, PROMPT, SCORED, DELTA = 4, 6, 10, 0.2231
 DECODINGS = [

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_tokenizers import byte_tokens, sentencepiece
 
-from oversmoothing.corpus.windows import (
+from oversmoothing.data.tokens import text as module
+from oversmoothing.data.tokens.text import DTYPE, encode, encode_bytes, passages, write_tokens
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.data.windows import (
     SCHEMA,
     TOKENS,
     draw_windows,
@@ -19,9 +22,6 @@ from oversmoothing.corpus.windows import (
 )
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
-from oversmoothing.tokens import text as module
-from oversmoothing.tokens.text import DTYPE, encode, encode_bytes, passages, write_tokens
-from oversmoothing.tokens.vocabulary import load_tokenizer, vocabulary_of
 
 WORDS = ["the", "water", "of", "river", "flows", "café", "漢字", "past", "houses", "3.14", "read", "and"]
 

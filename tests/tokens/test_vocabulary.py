@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from oversmoothing.jobs import UserError
-from oversmoothing.store.parquet import write_table
-from oversmoothing.tokens.learn import save_tokenizer
-from oversmoothing.tokens.text import encode
-from oversmoothing.tokens.vocabulary import (
+from oversmoothing.data.tokens.learn import save_tokenizer
+from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import (
     VOCABULARY,
     Vocabulary,
     check_same,
@@ -23,6 +21,8 @@ from oversmoothing.tokens.vocabulary import (
     read_vocabulary,
     vocabulary_of,
 )
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import write_table
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.lists(
     st.sampled_from(["the ", "water", "    ", "<s>", "</s>", "<|endoftext|>", "é", "漢", "\n", "<0x41>", " "]),

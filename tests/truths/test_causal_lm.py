@@ -8,8 +8,8 @@ from hub_models import write_gpt2, write_token_model
 from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.truths.load import load_causal_lm
 from oversmoothing.samples.generate import generate
-from oversmoothing.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
 SHAPE = {

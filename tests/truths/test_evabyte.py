@@ -8,12 +8,12 @@ import torch
 from hub_models import EVABYTE, check_remembering, evabyte_logits, evabyte_tensors, write_evabyte
 from safetensors.torch import save_file
 
-from oversmoothing.device import autocast
-from oversmoothing.hub import MODEL_FILES, take_stock
+from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
+from oversmoothing.models.device import autocast
+from oversmoothing.models.truths.evabyte import load_evabyte
+from oversmoothing.models.truths.load import load_truth
 from oversmoothing.samples.generate import generate
-from oversmoothing.truths.evabyte import load_evabyte
-from oversmoothing.truths.load import load_truth
 
 CPU = torch.device("cpu")
 TEXT = np.random.default_rng(0).integers(0, 256, 60)

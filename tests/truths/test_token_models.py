@@ -9,10 +9,10 @@ from hub_models import TOKEN_LAYOUTS, check_remembering, write_bpe, write_token_
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM
 
-from oversmoothing.hub import MODEL_FILES, take_stock
+from oversmoothing.data.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer, vocabulary_of
+from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
-from oversmoothing.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer, vocabulary_of
-from oversmoothing.truths.load import load_token_lm, load_truth
+from oversmoothing.models.truths.load import load_token_lm, load_truth
 
 CPU = torch.device("cpu")
 BEGIN, END, LAST = 0, 1, 300  # ids of `write_bpe`: special, special, and an added token that is not special

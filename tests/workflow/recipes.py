@@ -10,7 +10,7 @@ from study import ROOT, TINY, copy_project
 SECTIONS = dict(
     section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
 )
-CATALOGUE = "scripts/oversmoothing/catalogue"
+CATALOGUE = "scripts/oversmoothing/scores/catalogue"
 MINE = "mine.yaml"
 SETTINGS = {
     "corpus": {"source": "poems", "paths": ["poems/*.txt"]},
@@ -56,7 +56,7 @@ def follow(folder, built):
     add("A metric", f"{CATALOGUE}/metrics.py", metric, before='    "tbat": Metric(')
 
     (method,) = blocks("A decoding method")
-    add("A decoding method", "scripts/oversmoothing/decodings/top_a.py", method)
+    add("A decoding method", "scripts/oversmoothing/scores/decodings/top_a.py", method)
 
     (rule,) = blocks("A table")
     add("A table", "workflow/rules/tables.smk", f"\n\n{rule}")
@@ -74,9 +74,9 @@ def follow(folder, built):
     module, opener = blocks("A corpus")
     function, listed = opener.split("SOURCES:")
     (line,) = re.findall(r'^    "poems".*\n', listed, flags=re.MULTILINE)
-    sources = study.folder / "scripts/oversmoothing/corpus/sources.py"
-    add("A corpus", "scripts/oversmoothing/corpus/poems.py", module)
-    add("A corpus", "scripts/oversmoothing/corpus/sources.py", f"{function}\n\n", before="def files(")
+    sources = study.folder / "scripts/oversmoothing/data/sources.py"
+    add("A corpus", "scripts/oversmoothing/data/poems.py", module)
+    add("A corpus", "scripts/oversmoothing/data/sources.py", f"{function}\n\n", before="def files(")
     sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
 
     test, claim = blocks("A claim")

@@ -15,7 +15,7 @@ SCORES = "results/scores/entropy_difference/bn4-s1337.parquet"
 EDIT = """
 from pathlib import Path as _Path
 
-_module = _Path(__file__).parent / "oversmoothing/catalogue/metrics.py"
+_module = _Path(__file__).parent / "oversmoothing/scores/catalogue/metrics.py"
 _module.write_text(_module.read_text().replace("/ math.log(2)", "/ math.log(3)"))
 
 if __name__"""
@@ -25,15 +25,15 @@ STOPPED = "Error: the code of score.py changed while the run was under way (the 
 @pytest.mark.slow
 def test_jobs_that_start_after_an_edit_stop_and_leave_nothing_wrong(copy):
     """The edit is made by a job of the run itself, and undone after it."""
-    catalogue = (copy.folder / "scripts/oversmoothing/catalogue/metrics.py").read_text()
+    catalogue = (copy.folder / "scripts/oversmoothing/scores/catalogue/metrics.py").read_text()
     right = (copy.folder / SCORES).read_bytes()
     back = copy.edit("scripts/logits.py", "\nif __name__", EDIT)
     output = copy.snakemake(SCORES, check=False)
     assert STOPPED in output
-    assert "oversmoothing/catalogue/metrics.py); run again" in output
+    assert "oversmoothing/scores/catalogue/metrics.py); run again" in output
     assert "Traceback" not in output
     assert not (copy.folder / SCORES).exists()
-    (copy.folder / "scripts/oversmoothing/catalogue/metrics.py").write_text(catalogue)
+    (copy.folder / "scripts/oversmoothing/scores/catalogue/metrics.py").write_text(catalogue)
     back()
     copy.snakemake(SCORES)
     assert copy.planned(target=SCORES) == {}

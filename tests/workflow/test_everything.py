@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from recipes import CONFIG
 from study import listed, pages
 
-from oversmoothing.compare import compare
+from oversmoothing.tables.compare import compare
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 

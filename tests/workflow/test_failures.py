@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from study import TABLE, copy_project
 
+from oversmoothing.models.weights import load_metadata, load_tensors
 from oversmoothing.store.parquet import read_table
-from oversmoothing.weights import load_metadata, load_tensors
 
 WEIGHTS = "results/models/bn4-s1337/weights.safetensors"
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -127,7 +127,9 @@ def test_a_second_run_does_nothing_offline(thesis):
 
 
 def test_a_change_of_the_adapter_redoes_the_truth_alone(thesis):
-    back = thesis.study.edit("scripts/oversmoothing/truths/evabyte.py", "BYTE_OFFSET = 64", "BYTE_OFFSET = 32 + 32")
+    back = thesis.study.edit(
+        "scripts/oversmoothing/models/truths/evabyte.py", "BYTE_OFFSET = 64", "BYTE_OFFSET = 32 + 32"
+    )
     try:
         planned = thesis.planned("results/thesis/tables/decodings.csv")
     finally:

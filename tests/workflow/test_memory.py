@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from study import ROOT
 
-from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array
 
 SCORED, V = 100, 256

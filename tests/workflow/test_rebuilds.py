@@ -21,8 +21,12 @@ def test_comments_docstrings_and_touches_change_nothing(study):
     """Not even a touch of the corpus (above 1 MB), of the weights, of the logits or of every line of code."""
     assert (study.folder / "results/corpus/train.bin").stat().st_size > 1_000_000
     undo = [
-        study.edit("scripts/oversmoothing/model.py", "class Block(nn.Module):", "# a comment\nclass Block(nn.Module):"),
-        study.edit("scripts/oversmoothing/metrics.py", '"""Oversmoothing of', '"""Another docstring: oversmoothing of'),
+        study.edit(
+            "scripts/oversmoothing/models/model.py", "class Block(nn.Module):", "# a comment\nclass Block(nn.Module):"
+        ),
+        study.edit(
+            "scripts/oversmoothing/scores/metrics.py", '"""Oversmoothing of', '"""Another docstring: oversmoothing of'
+        ),
         study.edit("workflow/rules/models.smk", '"""The models:', '"""Another docstring:'),
     ]
     later = time.time() + 5
@@ -80,15 +84,25 @@ RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, T
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
-        ("scripts/oversmoothing/metrics.py", "/ -math.log(2)", "/ -math.log(3)", SCORED),
-        ("scripts/oversmoothing/catalogue/metrics.py", '    "tbat": Metric(', f'{BRIER}    "tbat": Metric(', SCORED),
-        ("scripts/oversmoothing/decodings/top_p.py", "mass == 1", "mass >= 1", {"tbat": 2, **SCORED}),
-        ("scripts/oversmoothing/decodings/eta.py", "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)", {}),
-        ("scripts/oversmoothing/model.py", "std=std * scale", "std=1.5 * std * scale", RETRAINED),
+        ("scripts/oversmoothing/scores/metrics.py", "/ -math.log(2)", "/ -math.log(3)", SCORED),
+        (
+            "scripts/oversmoothing/scores/catalogue/metrics.py",
+            '    "tbat": Metric(',
+            f'{BRIER}    "tbat": Metric(',
+            SCORED,
+        ),
+        ("scripts/oversmoothing/scores/decodings/top_p.py", "mass == 1", "mass >= 1", {"tbat": 2, **SCORED}),
+        ("scripts/oversmoothing/scores/decodings/eta.py", "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)", {}),
+        ("scripts/oversmoothing/models/model.py", "std=std * scale", "std=1.5 * std * scale", RETRAINED),
         ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
         ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
         ("scripts/oversmoothing/argmaxability/classes.py", "SPARE = 3", "SPARE = 2", {}),
-        ("scripts/oversmoothing/inference.py", "range(", "range(0 + ", {"logits": 3, "score": 2, "tbat": 2, TABLE: 1}),
+        (
+            "scripts/oversmoothing/models/inference.py",
+            "range(",
+            "range(0 + ",
+            {"logits": 3, "score": 2, "tbat": 2, TABLE: 1},
+        ),
         ("resources/published/table_4_1.csv", "0.432", "0.433", {TABLE: 1}),
     ],
 )
@@ -101,7 +115,7 @@ def test_a_changed_module_redoes_what_imports_it_and_no_more(study, path, old, n
 
 
 def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
-    module = study.folder / "scripts/oversmoothing/decodings/top_a.py"
+    module = study.folder / "scripts/oversmoothing/scores/decodings/top_a.py"
     (code,) = blocks("A decoding method")
     module.write_text(code)
     used = tmp_path / "used.yaml"
@@ -121,10 +135,10 @@ def test_in_a_whole_project_a_metric_redoes_what_is_scored_and_shown_and_a_decod
     """Nothing is trained, run over the windows, sampled or judged, and TBAT stays as it is."""
     copy = copy_built(everything.folder, tmp_path / "copy")
     assert copy.planned("all", config=(TINY, MINE)) == {}
-    decodings = copy.folder / "scripts/oversmoothing/decodings"
+    decodings = copy.folder / "scripts/oversmoothing/scores/decodings"
     shutil.copy(decodings / "top_a.py", decodings / "top_b.py")
     assert copy.planned("all", config=(TINY, MINE)) == {}
-    copy.edit("scripts/oversmoothing/catalogue/metrics.py", '    "tbat": Metric(', f'{BRIER}    "tbat": Metric(')
+    copy.edit("scripts/oversmoothing/scores/catalogue/metrics.py", '    "tbat": Metric(', f'{BRIER}    "tbat": Metric(')
     planned = set(copy.planned("all", config=(TINY, MINE)))
     assert TABLE in planned
     scored = {rule for rule in planned - rules_of() if not rule.endswith(("_table", "_figure"))}

@@ -12,7 +12,7 @@ import pytest
 from recipes import PLACES, SECTIONS
 from study import COMPILED, ROOT
 
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 
 NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 

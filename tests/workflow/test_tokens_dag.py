@@ -13,9 +13,9 @@ from hub_models import write_neox
 from safetensors.numpy import load_file
 from study import ROOT, TINY, TOKENS, Study, copy_project, listed
 
-from oversmoothing.record import read_record
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
+from oversmoothing.tables.record import read_record
 
 pytestmark = pytest.mark.slow
 LEARNED = yaml.safe_load((ROOT / TOKENS[1]).read_text())

@@ -9,10 +9,10 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.decoding import check_k
-from oversmoothing.gpt_shape import vocabulary
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_shape import vocabulary
+from oversmoothing.scores.catalogue.decoders import parameters
+from oversmoothing.scores.decoding import check_k
 from plan import studies
 from plan.arms import OF_FAMILY
 from plan.models import by_name

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.globs import CONTROL, matching_files
+from oversmoothing.data.globs import CONTROL, matching_files
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.hub import as_folder

@@ -17,8 +17,8 @@ def check_fetched(config: Mapping[str, Any], assets: Set[str]) -> None:
     """
     if not assets:
         return
+    from oversmoothing.hub.revisions import check_revisions  # asks the hub, which most runs have no need of
     from oversmoothing.jobs import UserError
-    from oversmoothing.revisions import check_revisions  # asks the hub, which most runs have no need of
 
     for name, own in plan.assets.by_repository(config).items():
         if len(own) > 1 and not assets.isdisjoint(own):

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.globs import matching_files
+from oversmoothing.data.globs import matching_files
 from plan.models import by_name
 from plan.resources import scaled
 from plan.settings import settings
@@ -64,7 +64,7 @@ def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
         return settings(**chosen, validation=corpus["fineweb"]["validation"])
     chosen = settings(**{key: value for key, value in corpus.items() if key != "fineweb"})
     if chosen["source"] == "docstrings":
-        from oversmoothing.corpus.harvest import PACKAGES
+        from oversmoothing.data.harvest import PACKAGES
 
         chosen["packages"] = {name: version(package).partition("+")[0] for name, package in sorted(PACKAGES.items())}
     return chosen

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from oversmoothing.hub_names import as_folder, asset_name, file_name
+from oversmoothing.hub.names import as_folder, asset_name, file_name
 
 __all__ = ["as_folder", "asset_name", "file_name", "files_in_folder", "step"]
 

@@ -1,4 +1,4 @@
-"""For the chapter `needs.smk`: a study as `oversmoothing.needs` reads it."""
+"""For the chapter `needs.smk`: a study as `oversmoothing.run.needs` reads it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ DOCSTRINGS = 10_000_000  # bytes of text
 
 
 def study(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts for `oversmoothing.needs`; sizes of text and downloads are estimates until the files exist."""
+    """Facts for `oversmoothing.run.needs`; sizes of text and downloads are estimates until the files exist."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
     fetched = shards | {

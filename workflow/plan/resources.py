@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.gpt_shape import (
+from oversmoothing.models.gpt_shape import (
     block_matrices,
     cache_bytes,
     checkpoint_bytes,
@@ -44,7 +44,7 @@ def scoring(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     if over_bytes(config):
         return {"device": "cpu", "gpus": 0, "code": []}
-    return {"device": config["device"], "gpus": gpus(config), "code": ["oversmoothing/on_gpu.py"]}
+    return {"device": config["device"], "gpus": gpus(config), "code": ["oversmoothing/models/on_gpu.py"]}
 
 
 def training_memory(model: Model, attempt: int = 1) -> int:

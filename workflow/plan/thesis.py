@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.bat import DELTA
-from oversmoothing.catalogue.metrics import METRICS, TAU
+from oversmoothing.scores.catalogue.metrics import METRICS, TAU
 from plan.models import by_name
 from plan.tokens import over_bytes
 

@@ -22,8 +22,8 @@ from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
 from checks.versions import other_versions
-from oversmoothing.catalogue.decoders import files
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from oversmoothing.scores.catalogue.decoders import files
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.arms import SCORED
 from plan.models import model_rows, names
@@ -107,7 +107,7 @@ JUDGED = plan.samples.judged_decodings(config)
 GPUS = plan.resources.gpus(config)
 ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
 DEVICE = lambda wildcards, output: config["device"]
-ADAPTERS = "oversmoothing/truths/load.py"  # of models from the hub, with its imports
+ADAPTERS = "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
 STATES = plan.tokens.states(config)
 
 ALWAYS = []  # made unless `wanted` names what is

@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.catalogue.decoders import Parameter, maps, methods
-from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.corpus.sources import SOURCES
+from oversmoothing.data.sources import SOURCES
+from oversmoothing.scores.catalogue.decoders import Parameter, maps, methods
+from oversmoothing.scores.catalogue.metrics import METRICS
 from plan import studies
 from plan.arms import OF_FAMILY
 

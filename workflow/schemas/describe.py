@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.record import documentation
+from oversmoothing.tables.record import documentation
 from plan import studies
 from schemas.config import read_schema
 

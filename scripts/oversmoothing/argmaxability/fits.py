@@ -6,7 +6,7 @@ the rows' Gram matrix grows by a row, and shrinks by Givens rotations.
 
 import numpy as np
 
-from oversmoothing.compiled import compiled
+from oversmoothing.numerics.compiled import compiled
 
 
 class Fits:

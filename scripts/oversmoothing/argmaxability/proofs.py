@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from oversmoothing.argmaxability.result import Argmaxability
-from oversmoothing.exact import solve_exactly
+from oversmoothing.numerics.exact import solve_exactly
 
 # Twice the unit roundoff, so bounds that use it are twice as wide as necessary: room for weights that are rounded once.
 EPS = np.finfo(np.float64).eps

@@ -10,7 +10,7 @@ own.
 
 import numpy as np
 
-from oversmoothing.compiled import compiled
+from oversmoothing.numerics.compiled import compiled
 
 FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, so reflections would be wasted
 REFLECTIONS = 40  # per class

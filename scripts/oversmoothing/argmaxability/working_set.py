@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from oversmoothing.argmaxability.fits import Fits
-from oversmoothing.compiled import compiled
+from oversmoothing.numerics.compiled import compiled
 
 FIRST = 2048  # rows of the working set at the start, and
 FIRST_PER_DIMENSION = 4  # at least so many per dimension

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import svd
 
-from oversmoothing.layer_norm import behind_norm
+from oversmoothing.numerics.layer_norm import behind_norm
 
 RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
 

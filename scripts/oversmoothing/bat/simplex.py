@@ -18,7 +18,7 @@ pricing is Dantzig's and, after many steps without progress, Bland's, which cann
 import numba
 import numpy as np
 
-from oversmoothing.compiled import compiled
+from oversmoothing.numerics.compiled import compiled
 
 OPEN, REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2, 3
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.members import Member
-from oversmoothing.losses import predictions
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
+from oversmoothing.tables.losses import predictions
 
 SEVERAL = 2  # members needed for a comparison
 

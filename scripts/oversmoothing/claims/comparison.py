@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from oversmoothing.statistics import LEVEL, Difference, WindowSums, merge, paired_difference, student_interval
+from oversmoothing.numerics.statistics import LEVEL, Difference, WindowSums, merge, paired_difference, student_interval
 
 TINY = 1e-9  # differences below this are rounding of printed numbers
 ALMOST_ONE = 1 - 1e-12

@@ -2,11 +2,11 @@
 
 from itertools import pairwise, permutations
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.choose import MODERATE, beyond, each, extreme
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
+from oversmoothing.scores.catalogue.metrics import METRICS
 
 OTHERS = ("greedy", "top-k", "top-p", "temperature")
 ALL = ("pure", *OTHERS)

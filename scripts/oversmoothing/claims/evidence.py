@@ -16,10 +16,10 @@ import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, Value, compare
 from oversmoothing.claims.members import Member, members
-from oversmoothing.losses import Predictions, predictions
-from oversmoothing.score_sums import sum_scores
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
+from oversmoothing.scores.sums import sum_scores
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.losses import Predictions, predictions
 from oversmoothing.training.history import lowest_loss
 
 POOLED = "all truths"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.choose import (
     FURTHER,
     MODERATE,
@@ -19,6 +18,7 @@ from oversmoothing.claims.choose import (
 from oversmoothing.claims.comparison import Comparison, Missing, Value, agree, constant, correlate, minus
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
+from oversmoothing.scores.catalogue.metrics import METRICS
 
 MAIN = ("tto", "nsmd", "tv", "kl")
 TOLERANCE = 0.1  # of a value: a difference that the thesis considers none

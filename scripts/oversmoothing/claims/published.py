@@ -9,7 +9,7 @@ import pandas as pd
 from oversmoothing.claims.comparison import Missing, Value
 from oversmoothing.claims.evidence import Evidence, Source
 from oversmoothing.claims.members import Member
-from oversmoothing.published import read_published
+from oversmoothing.tables.published import read_published
 
 BOTH = "mean"  # the "truth" of a mean over both truths, in Tables 6.1 and F.1
 NO_FIGURES = "the thesis shows it in a figure and prints no number"

@@ -7,10 +7,10 @@ import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Value, compare
 from oversmoothing.claims.verdict import FAILS, HOLDS, judge
-from oversmoothing.layout import number
-from oversmoothing.page import Cell, Page, Section
-from oversmoothing.page import Value as Number
-from oversmoothing.published import listed
+from oversmoothing.store.layout import number
+from oversmoothing.tables.page import Cell, Page, Section
+from oversmoothing.tables.page import Value as Number
+from oversmoothing.tables.published import listed
 
 LEGEND = [
     "TTO under pure sampling, over all truths. Difference: at the lower rank less at the higher one, with its 95 % "

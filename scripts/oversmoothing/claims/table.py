@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.added import Added
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
-from oversmoothing.layout import number
-from oversmoothing.page import Cell, Page, Section, Value
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.store.layout import number
+from oversmoothing.tables.page import Cell, Page, Section, Value
 
 CHAPTERS = {
     "3": "Chapter 3: the models",

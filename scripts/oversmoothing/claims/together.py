@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oversmoothing.claims.comparison import TINY, Comparison
-from oversmoothing.statistics import LEVEL, critical_value
+from oversmoothing.numerics.statistics import LEVEL, critical_value
 
 
 def upper_ends(comparisons: Sequence[Comparison]) -> list[float]:

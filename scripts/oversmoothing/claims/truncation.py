@@ -1,10 +1,10 @@
 """Claims about truncated heads (thesis 7.1)."""
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.claims.choose import neighbours
 from oversmoothing.claims.comparison import Comparison, Missing
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.models import MAIN
+from oversmoothing.scores.catalogue.metrics import METRICS
 
 
 def truncation_is_monotone(evidence: Evidence) -> list[Comparison]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from oversmoothing.compare import compare, markdown, settings_differences
-from oversmoothing.layout import write_csv
+from oversmoothing.store.layout import write_csv
+from oversmoothing.tables.compare import compare, markdown, settings_differences
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,14 +11,14 @@ import pandas as pd
 import yaml
 from tabulate import tabulate
 
-from oversmoothing.catalogue.metrics import METRICS
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.commands.study import SNAKEFILE
-from oversmoothing.hub_names import as_folder, asset_name
+from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
-from oversmoothing.page import labelled
-from oversmoothing.record import read_record
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.page import labelled
+from oversmoothing.tables.record import read_record
 
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRINTED = ("losses", "oversmoothing", "forced", "acceptance")

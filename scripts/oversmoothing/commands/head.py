@@ -8,19 +8,19 @@ from typing import Any
 from tqdm import tqdm
 
 from oversmoothing.bat import DELTA, LARGEST_DELTA
+from oversmoothing.commands.one_head.forced import distributions_at
+from oversmoothing.commands.one_head.measure import Choices, measure_model
+from oversmoothing.commands.one_head.report import report
+from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.source import Source, find_model
+from oversmoothing.commands.one_head.text import passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.commands.same_tokens import contexts
+from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
-from oversmoothing.one_head.forced import distributions_at
-from oversmoothing.one_head.measure import Choices, measure_model
-from oversmoothing.one_head.report import report
-from oversmoothing.one_head.schema import SCHEMA
-from oversmoothing.one_head.source import Source, find_model
-from oversmoothing.one_head.text import passages, read_text
-from oversmoothing.spaced import positions_of
-from oversmoothing.tokens.text import encode
-from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-from oversmoothing.truths.load import AUTO, load_token_lm
+from oversmoothing.models.truths.load import AUTO, load_token_lm
+from oversmoothing.numerics.spaced import positions_of
 
 
 def main(arguments: Sequence[str]) -> int:

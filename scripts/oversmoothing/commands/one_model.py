@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from oversmoothing.device import Compute, setup
 from oversmoothing.jobs import UserError
+from oversmoothing.models.device import Compute, setup
 from oversmoothing.store.atomic import write_json
 
 

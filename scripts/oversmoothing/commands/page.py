@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from oversmoothing.claims.story.chapters import Chapter
+from oversmoothing.claims.story.page import write_story
 from oversmoothing.fingerprint import WORKFLOW
 from oversmoothing.jobs import UserError, import_by_name
-from oversmoothing.record import read_record
-from oversmoothing.score_tables import for_terminal
-from oversmoothing.story.chapters import Chapter
-from oversmoothing.story.page import write_story
+from oversmoothing.tables.record import read_record
+from oversmoothing.tables.score_tables import for_terminal
 
 
 def main(arguments: Sequence[str]) -> int:

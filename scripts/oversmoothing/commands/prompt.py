@@ -19,16 +19,16 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from oversmoothing.byte_names import byte_name
-from oversmoothing.catalogue.decoders import maps, methods, parameters
-from oversmoothing.decoding import Decoder, decoder
+from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
+from oversmoothing.models.model import GPT
+from oversmoothing.models.weights import load_model
 from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
-from oversmoothing.samples.page import LEGEND, html, last_word, visible
-from oversmoothing.web_page import write_web_page
-from oversmoothing.weights import load_model
+from oversmoothing.scores.catalogue.decoders import maps, methods, parameters
+from oversmoothing.scores.decoding import Decoder, decoder
+from oversmoothing.tables.samples import LEGEND, html, last_word, visible
+from oversmoothing.tables.web_page import write_web_page
 
 MODELS = "results/models/*/weights.safetensors"
 DECODINGS = [*maps(), "bat"]  # those that decode each byte alone; bat needs the model's head

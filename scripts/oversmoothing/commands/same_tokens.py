@@ -20,8 +20,8 @@ def contexts(folders: Mapping[str, Path], tokens_of: str) -> dict[str, int]:
         If a tokenizer is another one, or a head cannot be measured (see `truths.load.check_token_lm`).
     """
     # They import PyTorch, which takes seconds.
-    from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-    from oversmoothing.truths.load import check_token_lm
+    from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+    from oversmoothing.models.truths.load import check_token_lm
 
     path = folders[tokens_of] / FAST
     vocabulary = vocabulary_of(load_tokenizer(path), path)

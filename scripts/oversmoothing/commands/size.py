@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from oversmoothing.commands.one_head.forced import distributions_at
+from oversmoothing.commands.one_head.size import Size, Sizes, refusal
+from oversmoothing.commands.one_head.source import find_model
+from oversmoothing.commands.one_head.text import owners, passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
-from oversmoothing.device import Compute
+from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
-from oversmoothing.one_head.forced import distributions_at
-from oversmoothing.one_head.size import Size, Sizes, refusal
-from oversmoothing.one_head.source import find_model
-from oversmoothing.one_head.text import owners, passages, read_text
-from oversmoothing.tokens.text import encode
-from oversmoothing.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-from oversmoothing.truths.load import AUTO, load_token_lm
-from oversmoothing.truths.token_model import BYTES, TokenModel
-from oversmoothing.weights import load_model
+from oversmoothing.models.device import Compute
+from oversmoothing.models.model import GPT
+from oversmoothing.models.truths.load import AUTO, load_token_lm
+from oversmoothing.models.truths.token_model import BYTES, TokenModel
+from oversmoothing.models.weights import load_model
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32

@@ -31,7 +31,7 @@ from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
 from oversmoothing.forced.projection import ROUNDING, distributions, pair_products, project_on
 from oversmoothing.forced.sphere import LAST, Family, descend, gap_in_ball, lowest_of_quadratic, scaled
-from oversmoothing.layer_norm import behind_norm
+from oversmoothing.numerics.layer_norm import behind_norm
 
 RANDOM = 4  # starts beside those that are derived from the free minimum
 ENOUGH = 1e-7  # nats: a gap at which no further start is tried

@@ -9,12 +9,12 @@ import numpy as np
 from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.decodings.pure import pure
 from oversmoothing.jobs import UserError
-from oversmoothing.predictor import Predictor
-from oversmoothing.probabilities import Array, Decoder, renormalised
+from oversmoothing.models.predictor import Predictor
 from oversmoothing.samples.generate import Sampler, drawn_from, with_step
+from oversmoothing.scores.catalogue.decoders import parameters
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.probabilities import Array, Decoder, renormalised
 
 MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof, which saves time
 

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from oversmoothing.catalogue.decoders import parameters
 from oversmoothing.jobs import UserError
-from oversmoothing.predictor import Predictor
+from oversmoothing.models.predictor import Predictor
 from oversmoothing.samples.cache import NOT_FINITE, remember
 from oversmoothing.samples.generate import Progress, Sampler
+from oversmoothing.scores.catalogue.decoders import parameters
 
 
 def sampler(decoding: Mapping[str, Any], model: Predictor) -> Sampler:

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from oversmoothing.model import GPT, Attention, Block, rotate
-from oversmoothing.predictor import Foreign, Predictor, Remembering
+from oversmoothing.models.model import GPT, Attention, Block, rotate
+from oversmoothing.models.predictor import Foreign, Predictor, Remembering
 
 NOT_FINITE = "the model's logits are not all finite numbers; its weights are damaged, or its training diverged"
 
@@ -25,7 +25,7 @@ class Cache:
     """The keys and values of n texts of equal length that grow together, in preallocated buffers.
 
     A text may grow to `length` tokens, at most the model's block, else a `ValueError` is raised. Keys and values have
-    the precision of the blocks (`oversmoothing.device.autocast`).
+    the precision of the blocks (`oversmoothing.models.device.autocast`).
     """
 
     def __init__(self, model: GPT, n: int, length: int, precision: str = "float32") -> None:

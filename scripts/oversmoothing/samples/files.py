@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from oversmoothing.byte_names import Decode
-from oversmoothing.corpus.windows import read_windows, window_tokens
+from oversmoothing.data.byte_names import Decode
+from oversmoothing.data.windows import read_windows, window_tokens
 from oversmoothing.jobs import UserError
-from oversmoothing.predictor import Predictor
+from oversmoothing.models.predictor import Predictor
 from oversmoothing.samples.generate import SAMPLES, generate
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance

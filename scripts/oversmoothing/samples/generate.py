@@ -9,15 +9,15 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from oversmoothing.byte_names import Decode
-from oversmoothing.catalogue.decoders import method, names, sampler_module
-from oversmoothing.decoding import decoder
-from oversmoothing.device import autocast
+from oversmoothing.data.byte_names import Decode
 from oversmoothing.jobs import UserError
-from oversmoothing.predictor import Predictor
-from oversmoothing.probabilities import Decoder
+from oversmoothing.models.device import autocast
+from oversmoothing.models.predictor import Predictor
 from oversmoothing.samples.cache import NOT_FINITE, remember
 from oversmoothing.samples.draws import choose, draws_for
+from oversmoothing.scores.catalogue.decoders import method, names, sampler_module
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.probabilities import Decoder
 
 SAMPLES = pa.schema(
     [

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from oversmoothing.catalogue.decoders import parameters
-from oversmoothing.decodings.greedy import greedy
-from oversmoothing.predictor import Predictor
+from oversmoothing.models.predictor import Predictor
 from oversmoothing.samples.draws import choose
 from oversmoothing.samples.generate import Sampler, with_step
+from oversmoothing.scores.catalogue.decoders import parameters
+from oversmoothing.scores.decodings.greedy import greedy
 
 
 @dataclass(frozen=True)

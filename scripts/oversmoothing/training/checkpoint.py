@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
+from oversmoothing.models.model import GPT
+from oversmoothing.models.weights import load_metadata, load_tensors, save_model, save_tensors
 from oversmoothing.store.identity import NAME
 from oversmoothing.training.folder import Folder
 from oversmoothing.training.lock import Lock
-from oversmoothing.weights import load_metadata, load_tensors, save_model, save_tensors
 
 logger = logging.getLogger(__name__)
 

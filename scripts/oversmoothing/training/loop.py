@@ -13,7 +13,7 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT
+from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import prefetch
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group

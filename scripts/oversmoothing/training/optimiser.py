@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from oversmoothing.model import GPTConfig
+from oversmoothing.models.model import GPTConfig
 
 
 def build_optimiser(

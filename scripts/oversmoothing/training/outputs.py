@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from oversmoothing.models.weights import load_metadata, load_tensors, save_tensors
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.identity import identity
 from oversmoothing.store.seal import BLANK, KEY, seal
 from oversmoothing.training.folder import Folder
-from oversmoothing.weights import load_metadata, load_tensors, save_tensors
 
 HISTORY = pa.schema(
     [

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from oversmoothing.device import autocast
-from oversmoothing.head_gradient import best_approximation, keep_inside
-from oversmoothing.model import GPT
+from oversmoothing.models.device import autocast
+from oversmoothing.models.head_gradient import best_approximation, keep_inside
+from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import (
     dropout_seed,
     inputs_and_targets,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.corpus.reader import read_manifest, read_split
-from oversmoothing.device import allow_tf32, choose_compile, setup
+from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.jobs import asked, explain
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.device import allow_tf32, choose_compile, setup
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
 from oversmoothing.training.alphabet import with_vocabulary

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from oversmoothing.model import GPT
+from oversmoothing.models.model import GPT
 
 # Peak FLOP/s of dense bf16 products with float32 sums, by a part of the device's name, from the vendors' data sheets.
 # The first match counts, so specific names precede general ones. TF32 reaches half of it on each of these.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from test_scores import write_logits
 
-from oversmoothing.decoding import decoder
-from oversmoothing.probabilities import softmax
-from oversmoothing.record import read_record
-from oversmoothing.window_logits import read_logits
+from oversmoothing.models.window_logits import read_logits
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.probabilities import softmax
+from oversmoothing.tables.record import read_record
 from studies.accepted_drafts import measure, show
 from studies.accepted_drafts.measure import acceptance
 

@@ -7,7 +7,7 @@ from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge, judge_claim
-from oversmoothing.page_formats import markdown
+from oversmoothing.tables.formats import markdown
 from studies.along_training import claims
 
 CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1))

@@ -1,9 +1,9 @@
 """Whose snapshots are measured, and what the measurement imports."""
 
 from default_config import default
+from imported import imported
 
 import plan
-from oversmoothing.fingerprint import SCRIPTS, closure
 from studies.along_training.plan import followed, tbat
 
 FAMILY = [{"width": 288, "heads": 6}, {"rank": 16}]
@@ -33,9 +33,12 @@ def test_tbat_is_measured_of_full_models_of_several_seeds():
 
 def test_what_it_computes_with():
     """A longer list means that more edits measure all snapshots again."""
-    files = closure("studies/along_training/measure.py")
-    parts = {file.relative_to(SCRIPTS).with_suffix("").parts[1] for file in files if file.is_relative_to(SCRIPTS)}
-    of_logits = "logits logit_files inference predictor score_files probabilities candidates metrics nucleus spaced"
-    others = "bat catalogue compiled corpus factored_head fingerprint forced jobs layer_norm model_heads store tbat"
-    of_models = "device head_gradient logit_gradient model weights training singular_values spectra geometry"
-    assert parts - {"__init__"} == {*of_logits.split(), *of_models.split(), *others.split()}
+    imports = """
+        bat data fingerprint forced jobs store training
+        models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
+        models/logit_gradient models/logits models/model models/predictor models/spectra models/weights
+        numerics/compiled numerics/geometry numerics/layer_norm numerics/singular_values numerics/spaced
+        scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities
+        scores/tbat
+    """
+    assert imported("studies/along_training/measure.py") == set(imports.split())

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from oversmoothing.layout import write_csv
+from oversmoothing.store.layout import write_csv
 from studies.along_training.forced import draw, over_at, which_ends_first
 
 

@@ -11,18 +11,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.forced.projection import project
-from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.layer_norm import behind_norm
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.logits import logits_schema
-from oversmoothing.metrics import softmax, tto
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.models.logits import logits_schema
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import save_model
+from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.metrics import softmax, tto
+from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import open_writer, read_table, write_table
-from oversmoothing.tbat import choose_basis, tbat
-from oversmoothing.weights import save_model
 from studies.along_training import figure, measure, show
 from studies.along_training.outliers import Dimensions
 from studies.along_training.table import along_training_table, common_loss, steps

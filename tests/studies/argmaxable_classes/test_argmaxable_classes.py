@@ -12,12 +12,12 @@ import pytest
 from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
 
-from oversmoothing.byte_names import byte_name
+from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.layout import write_csv
-from oversmoothing.page_formats import latex, markdown, markdown_text
+from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
+from oversmoothing.tables.formats import latex, markdown, markdown_text
 from studies.argmaxable_classes import measure
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 

@@ -13,12 +13,12 @@ from scipy.special import log_softmax
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
-from oversmoothing.compare import compare_tables
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project
-from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.record import read_record
+from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.tables.compare import compare_tables
+from oversmoothing.tables.record import read_record
 from studies.bat_premise import measure as script
 from studies.bat_premise import show
 from studies.bat_premise.measure import PREMISE, measure, moment_error

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
-from oversmoothing.logits import WindowStates, logits_schema, window_keys
-from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
+from oversmoothing.models.logits import WindowStates, logits_schema, window_keys
+from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, vector_array
 from studies.byte_by_byte import measure as step
 from studies.byte_by_byte.measure import MEASURES, nsmd_by_window, sums_by_byte, window_sums

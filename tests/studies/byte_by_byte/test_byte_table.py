@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.jobs import UserError
-from oversmoothing.page_formats import latex, markdown
-from oversmoothing.record import read_record
-from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.formats import latex, markdown
+from oversmoothing.tables.record import read_record
 from studies.byte_by_byte.measure import SUMS
 from studies.byte_by_byte.table import byte_page, byte_table, main, never_argmax, read_sums, text_of
 

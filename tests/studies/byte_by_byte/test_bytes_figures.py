@@ -9,9 +9,9 @@ import pytest
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 
-from oversmoothing.figures.style import write_figure
-from oversmoothing.layout import write_csv
-from oversmoothing.record import record
+from oversmoothing.store.layout import write_csv
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.record import record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, figures, utf8_bytes
 from studies.byte_by_byte.argmax_frequency import TEXT, argmax_shares
 from studies.byte_by_byte.byte_oversmoothing import worst_and_best

@@ -11,9 +11,9 @@ from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.evidence import BY_POSITION, Run
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
-from oversmoothing.page_formats import markdown
-from oversmoothing.statistics import WindowSums, share_of_difference
+from oversmoothing.numerics.statistics import WindowSums, share_of_difference
 from oversmoothing.store.parquet import open_writer
+from oversmoothing.tables.formats import markdown
 from studies.forced_part.claims import CLAIMS, MARGINS
 from studies.forced_part.measure import FORCED_SCORES
 

@@ -10,10 +10,10 @@ from study import ROOT
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.divide import on_family
 from oversmoothing.forced.projection import project_on
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.model_heads import read_model_head
-from oversmoothing.record import read_record
+from oversmoothing.models.heads import read_model_head
+from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.record import read_record
 
 FAMILY = {"bn4-s1337": "family", "bn16-s1337": "family"}
 HEADS = {f"{short}{rank}-s1337": kind for short, kind in (("ab", "retrained"), ("ln", "normed")) for rank in (4, 8)}

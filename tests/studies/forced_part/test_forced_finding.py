@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 from studies.forced_part.finding import finding, members, opening
 
 UNDECIDED = "What the head forces of the KL to the truth, and the rest"

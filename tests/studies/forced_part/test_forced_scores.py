@@ -8,23 +8,23 @@ import pyarrow as pa
 import pytest
 from scipy.special import log_softmax
 
-from oversmoothing.factored_head import read_factored
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.divide import on_family
 from oversmoothing.forced.face import UNDECIDED
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
-from oversmoothing.layer_norm import behind_norm
-from oversmoothing.logit_files import head_file, save_head, states_batch, states_schema
-from oversmoothing.logits import WindowStates, logits_schema, window_keys
-from oversmoothing.metrics import tto, tv
-from oversmoothing.model_heads import ModelHead
-from oversmoothing.nucleus import nucleus
-from oversmoothing.record import read_record
-from oversmoothing.spectra import ALONE, truncate
+from oversmoothing.models.factored_head import read_factored
+from oversmoothing.models.heads import ModelHead
+from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
+from oversmoothing.models.logits import WindowStates, logits_schema, window_keys
+from oversmoothing.models.spectra import ALONE, truncate
+from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.scores.metrics import tto, tv
+from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.store.parquet import open_writer, read_table, vector_array
 from oversmoothing.store.tensors import stored, write_tensors
+from oversmoothing.tables.record import read_record
 from studies.forced_part import measure as step
 from studies.forced_part import show
 from studies.forced_part.measure import FORCED_SCORES, score

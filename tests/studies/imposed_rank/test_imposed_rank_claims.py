@@ -11,7 +11,7 @@ from made_evidence import SURE, UNSURE, varied
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing, Value
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge, judge_claim
-from oversmoothing.logits import logits_schema, window_keys
+from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array
 from studies.imposed_rank import claims
 

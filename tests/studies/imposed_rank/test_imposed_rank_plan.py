@@ -5,7 +5,7 @@ from default_config import DEFAULT, default
 
 import plan
 from checks.config import check
-from oversmoothing.gpt_shape import flops_per_byte
+from oversmoothing.models.gpt_shape import flops_per_byte
 from plan.settings import ConfigError
 from studies.imposed_rank import plan as imposed_rank
 

@@ -10,13 +10,13 @@ import torch
 from default_config import KINDS, TITLES
 from torch.nn.functional import cross_entropy
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.logits import logits_schema, window_keys
-from oversmoothing.losses import predictions
-from oversmoothing.page_formats import markdown
-from oversmoothing.score_files import SCORES, ScoreRows
-from oversmoothing.statistics import Summary, WindowSums, share_of_difference
+from oversmoothing.models.logits import logits_schema, window_keys
+from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.losses import predictions
 from studies.imposed_rank import show
 from studies.imposed_rank.figure import draw
 from studies.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost

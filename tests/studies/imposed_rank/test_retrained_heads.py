@@ -13,15 +13,15 @@ from safetensors.torch import load_file
 from torch.nn import functional as F
 
 import head_logits as logits_script
-from oversmoothing.factored_head import read_factored
-from oversmoothing.inference import run_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import hidden_schema
-from oversmoothing.model import GPT, GPTConfig
-from oversmoothing.spectra import truncate
+from oversmoothing.models.factored_head import read_factored
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logits import hidden_schema
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.spectra import truncate
+from oversmoothing.models.weights import save_model, save_tensors
 from oversmoothing.store.parquet import open_writer, read_table, vectors
 from oversmoothing.training.batches import inputs_and_targets, training_batch, validation_batches
-from oversmoothing.weights import save_model, save_tensors
 from studies.imposed_rank import retrain as script
 from studies.imposed_rank.heads import factors, retrain, truncated
 

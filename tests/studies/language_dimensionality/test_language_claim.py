@@ -8,7 +8,7 @@ import pytest
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge, judge_claim
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 from studies.language_dimensionality.claims import language_needs_more
 from studies.language_dimensionality.measure import measure_texts
 from studies.language_dimensionality.table import by_dimensions, dimensionality_table

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from oversmoothing.corpus.files import Files
-from oversmoothing.page_formats import latex, markdown
+from oversmoothing.data.files import Files
+from oversmoothing.tables.formats import latex, markdown
 from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.measure import SIZES, measure_texts, read_beginning
 from studies.language_dimensionality.table import by_dimensions, dimensionality_page, dimensionality_table

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from oversmoothing.singular_values import effective_rank
+from oversmoothing.numerics.singular_values import effective_rank
 from studies.language_dimensionality.ngrams import conditional_rows, count_ngrams
 from studies.language_dimensionality.spectrum import Spectrum, spectrum, w_error
 

@@ -13,11 +13,11 @@ from safetensors.numpy import save_file
 
 from checks.config import check
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import logits_schema
-from oversmoothing.page_formats import latex, markdown
-from oversmoothing.published import read_published
+from oversmoothing.models.logits import logits_schema
+from oversmoothing.numerics.timing import median_seconds
 from oversmoothing.store.parquet import open_writer, vector_array
-from oversmoothing.timing import median_seconds
+from oversmoothing.tables.formats import latex, markdown
+from oversmoothing.tables.published import read_published
 from plan import ConfigError
 from studies.metric_cost import measure as costs
 from studies.metric_cost import show

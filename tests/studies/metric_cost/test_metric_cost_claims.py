@@ -7,7 +7,7 @@ from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 from studies.metric_cost.claims import CLAIMS
 
 (CLAIM,) = CLAIMS

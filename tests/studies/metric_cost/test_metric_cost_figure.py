@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 from studies.metric_cost.figure import draw
 from studies.metric_cost.table import RATIO
 from studies.metric_cost.timed import TIMED

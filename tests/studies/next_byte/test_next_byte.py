@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from matplotlib.colors import to_rgba
 
-from oversmoothing.corpus.windows import SCHEMA
-from oversmoothing.figures.style import RIGHT, write_figure
+from oversmoothing.data.windows import SCHEMA
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import logits_schema
-from oversmoothing.record import read_record, record
-from oversmoothing.score_files import SCORES
+from oversmoothing.models.logits import logits_schema
+from oversmoothing.scores.files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
+from oversmoothing.tables.figures.style import RIGHT, write_figure
+from oversmoothing.tables.record import read_record, record
 from studies.next_byte import figure, illustrated, prompts, show
 from studies.next_byte.figure import NAMED, named_bytes
 from studies.next_byte.illustrated import OTHERS, extremes

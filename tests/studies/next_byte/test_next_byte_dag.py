@@ -7,8 +7,8 @@ import pytest
 import torch
 from recipes import MINE
 
-from oversmoothing.record import read_record
-from oversmoothing.weights import load_model
+from oversmoothing.models.weights import load_model
+from oversmoothing.tables.record import read_record
 
 FIGURES = [
     f"results/figures/{name}.png" for name in ("next_byte_water", "next_byte_svd_water", "oversmoothing_illustrated")

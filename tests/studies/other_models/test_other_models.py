@@ -14,8 +14,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
 
 from oversmoothing.jobs import UserError
-from oversmoothing.page_formats import latex, markdown
-from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.models.pretrained.auto import load_language_model
+from oversmoothing.tables.formats import latex, markdown
 from studies.other_models import contexts as contexts_module
 from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
 from studies.other_models.figure import draw

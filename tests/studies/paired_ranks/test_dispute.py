@@ -8,7 +8,7 @@ import pytest
 from default_config import KINDS, TITLES
 
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
-from oversmoothing.layout import write_csv
+from oversmoothing.store.layout import write_csv
 from studies.paired_ranks import judge
 from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.paired_ranks.paired import SLOWDOWN

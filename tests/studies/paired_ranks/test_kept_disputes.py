@@ -7,8 +7,8 @@ from kept_runs import INTERVAL, ROOT, RUNS, quotes, tables
 from scipy import stats
 
 from oversmoothing.claims.table import claims_table
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import markdown
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.formats import markdown
 from studies.imposed_rank import figure as imposed_figure
 from studies.imposed_rank.table import imposed_rank_page
 from studies.paired_ranks import gradient_figure, paired_figure

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from oversmoothing.layout import write_csv
-from oversmoothing.statistics import student_interval
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import write_table
 from studies.paired_ranks import show_paired
 from studies.paired_ranks.paired import BETWEEN, SLOWDOWN, paired_table, per_seed, slowdown, steps_to

@@ -13,10 +13,10 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from oversmoothing.jobs import UserError
-from oversmoothing.logits import WindowStates, hidden_schema, logits_schema
-from oversmoothing.positions import draw_rows
-from oversmoothing.published import read_published
+from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
+from oversmoothing.models.positions import draw_rows
 from oversmoothing.store.parquet import open_writer, read_table, write_table
+from oversmoothing.tables.published import read_published
 from studies.representation_ranks import measure as step
 from studies.representation_ranks import show
 from studies.representation_ranks.measure import RANKS, heads, measure, representations

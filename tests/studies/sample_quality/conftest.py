@@ -3,7 +3,7 @@
 import pytest
 from tiny_model import train
 
-from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.models.pretrained.auto import load_language_model
 from studies.sample_quality.language_model import save_language_model
 from studies.sample_quality.perplexity import KEY
 

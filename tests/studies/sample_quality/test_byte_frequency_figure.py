@@ -5,9 +5,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.figures.style import write_figure
 from studies.sample_quality.figure import byte_frequencies, draw
 
 MODELS = [{"model": "bn4-s1", "rank": 4}, {"model": "bn4-s2", "rank": 4}, {"model": "mine", "rank": None}]

@@ -5,9 +5,9 @@ import pytest
 import torch
 from tiny_model import SETTINGS, TEXT, train
 
+from oversmoothing.data.tokens.learn import tokenise, train_tokenizer
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import load_language_model
-from oversmoothing.tokens.learn import tokenise, train_tokenizer
+from oversmoothing.models.pretrained.auto import load_language_model
 from studies.sample_quality import language_model as module
 from studies.sample_quality.language_model import save_language_model
 from studies.sample_quality.perplexity import read

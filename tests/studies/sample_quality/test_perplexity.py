@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.models.pretrained.auto import load_language_model
 from studies.sample_quality.perplexity import KEY, _tokens, is_gpt2_large, read
 
 TEXTS = [

@@ -12,7 +12,7 @@ from tiny_model import SETTINGS
 
 import draw_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import load_language_model
+from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import read_table, write_table
 from studies.sample_quality import language_model, measure, second_windows
 from studies.sample_quality.measure import (

@@ -4,11 +4,12 @@ import pytest
 import yaml
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from default_config import ROOT, default
+from imported import imported
 
 import plan
 from checks.config import check
 from checks.paths import check_paths
-from oversmoothing.fingerprint import SCRIPTS, closure, versions
+from oversmoothing.fingerprint import versions
 from studies.sample_quality import language_model, second_windows
 from studies.sample_quality.plan import asset
 
@@ -58,15 +59,13 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
 @pytest.mark.parametrize(
     ("file", "imports"),
     [
-        ("language_model.py", "fingerprint jobs store corpus device head_gradient model tokens training"),
-        ("measure.py", "fingerprint jobs store device hub listing pretrained"),
+        ("language_model.py", "fingerprint jobs store data models/device models/head_gradient models/model training"),
+        ("measure.py", "fingerprint jobs store models/device hub models/pretrained"),
     ],
 )
 def test_what_the_long_computations_import(file, imports):
     """A longer list means that more edits judge all samples again: think twice before adding to it."""
-    paths = [path for path in closure(f"studies/sample_quality/{file}") if path.is_relative_to(SCRIPTS)]
-    parts = [path.relative_to(SCRIPTS).with_suffix("").parts for path in paths if path.stem != "__init__"]
-    assert {part[1] for part in parts} == set(imports.split())
+    assert imported(f"studies/sample_quality/{file}") == set(imports.split())
 
 
 def test_the_packages_that_compute_count():

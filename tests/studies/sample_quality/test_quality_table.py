@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
-from oversmoothing.record import read_record
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.record import read_record
 from studies.sample_quality import show
 from studies.sample_quality.measure import quality_table
 from studies.sample_quality.metrics import MEASURES

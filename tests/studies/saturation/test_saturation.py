@@ -9,7 +9,7 @@ from safetensors.numpy import save_file
 
 from oversmoothing.commands import main
 from oversmoothing.jobs import UserError
-from oversmoothing.page_formats import latex, markdown, write_record
+from oversmoothing.tables.formats import latex, markdown, write_record
 from studies.saturation.figure import draw
 from studies.saturation.histories import History, read_history, study_history
 from studies.saturation.measure import LAW, POINTS, fit_and_extrapolate

@@ -6,7 +6,7 @@ from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.table import MARGINS
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge, judge_claim
-from oversmoothing.record import record
+from oversmoothing.tables.record import record
 from studies.saturation import claims
 
 CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1))

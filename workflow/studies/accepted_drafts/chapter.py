@@ -1,6 +1,6 @@
 """The chapter of the story page."""
 
-from oversmoothing.story.chapters import Chapter
+from oversmoothing.claims.story.chapters import Chapter
 
 CHAPTER = Chapter(
     "Drafts that the truth accepts",

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 import numpy as np
 from tqdm import tqdm
 
-from oversmoothing.decoding import decoder
 from oversmoothing.jobs import Job, run
-from oversmoothing.probabilities import Decoder, softmax
-from oversmoothing.score_files import SCORES, ScoreRows
+from oversmoothing.models.window_logits import WindowLogits, read_logits
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.scores.probabilities import Decoder, softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.window_logits import WindowLogits, read_logits
 
 
 def main(job: Job) -> None:
@@ -45,7 +45,7 @@ def acceptance(draft: np.ndarray, truth: np.ndarray, decoding: Decoder) -> np.nd
     draft, truth : float array, shape (n, v)
         Distributions of the model and of the truth before decoding, of one dtype.
     decoding : callable
-        Maps distributions to distributions, as returned by `oversmoothing.decoding.decoder`.
+        Maps distributions to distributions, as returned by `oversmoothing.scores.decoding.decoder`.
 
     Returns
     -------

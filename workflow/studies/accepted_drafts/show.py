@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import facts, numbers, record
-from oversmoothing.score_sums import summarise_scores
+from oversmoothing.scores.sums import summarise_scores
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.record import facts, numbers, record
 
 MEASURE = {"measure": "acceptance", "unit": "probability", "better": "higher"}
 

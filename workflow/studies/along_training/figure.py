@@ -8,8 +8,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.figures.style import handles, legend, model_looks, named, ordered_looks, rank_look, step_axis, style
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.figures.style import (
+    handles,
+    legend,
+    model_looks,
+    named,
+    ordered_looks,
+    rank_look,
+    step_axis,
+    style,
+)
 from studies.along_training.table import last_layer, steps
 
 LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}

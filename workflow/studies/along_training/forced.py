@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.published import listed
-from oversmoothing.record import read_record
+from oversmoothing.tables.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
+from oversmoothing.tables.published import listed
+from oversmoothing.tables.record import read_record
 
 OVER = 0.9  # of a fall
 LOOKS: dict[str, dict[str, Any]] = {

@@ -9,20 +9,20 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.compiled import use_threads
-from oversmoothing.corpus.windows import read_windows
-from oversmoothing.device import setup
+from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.divide import divide
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logits import WindowStates
-from oversmoothing.model_heads import read_model_head
-from oversmoothing.probabilities import softmax
-from oversmoothing.spaced import positions_of
+from oversmoothing.models.device import setup
+from oversmoothing.models.heads import read_model_head
+from oversmoothing.models.logits import WindowStates
+from oversmoothing.models.weights import load_metadata, load_model
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.scores.probabilities import softmax
+from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tbat import choose_basis, tbat
 from oversmoothing.training.loop import snapshot_steps
-from oversmoothing.weights import load_metadata, load_model
 from studies.along_training.snapshot import MEASURES, SPECTRA, head_spectrum, measure
 
 logger = logging.getLogger(__name__)

@@ -1,10 +1,10 @@
 """The table along training and its figures."""
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import read_record
 from studies.along_training import figure
 from studies.along_training.table import along_training_page, along_training_table
 

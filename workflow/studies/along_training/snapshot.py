@@ -8,19 +8,19 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.corpus.windows import window_tokens
-from oversmoothing.geometry import Directions, singular_entropy
-from oversmoothing.head_gradient import best_approximation
-from oversmoothing.inference import run_windows
+from oversmoothing.data.windows import window_tokens
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.logit_gradient import BATCH, LogitGradient
-from oversmoothing.logits import POSITION_FIELDS, WindowStates, window_keys
-from oversmoothing.metrics import score
-from oversmoothing.model import GPT
-from oversmoothing.probabilities import softmax
-from oversmoothing.singular_values import effective_rank, singular_values
+from oversmoothing.models.head_gradient import best_approximation
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.models.logit_gradient import BATCH, LogitGradient
+from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys
+from oversmoothing.models.model import GPT
+from oversmoothing.numerics.geometry import Directions, singular_entropy
+from oversmoothing.numerics.singular_values import effective_rank, singular_values
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.metrics import score
+from oversmoothing.scores.probabilities import softmax
 from studies.along_training.outliers import Dimensions
 
 MEASURES = pa.schema(

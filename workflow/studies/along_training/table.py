@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.equal_loss import at_loss
-from oversmoothing.layout import number
-from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.record import facts, record
+from oversmoothing.numerics.equal_loss import at_loss
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.store.layout import number
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.record import facts, record
 
 UNITS = {"loss": "nats per {unit}", "singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")

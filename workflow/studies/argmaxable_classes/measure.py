@@ -6,7 +6,7 @@ import pyarrow as pa
 from oversmoothing.argmaxability.classes import argmaxable, reachable
 from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.spectra import is_alone, read_gain, read_head
+from oversmoothing.models.spectra import is_alone, read_gain, read_head
 from oversmoothing.store.parquet import read_groups, vectors, write_table
 from oversmoothing.store.provenance import provenance
 

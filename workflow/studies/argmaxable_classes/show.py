@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
-from oversmoothing.samples.page import namer
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.samples import namer
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
 TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.byte_names import Namer, byte_name
-from oversmoothing.layout import read_csv
-from oversmoothing.page import Bytes, Cell, Page, Section, literal, model_cells
-from oversmoothing.published import caveats, that_matter
+from oversmoothing.data.byte_names import Namer, byte_name
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.page import Bytes, Cell, Page, Section, literal, model_cells
+from oversmoothing.tables.published import caveats, that_matter
 
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}

@@ -27,18 +27,18 @@ from tqdm import tqdm
 from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.linear_programs import TOLERANCE
 from oversmoothing.bat.reject import RejectSet, reject_set
-from oversmoothing.compiled import use_threads
 from oversmoothing.forced.head import Head
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project_on
 from oversmoothing.jobs import Job, run
-from oversmoothing.nucleus import nucleus
-from oversmoothing.score_files import NAME
-from oversmoothing.spaced import positions_of
-from oversmoothing.spectra import read_bias, read_head
+from oversmoothing.models.spectra import read_bias, read_head
+from oversmoothing.models.window_logits import read_logits
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.scores.files import NAME
+from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.window_logits import read_logits
 
 UNLIKELY = 1e-6  # probability below which the truth all but excludes a token
 AT_NEAREST = "nearest_"  # begins the names of what is measured at q* and not at the model

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import facts, numbers, record
-from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.record import facts, numbers, record
 from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
 TITLE = "What BAT assumes of the truth, and what it rejects, {by}."

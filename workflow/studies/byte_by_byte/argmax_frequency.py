@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.byte_shares import (
+from oversmoothing.tables.figures.byte_shares import (
     BYTES,
     EXTREMES,
     by_frequency,
@@ -19,8 +19,8 @@ from oversmoothing.figures.byte_shares import (
     has_others,
     scale_of_rare,
 )
-from oversmoothing.figures.style import legend, model_looks, style
-from oversmoothing.samples.page import label
+from oversmoothing.tables.figures.style import legend, model_looks, style
+from oversmoothing.tables.samples import label
 from studies.byte_by_byte.table import ARGMAX, text_of
 
 TEXT = "how often the byte occurs"

@@ -1,6 +1,6 @@
 """The chapter of the story page."""
 
-from oversmoothing.story.chapters import Chapter
+from oversmoothing.claims.story.chapters import Chapter
 from studies.byte_by_byte.claims import CLAIMS
 
 CHAPTER = Chapter(

@@ -8,7 +8,7 @@ from oversmoothing.claims.comparison import Comparison, Missing, Value
 from oversmoothing.claims.evidence import Evidence, Run, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.published import NO_FIGURES, Published
-from oversmoothing.statistics import merge
+from oversmoothing.numerics.statistics import merge
 from studies.byte_by_byte.compared import Sums, read_sums_of, share_higher
 
 NEARLY_ALL = 0.9  # of the bytes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oversmoothing.statistics import WindowSums, draw_windows
+from oversmoothing.numerics.statistics import WindowSums, draw_windows
 from oversmoothing.store.parquet import read_table
 
 ScoresByByte = Mapping[int, WindowSums]

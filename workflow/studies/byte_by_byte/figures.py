@@ -1,9 +1,9 @@
 """Figures 4.2, 4.3 and A.1: oversmoothing and argmaxes byte by byte, and what each byte value is in UTF-8."""
 
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.figures.style import write_figure
+from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import Job, run
-from oversmoothing.record import read_record
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.record import read_record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, utf8_bytes
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.score_files import NAME
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.scores.files import NAME
 from oversmoothing.store.parquet import open_writer, read_groups
 from oversmoothing.store.provenance import provenance
 

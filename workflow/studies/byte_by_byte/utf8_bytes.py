@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from oversmoothing.byte_names import byte_kind, byte_name
-from oversmoothing.figures.style import legend, style
+from oversmoothing.data.byte_names import byte_kind, byte_name
+from oversmoothing.tables.figures.style import legend, style
 
 BYTES, SIDE = 256, 16
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys

@@ -13,11 +13,11 @@ from tqdm import tqdm
 from oversmoothing.forced.best_head import best_head
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.probabilities import softmax
-from oversmoothing.score_files import NAME
-from oversmoothing.spaced import positions_of
-from oversmoothing.spectra import read_bias, read_head
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.models.spectra import read_bias, read_head
+from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.scores.files import NAME
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer, read_table
 from oversmoothing.store.provenance import provenance
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
-from oversmoothing.page_formats import write_record
-from oversmoothing.statistics import Summary, WindowSums, summarise
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
 from studies.forced_part.table import measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.figures.style import PALETTE, handles, headline, named, style
+from oversmoothing.tables.figures.style import PALETTE, handles, headline, named, style
 from studies.forced_part.finding import finding, members
 
 FORCED: dict[str, Any] = {"facecolor": PALETTE[3], "hatch": "////", "edgecolor": "white", "linewidth": 0}

@@ -5,8 +5,8 @@ from itertools import groupby
 
 import pandas as pd
 
-from oversmoothing.layout import number
-from oversmoothing.published import listed
+from oversmoothing.store.layout import number
+from oversmoothing.tables.published import listed
 
 HALF, TENTH = 0.5, 0.1
 NOT_FORCED = "What is not forced is the model's own: its trunk, its training and its text."

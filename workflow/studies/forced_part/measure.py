@@ -11,14 +11,14 @@ from oversmoothing.forced.ellipsoid import project_on_ellipsoid
 from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.model_heads import ModelHead, read_model_head
-from oversmoothing.nucleus import nucleus
-from oversmoothing.probabilities import softmax
-from oversmoothing.score_files import NAME
-from oversmoothing.spaced import positions_of
+from oversmoothing.models.heads import ModelHead, read_model_head
+from oversmoothing.models.window_logits import read_logits
+from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.scores.files import NAME
+from oversmoothing.scores.nucleus import nucleus
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from oversmoothing.window_logits import read_logits
 
 FORCED_SCORES = pa.schema(
     [

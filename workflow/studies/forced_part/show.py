@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import read_record
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import read_record
 from studies.forced_part.figure import draw
 from studies.forced_part.table import forced_page, measures_table, summarise_forced
 

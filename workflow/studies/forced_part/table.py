@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from oversmoothing.forced.face import UNDECIDED, YES
-from oversmoothing.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
-from oversmoothing.record import facts, numbers, record
-from oversmoothing.statistics import Summary, WindowSums, share_of_difference, summarise
+from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
 from oversmoothing.store.parquet import read_groups
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.record import facts, numbers, record
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
 SHARE, FACE, GAP = "share", "face", "gap"

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style
-from oversmoothing.layout import ARROWS
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.store.layout import ARROWS
+from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style
 from studies.imposed_rank.table import MEASURES, against
 
 COLUMNS = 3

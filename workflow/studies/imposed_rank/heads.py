@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.model import GPT, GPTConfig
+from oversmoothing.models.device import autocast
+from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.optimiser import learning_rate
 

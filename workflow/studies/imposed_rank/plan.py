@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from oversmoothing.gpt_shape import flops_per_byte, head_input, vocabulary
+from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
 from plan.arms import Arm
 from plan.models import Model, by_name, full_models, model_rows, of_arm
 from plan.settings import settings

@@ -4,12 +4,12 @@ import logging
 
 import pyarrow as pa
 
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.device import setup
+from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import Job, run
+from oversmoothing.models.device import setup
+from oversmoothing.models.weights import load_model, save_tensors
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.weights import load_model, save_tensors
 from studies.imposed_rank.heads import HISTORY, retrain
 
 logger = logging.getLogger(__name__)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.losses import predictions
-from oversmoothing.page_formats import write_table
-from oversmoothing.score_sums import summarise_scores
-from oversmoothing.statistics import Summary, WindowSums, summarise
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.scores.sums import summarise_scores
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.losses import predictions
 from studies.imposed_rank.figure import draw
 from studies.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
 

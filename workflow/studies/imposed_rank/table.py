@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
-from oversmoothing.statistics import Summary, WindowSums, share_of_difference
+from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
 
 MEASURES = {
     "loss": ("loss (nats)", "nats per {unit}", "lower"),

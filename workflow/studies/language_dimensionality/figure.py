@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style
+from oversmoothing.tables.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
 POINTS = 200  # of a line

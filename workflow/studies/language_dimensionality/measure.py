@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.corpus.files import Files
-from oversmoothing.corpus.reader import read_split
+from oversmoothing.data.files import Files
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.learn import load_tokenizer, tokenise
 from oversmoothing.jobs import Job, run
-from oversmoothing.singular_values import effective_rank
+from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tokens.learn import load_tokenizer, tokenise
 from studies.language_dimensionality.ngrams import conditional_rows, count_contexts, count_ngrams
 from studies.language_dimensionality.noise import without_noise
 from studies.language_dimensionality.spectrum import spectrum, w_error

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.table import dimensionality_page, dimensionality_table
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.page import Cell, Page, Section, Value
-from oversmoothing.record import record
+from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.record import record
 
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see models fall behind
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}

@@ -1,8 +1,8 @@
 """Learn byte-pair tokens from the training split, for n-grams over a larger vocabulary."""
 
-from oversmoothing.corpus.reader import read_split
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.learn import save_tokenizer, train_tokenizer
 from oversmoothing.jobs import Job, run
-from oversmoothing.tokens.learn import save_tokenizer, train_tokenizer
 
 
 def main(job: Job) -> None:

@@ -7,7 +7,7 @@ from oversmoothing.claims.comparison import Comparison, Missing, Value
 from oversmoothing.claims.evidence import Evidence, Run, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.published import Published, cell
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 from studies.metric_cost.timed import PUBLISHED_METHOD, TIMED
 
 HUNDREDFOLD = 2.0  # in powers of ten

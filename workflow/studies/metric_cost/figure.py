@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.figures.style import PALETTE, rank_axis, style
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.figures.style import PALETTE, rank_axis, style
 from studies.metric_cost.table import RATIO
 from studies.metric_cost.timed import TIMED
 

@@ -18,18 +18,18 @@ from tqdm import tqdm
 from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.compiled import use_threads
-from oversmoothing.decodings.pure import pure
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logit_files import POSITION
-from oversmoothing.metrics import score
-from oversmoothing.positions import draw_rows, read_rows
-from oversmoothing.probabilities import softmax
-from oversmoothing.spectra import read_head
+from oversmoothing.models.logit_files import POSITION
+from oversmoothing.models.positions import draw_rows, read_rows
+from oversmoothing.models.spectra import read_head
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.timing import median_seconds
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.metrics import score
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.timing import median_seconds
 from studies.metric_cost.timed import REPEATS, TIMED
 
 COSTS = pa.schema([("model", pa.string()), ("rank", pa.int32()), *((metric, pa.float64()) for metric in TIMED)])

@@ -1,11 +1,11 @@
 """Table I.1, seconds per position of each metric, beside the thesis's; and the same as a figure."""
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.published import read_published
-from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.published import read_published
+from oversmoothing.tables.record import read_record
 from studies.metric_cost.figure import draw
 from studies.metric_cost.table import cost_page, cost_table
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.published import by_key, printed, stand_ins
-from oversmoothing.record import facts, record
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
+from oversmoothing.tables.published import by_key, printed, stand_ins
+from oversmoothing.tables.record import facts, record
 from studies.metric_cost.timed import REPEATS, TIMED
 
 RATIO = "ratio"

@@ -1,6 +1,6 @@
 """The operations that are timed, their names, and the number of repeats."""
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 
 TIMED = {name: METRICS[name].name for name in (*AGAINST_TRUTHS, "tbat")}
 PUBLISHED_METHOD = "tbat_published_method"

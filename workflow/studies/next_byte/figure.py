@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.class_names import BYTES, Names
-from oversmoothing.figures.style import RIGHT, WRONG, legend, style
-from oversmoothing.samples.page import label, visible
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.class_names import BYTES, Names
+from oversmoothing.tables.figures.style import RIGHT, WRONG, legend, style
+from oversmoothing.tables.samples import label, visible
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from oversmoothing.figures.style import RIGHT, WRONG, style, write_figure
+from oversmoothing.data.tokens.vocabulary import BYTES, read_vocabulary
 from oversmoothing.jobs import Job, run
-from oversmoothing.record import read_record
-from oversmoothing.samples.page import label, visible
-from oversmoothing.tokens.vocabulary import BYTES, read_vocabulary
+from oversmoothing.tables.figures.style import RIGHT, WRONG, style, write_figure
+from oversmoothing.tables.record import read_record
+from oversmoothing.tables.samples import label, visible
 from studies.next_byte.prompts import read_prompts
 from studies.next_byte.table import completion, read_distributions
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.corpus.windows import SCHEMA, TOKENS, read_windows, window_tokens
+from oversmoothing.data.tokens.text import encode_bytes
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, read_vocabulary
+from oversmoothing.data.windows import SCHEMA, TOKENS, read_windows, window_tokens
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tokens.text import encode_bytes
-from oversmoothing.tokens.vocabulary import load_tokenizer, read_vocabulary
 from studies.next_byte.typical import typical_prompt
 
 Tokens = Callable[[bytes], np.ndarray]  # of a text

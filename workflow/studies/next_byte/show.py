@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from oversmoothing.catalogue.metrics import METRICS
-from oversmoothing.class_names import names_of
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import read_record
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.class_names import names_of
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import read_record
 from studies.next_byte.figure import draw
 from studies.next_byte.prompts import read_prompts
 from studies.next_byte.table import by_model, next_byte_page, next_byte_table, read_distributions, read_scores

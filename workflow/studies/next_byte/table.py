@@ -11,16 +11,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.class_names import BYTES, Names
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logits_column
-from oversmoothing.page import Cell, Page, Section, Value, directions, labelled, literal
-from oversmoothing.probabilities import softmax
-from oversmoothing.published import listed
-from oversmoothing.record import facts, record
-from oversmoothing.samples.page import OPEN_BOX, label, last_word, visible
+from oversmoothing.models.logit_files import logits_column
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.class_names import BYTES, Names
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, literal
+from oversmoothing.tables.published import listed
+from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.samples import OPEN_BOX, label, last_word, visible
 
 DECODING = "pure"
 RIGHT, TOP = "p_next", "p_top"

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.byte_names import Decode
-from oversmoothing.corpus.windows import read_windows, window_tokens
+from oversmoothing.data.byte_names import Decode
+from oversmoothing.data.windows import read_windows, window_tokens
 from oversmoothing.jobs import UserError
-from oversmoothing.logit_files import logit_groups
-from oversmoothing.probabilities import softmax
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.scores.probabilities import softmax
 
 SURE = 0.9  # probability that the truth gives the byte that follows
 REACH = 40  # scored bytes of each window that are considered, so that prompts fit into a figure's title

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import handles, legend, other_look, step_axis, style
+from oversmoothing.tables.figures.style import handles, legend, other_look, step_axis, style
 from studies.other_models.table import wide
 
 PANELS = {

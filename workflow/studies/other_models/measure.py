@@ -12,15 +12,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.device import autocast, setup
-from oversmoothing.geometry import Directions, singular_entropy
-from oversmoothing.head_spectrum import head_spectrum
-from oversmoothing.hub import asset_folder, read_asset
+from oversmoothing.data.reader import read_split
+from oversmoothing.hub.client import asset_folder, read_asset
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.logit_gradient import BATCH, LogitGradient
-from oversmoothing.pretrained.auto import LanguageModel, load_language_model
-from oversmoothing.singular_values import effective_rank
+from oversmoothing.models.device import autocast, setup
+from oversmoothing.models.head_spectrum import head_spectrum
+from oversmoothing.models.logit_gradient import BATCH, LogitGradient
+from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model
+from oversmoothing.numerics.geometry import Directions, singular_entropy
+from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix

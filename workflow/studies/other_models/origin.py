@@ -16,7 +16,7 @@ ORIGIN = (
 
 
 def origin(manifest: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return which revision a manifest describes, and a digest of its weights (see `oversmoothing.hub.fetch`).
+    """Return which revision a manifest describes, and a digest of its weights (see `oversmoothing.hub.client.fetch`).
 
     Two revisions with the same ``weights`` hold the same numbers, whatever steps their names state.
     """

@@ -2,11 +2,11 @@
 
 import logging
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
-from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import read_record
 from studies.other_models.figure import draw
 from studies.other_models.table import doubles, other_models_page, other_models_table
 

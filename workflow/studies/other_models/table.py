@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.page import Cell, Page, Section, Value
-from oversmoothing.record import SCHEMA, record
+from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.record import SCHEMA, record
 
 UNITS = {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
 UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nats per byte"}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
-from oversmoothing.statistics import student_interval
+from oversmoothing.numerics.statistics import student_interval
 from studies.paired_ranks.gradient import mean_shares
 from studies.paired_ranks.paired import SLOWDOWN
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.logit_gradient import BATCH, NUMERICAL
-from oversmoothing.page import Cell, Page, Section, Value
-from oversmoothing.statistics import student_interval
+from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.page import Cell, Page, Section, Value
 
 SHARES = {
     "gradient_share": ("share of the squared norm", "share"),

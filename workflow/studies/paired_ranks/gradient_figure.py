@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import handles, kind_looks, legend, rank_look, step_axis, style
+from oversmoothing.tables.figures.style import handles, kind_looks, legend, rank_look, step_axis, style
 from studies.paired_ranks.gradient import SETTLED, mean_shares
 
 

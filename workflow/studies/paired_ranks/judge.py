@@ -7,9 +7,9 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.table import HOW, WIDTHS, claims_table, tally, verdict_cell
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import number, read_csv
-from oversmoothing.page import Cell, Page, Section, Value
-from oversmoothing.page_formats import write_table
+from oversmoothing.store.layout import number, read_csv
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.page import Cell, Page, Section, Value
 from studies.paired_ranks.dispute import DISPUTE, Arms
 
 TITLE = "Expressivity or optimisation: what is said, and whether it holds in this run:"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from oversmoothing.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.equal_loss import at_loss
-from oversmoothing.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.statistics import student_interval
+from oversmoothing.numerics.equal_loss import at_loss
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from studies.imposed_rank.table import MEASURES
 
 TBAT = METRICS["tbat"]

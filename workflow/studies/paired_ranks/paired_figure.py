@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style
+from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style
 from studies.paired_ranks.paired import SLOWDOWN
 
 LABELS = {

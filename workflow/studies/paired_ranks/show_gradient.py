@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv
-from oversmoothing.page_formats import write_table
+from oversmoothing.store.layout import read_csv
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_table
 from studies.paired_ranks.gradient import gradient_page, gradient_table
 from studies.paired_ranks.gradient_figure import draw
 

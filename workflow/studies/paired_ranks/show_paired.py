@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.layout import read_csv, write_csv
-from oversmoothing.page_formats import write_table
-from oversmoothing.score_sums import summarise_scores
+from oversmoothing.scores.sums import summarise_scores
+from oversmoothing.store.layout import read_csv, write_csv
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_table
 from studies.paired_ranks.paired import TBAT, paired_page, paired_table, per_seed
 from studies.paired_ranks.paired_figure import draw
 

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.layer_norm import behind_norm
-from oversmoothing.logit_files import POSITION
-from oversmoothing.positions import draw_rows, read_rows
-from oversmoothing.probabilities import softmax
-from oversmoothing.singular_values import count_above, effective_rank, singular_values
-from oversmoothing.spectra import read_gain, read_head
+from oversmoothing.models.logit_files import POSITION
+from oversmoothing.models.positions import draw_rows, read_rows
+from oversmoothing.models.spectra import read_gain, read_head
+from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.numerics.singular_values import count_above, effective_rank, singular_values
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 

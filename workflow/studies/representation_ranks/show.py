@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_table
-from oversmoothing.published import read_published
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.published import read_published
 from studies.representation_ranks.table import ranks_page, ranks_table
 
 TITLE = "Effective rank of what the models represent, {by} (Table 7.3)."

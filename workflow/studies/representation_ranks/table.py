@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.page import Cell, Page, Section, Value, model_cells
-from oversmoothing.published import beside, by_key, caveats, that_matter
+from oversmoothing.tables.page import Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.published import beside, by_key, caveats, that_matter
 
 REPRESENTATIONS = {
     "logits": "logits",

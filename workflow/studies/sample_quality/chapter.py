@@ -1,6 +1,6 @@
 """The chapter of the story page."""
 
-from oversmoothing.story.chapters import Chapter, Chart
+from oversmoothing.claims.story.chapters import Chapter, Chart
 
 CHAPTER = Chapter(
     "How close samples are to people's texts",

@@ -15,7 +15,7 @@ from oversmoothing.claims.evidence import Evidence, Margin, Run, Source
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.models import alike
 from oversmoothing.claims.published import Published, cell
-from oversmoothing.statistics import WindowSums
+from oversmoothing.numerics.statistics import WindowSums
 from oversmoothing.store.parquet import read_table
 from studies.sample_quality.metrics import MEASURES
 

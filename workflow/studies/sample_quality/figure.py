@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.figures.byte_shares import (
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.byte_shares import (
     EXTREMES,
     by_frequency,
     byte_axis,
@@ -17,9 +19,7 @@ from oversmoothing.figures.byte_shares import (
     has_others,
     scale_of_rare,
 )
-from oversmoothing.figures.style import legend, model_looks, style
-from oversmoothing.jobs import UserError
-from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import legend, model_looks, style
 from studies.sample_quality.byte_frequencies import BYTES, count_bytes
 
 

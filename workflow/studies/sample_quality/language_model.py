@@ -19,11 +19,11 @@ from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from transformers.utils.logging import disable_progress_bar
 
-from oversmoothing.corpus.reader import read_split
-from oversmoothing.device import autocast, setup
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.models.device import autocast, setup
 from oversmoothing.store.sums import write_folder_sums
-from oversmoothing.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 
 logger = logging.getLogger(__name__)

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.device import setup
-from oversmoothing.hub import asset_folder
+from oversmoothing.hub.client import asset_folder
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.pretrained.auto import LanguageModel, load_language_model
+from oversmoothing.models.device import setup
+from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.store.sums import check_folder

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.page import AIMS, Cell, Page, Section, Value, labelled, model_cells
-from oversmoothing.published import caveats, listed
+from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, labelled, model_cells
+from oversmoothing.tables.published import caveats, listed
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.table import HUMAN, SECOND
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from oversmoothing.device import autocast
 from oversmoothing.jobs import UserError
-from oversmoothing.pretrained.auto import LanguageModel
+from oversmoothing.models.device import autocast
+from oversmoothing.models.pretrained.auto import LanguageModel
 
 KEY = "quality.language_model"  # of the config, for messages
 

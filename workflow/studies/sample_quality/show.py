@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from studies.sample_quality.figure import byte_frequencies, draw
 from studies.sample_quality.page import quality_page
 from studies.sample_quality.table import (

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.published import Rows, by_key, printed, read_published, that_matter
-from oversmoothing.record import facts, record
-from oversmoothing.statistics import WindowSums, summarise
+from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
+from oversmoothing.tables.published import Rows, by_key, printed, read_published, that_matter
+from oversmoothing.tables.record import facts, record
 from studies.sample_quality.metrics import MEASURES
 
 HUMAN, SECOND = "human", "human, second set"

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from oversmoothing.figures.style import Looks, handles, legend, model_looks, style
-from oversmoothing.samples.page import label
+from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style
+from oversmoothing.tables.samples import label
 from studies.saturation.table import leaves
 
 LOSSES: dict[str, Any] = {"markersize": 5.5, "linewidth": 0.8}

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from oversmoothing.jobs import UserError
-from oversmoothing.spectra import BLOCKS, count_parameters
+from oversmoothing.models.spectra import BLOCKS, count_parameters
 from oversmoothing.store.parquet import read_table
 
 UNITS = ("bytes", "tokens")

@@ -1,9 +1,9 @@
 """The table and the figure of the law of losses, and of how far above it each model ends."""
 
-from oversmoothing.figures.style import write_figure
 from oversmoothing.jobs import Job, run
-from oversmoothing.page_formats import write_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from studies.saturation.figure import draw
 from studies.saturation.table import saturation_page, saturation_table
 

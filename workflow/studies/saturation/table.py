@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.page import Cell, Page, Section, Value, model_cells
-from oversmoothing.record import facts, record
+from oversmoothing.tables.page import Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.record import facts, record
 from studies.saturation.law import ALPHAS
 
 NEVER, ALWAYS = "never", "above it from the first loss that counts"

@@ -1,0 +1,183 @@
+"""The story page: one file with the answer, the verdicts, and chapters of charts, tables and figures."""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import vl_convert
+from markupsafe import Markup
+
+from oversmoothing.claims.rank_order import finding
+from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart
+from oversmoothing.claims.story.charts import by_rank
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.store.layout import read_csv
+from oversmoothing.store.sums import read_text
+from oversmoothing.tables.formats import html_of, line_html, prose_html
+from oversmoothing.tables.old_tables import KINDS
+from oversmoothing.tables.record import read_record
+from oversmoothing.tables.web_page import write_web_page
+
+QUESTION = "How does the softmax bottleneck affect what a language model generates?"
+SIGNS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
+NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
+
+
+@dataclass(frozen=True)
+class Results:
+    """Tables (CSV, with Markdown beside it) and figures (SVG) by name."""
+
+    tables: dict[str, Path]
+    figures: dict[str, Path]
+
+    @classmethod
+    def of(cls, paths: Iterable[str | Path]) -> "Results":
+        """Results among paths such as ``tables/losses.csv`` and ``figures/losses.png``."""
+        by_kind: dict[str, dict[str, Path]] = {"tables": {}, "figures": {}}
+        for path in map(Path, paths):
+            by_kind[path.parent.name][path.stem] = path
+        return cls(**by_kind)
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Rows of a table that is no record, if it is there."""
+        return read_csv(self.tables[name]) if name in self.tables else None
+
+    def record(self, name: str) -> pd.DataFrame | None:
+        """Rows of a record, if it is there."""
+        return read_record(self.tables[name]) if name in self.tables else None
+
+
+def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
+    """Write the story page: one HTML file that needs no network.
+
+    `paths` are the tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside
+    them; the page leaves out what is not among them. The chapters of `studies` stand where they say (`in_order`).
+    """
+    results, chapters = Results.of(paths), in_order(studies)
+    charts: list[dict] = []
+    shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
+    main_table, claims = results.record("oversmoothing"), results.table("claims")
+    write_web_page(
+        output,
+        "claims/story/page.html",
+        title=QUESTION,
+        answer="" if main_table is None else finding(main_table, results.table("rank_order")),
+        headline=_figure(results, "oversmoothing"),
+        signs=SIGNS,
+        counts=None if claims is None else {verdict: int((claims.verdict == verdict).sum()) for verdict in SIGNS},
+        chapters=[chapter for chapter in shown if chapter],
+        more=_others(results, chapters),
+        prose=prose_html,
+        specifications=Markup(json.dumps(charts).replace("</", "<\\/")),
+        library=Markup(vl_convert.javascript_bundle() if charts else ""),  # type: ignore[call-arg]  # its stub lacks the default
+    )
+
+
+def in_order(studies: Sequence[Chapter]) -> list[Chapter]:
+    """Return all chapters, those of studies after the one that they name and others that name it, or else last."""
+    chapters = list(CHAPTERS)
+    for chapter in studies:
+        before = [
+            i for i, other in enumerate(chapters) if chapter.after and chapter.after in (other.heading, other.after)
+        ]
+        chapters.insert(before[-1] + 1 if before else len(chapters), chapter)
+    return chapters
+
+
+def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]) -> dict[str, Any] | None:
+    """Return what the page shows of a chapter; None if there is nothing, or if the table of its answer is not there."""
+    answered = results.record(chapter.answer[0]) if chapter.answer else None
+    if chapter.answer and answered is None:
+        return None
+    inside = {
+        "charts": list(_charts(results, chapter.charts, charts)),
+        "claims": list(_claims(results, chapter.claims)),
+        **_folded(results, chapter.tables, chapter.figures),
+    }
+    if not any(inside.values()):
+        return None
+    opening = list(chapter.answer[1](answered)) if chapter.answer and answered is not None else []
+    picture = _figure(results, chapter.picture)
+    return {**vars(chapter), "number": number, "answer": opening, "picture": picture, **inside}
+
+
+def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[dict[str, Any]]:
+    """Yield number and title of each chart whose table is there, and add its specification to `charts`."""
+    for chart in wanted:
+        tables = [results.record(name) for name in (chart.table, *chart.more)]
+        if tables[0] is None:
+            continue
+        table = pd.concat([table for table in tables if table is not None], ignore_index=True)
+        for column, values in chart.only.items():
+            table = table[table[column].isin(values)]
+        if chart.series:
+            table = table.assign(series=table[chart.series].replace({kind: title for title, kind in KINDS.items()}))
+        yield {"number": len(charts), "title": chart.title}
+        charts.append(by_rank(table, chart.menus, NAMES, chart.title))
+
+
+def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield each claim of which the id, or the chapter of the thesis, is to be shown."""
+    claims = results.table("claims")
+    if claims is not None:
+        for claim in claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)].to_dict("records"):
+            yield claim | {"evidence": list(_evidence(claim))}
+
+
+def _evidence(claim: dict) -> Iterator[tuple[str, str]]:
+    """Yield what the verdict on a claim rests on."""
+    yield "tested by", claim["test"]
+    if pd.notna(claim["effect"]):
+        text = f"{claim['effect']:.3g}"
+        text += f" [{claim['low']:.3g}, {claim['high']:.3g}]" if pd.notna(claim["low"]) else ""
+        yield "weakest comparison", f"{claim['weakest']}: {text}"
+    if claim["comparisons"]:
+        yield "comparisons", f"{claim['held']} of {claim['comparisons']} hold, {claim['against']} speak against it"
+    if pd.notna(claim["run_to_run"]) and claim["run_to_run"] not in (0, float("inf")):
+        yield "one training from the next", f"up to {claim['run_to_run']:.3g}"
+    if pd.notna(claim["note"]):
+        yield "note", claim["note"]
+    if claim["by_construction"]:
+        yield "by construction", "no correct computation can refute it"
+    yield "on the printed means", claim["published_verdict"]
+    yield "where", f"{claim['place']} ({claim['id']})"
+
+
+def _folded(results: Results, tables: Iterable[str], figures: Iterable[str]) -> dict[str, list]:
+    """Return the tables and figures that are there."""
+    return {
+        "tables": [
+            _table(read_text(results.tables[name].with_suffix(".md"))) for name in tables if name in results.tables
+        ],
+        "figures": [_figure(results, name) for name in figures if name in results.figures],
+    }
+
+
+def _table(text: str) -> dict[str, str]:
+    """Return title and body of a table's page in Markdown."""
+    title, _, rest = text.partition("\n")
+    return {"title": line_html(title.lstrip("# ")), "body": Markup(re.sub(r"<(/?)h2>", r"<\1h4>", str(html_of(rest))))}
+
+
+def _figure(results: Results, name: str) -> dict[str, str] | None:
+    """Return a figure's name in words, and its SVG in base64; None if it is not there."""
+    if name not in results.figures:
+        return None
+    svg = b64encode(read_text(results.figures[name].with_suffix(".svg")).encode()).decode()
+    return {"name": name.replace("_", " "), "svg": svg}
+
+
+def _others(results: Results, chapters: Sequence[Chapter]) -> dict[str, list]:
+    """Return tables and figures that no chapter names: whose names a config gives, or a contributor's."""
+    named = {name for chapter in chapters for name in chapter.tables} | {"claims"}
+    drawn = {name for chapter in chapters for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
+    return _folded(
+        results,
+        [name for name in results.tables if name not in named],
+        [name for name in results.figures if name not in drawn],
+    )

@@ -1,0 +1,80 @@
+"""How far a model is from a truth on a text, and how much of that its head forces whatever enters it.
+
+See `forced.projection`. The head is that of the tokens alone, without special ids and rows that pad it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from oversmoothing.commands.one_head.run import entering
+from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, owners
+from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.head import prepare
+from oversmoothing.forced.large import NEGLIGIBLE, SHARE
+from oversmoothing.forced.projection import distributions, project_on
+from oversmoothing.models.model import GPT
+from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.numerics.statistics import draw_windows
+
+
+@torch.inference_mode()
+def distributions_at(
+    model: TokenModel | GPT, passages: Sequence[Passage], positions: np.ndarray, precision: str
+) -> np.ndarray:
+    """Return a model's distributions, float64 (n, v), at n of the measured positions of passages."""
+    kept, owner = [], owners(passages)
+    first = 0
+    for i, (_, entered) in enumerate(entering(model, passages, precision, "truth")):
+        wanted = positions[owner[positions] == i] - first
+        kept.append(model.logits(entered[wanted]).double().softmax(dim=-1).cpu().numpy())
+        first += len(entered)
+    return np.concatenate(kept)
+
+
+def forced(
+    weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray
+) -> dict[str, Any]:
+    """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, d) and (v,)
+        The head; None for no bias.
+    p : float64 array, shape (n, v)
+        The truth's distributions.
+    log_q : float64 array, shape (n, v)
+        The model's log-probabilities.
+    passage : int array, shape (n,)
+        The passage of each position.
+    """
+    head = prepare(weights, bias)
+    p = distributions(p, len(weights))
+    rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
+    nearest = [project_on(head, p[i : i + 1], log_q[i : i + 1]) for i in rows]
+    least, gap = (np.concatenate([getattr(own, name) for own in nearest]) for name in ("forced", "gap"))
+    return {
+        "positions": len(p),
+        "passages": len(np.unique(passage)),
+        **_intervals(divergence(p, log_q), least, passage),
+        "gap": float(gap.max()),
+        "proved": int((gap <= np.maximum(SHARE * least, NEGLIGIBLE)).sum()),
+    }
+
+
+def _intervals(kl: np.ndarray, least: np.ndarray, passage: np.ndarray) -> dict[str, Any]:
+    """Means of both (n,) and their ratio, None if `kl` is 0, each with its interval over passages."""
+    count, whole, part = (np.bincount(passage, values)[np.unique(passage)] for values in (np.ones_like(kl), kl, least))
+    draws = np.concatenate([[np.arange(len(count))], *draw_windows(len(count), RESAMPLES, SEED)])
+    n, all_of_it, some = (own[draws].sum(axis=1) for own in (count, whole, part))
+    drawn = {"kl": all_of_it / n, "forced": some / n}
+    found: dict[str, Any] = {"share": None}
+    if whole.sum() > NEGLIGIBLE * count.sum():  # a share of a rounding error says nothing
+        drawn["share"] = some / all_of_it
+    for name, own in drawn.items():
+        low, high = (None, None) if len(count) < 2 else np.quantile(own[1:], [0.025, 0.975]).tolist()
+        found[name] = {"mean": float(own[0]), "low": low, "high": high}
+    return found

@@ -1,0 +1,238 @@
+"""One model's head, and with a text its loss, the gradient that it passes, TBAT, unargmaxable tokens, what it forces.
+
+The steps run one after the other and keep little between them: at 50,000 tokens in 1,000 dimensions each takes one to
+two gigabytes beside the model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+
+from oversmoothing.argmaxability.classes import argmaxable
+from oversmoothing.argmaxability.result import UNARGMAXABLE
+from oversmoothing.bat import DELTA
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.commands.one_head.forced import forced
+from oversmoothing.commands.one_head.run import entering
+from oversmoothing.commands.one_head.text import Passage, owners
+from oversmoothing.data.tokens.vocabulary import Vocabulary
+from oversmoothing.jobs import UserError
+from oversmoothing.models.head_spectrum import head_spectrum
+from oversmoothing.models.logit_gradient import LogitGradient
+from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.numerics.singular_values import count_above, effective_rank
+from oversmoothing.numerics.spaced import positions_of
+
+NOTABLE = 0.01  # share of the largest singular value
+NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is measured, and how.
+
+    Attributes
+    ----------
+    tbat_positions : int
+        How many of a text's positions get a TBAT, evenly spaced; 0 for none.
+    delta, mass_tolerance : float
+        See `bat.reject.reject_set`.
+    unargmaxable : bool
+        Whether the tokens are looked for that can never be the most probable.
+    precision : {"bf16", "float32"}
+        Of the trunk; the head is float32.
+    """
+
+    tbat_positions: int = 8
+    delta: float = DELTA
+    mass_tolerance: float = 1e-3
+    unargmaxable: bool = True
+    precision: str = "float32"
+
+
+def measure_model(
+    model: TokenModel,
+    vocabulary: Vocabulary,
+    passages: Sequence[Passage],
+    choices: Choices,
+    begin: Callable[[str], None] = lambda step: None,
+    truth: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """Measure a model, and on the passages of a text what needs one.
+
+    Parameters
+    ----------
+    model : TokenModel
+    vocabulary : Vocabulary
+        Its tokens.
+    passages : sequence of Passage
+        None: the head alone is measured.
+    choices : Choices
+    begin : callable
+        Is given the name of each step before it begins.
+    truth : float64 array, shape (n, v)
+        Distributions of a truth at n evenly spaced ones of the measured positions (`spaced.positions_of`), if there
+        is one.
+
+    Returns
+    -------
+    dict
+        The parts ``model``, ``spectrum``, ``text``, ``tbat``, ``forced`` and ``unargmaxable`` of
+        `one_head.schema.SCHEMA`; a part that was not measured is None.
+
+    Raises
+    ------
+    UserError
+        If the model's head or its logits are not finite.
+    """
+    begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
+    try:
+        found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
+    except ValueError as error:
+        raise UserError(f"{model.name}: {error}; its weights are damaged") from error
+    found |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
+    weights, hidden = model.head.weight.cpu().numpy(), None
+    bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
+    if passages:
+        begin("losses and gradients on the text")
+        found["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
+        found["text"]["random_gradient_share"] = found["spectrum"]["numerical_rank"] / len(weights)
+        at = positions_of(len(logits), choices.tbat_positions)
+        p = logits[at].double().softmax(dim=-1).numpy()
+        forced_at = positions_of(len(logits), 0 if truth is None else len(truth))
+        log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
+        del logits
+        if choices.tbat_positions:
+            begin(f"TBAT at {len(p):,} positions")
+            found["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
+        if truth is not None:
+            begin(f"nearest distributions of the head at {len(truth):,} positions")
+            found["forced"] = forced(weights, bias, truth, log_q, owners(passages)[forced_at])
+    if choices.unargmaxable:
+        begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
+        found["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
+    return found
+
+
+def spectrum(weight: Tensor) -> dict[str, Any]:
+    """Return facts on the singular values of a head (v, d): ``spectrum`` of `one_head.schema.SCHEMA`."""
+    sigma = head_spectrum(weight)
+    return {
+        "largest": float(sigma[0]),
+        "median": float(np.median(sigma)),
+        "smallest": float(sigma[-1]),
+        "notable_share": count_above(sigma, NOTABLE) / len(sigma),
+        "effective_rank": effective_rank(sigma),
+        "numerical_rank": count_above(sigma, NUMERICAL),
+        "singular_values": sigma.tolist(),
+    }
+
+
+@torch.inference_mode()
+def of_text(
+    model: TokenModel, vocabulary: Vocabulary, passages: Sequence[Passage], precision: str
+) -> tuple[dict[str, Any], np.ndarray, Tensor]:
+    """Run a model over the passages of a text.
+
+    Returns
+    -------
+    found : dict
+        ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is.
+    hidden : float32 array, shape (n, d)
+        What enters the head at every token of the passages.
+    logits : float32 tensor, shape (k, v)
+        At the k measured positions, on the CPU.
+    """
+    device = model.head.weight.device
+    gradient = LogitGradient(model.head.weight)
+    nats, special, size = 0.0, 0.0, 0
+    hidden, kept = [], []
+    for passage, (states, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
+        targets = torch.from_numpy(passage.tokens[passage.places]).to(device)
+        special += float(model.special_mass(entered).double().sum())
+        logits = model.logits(entered)
+        nats += float(cross_entropy(logits, targets, reduction="none").double().sum())
+        gradient.add(logits, targets)
+        size += len(vocabulary.decode(passage.tokens[passage.places].tolist()))
+        hidden.append(states.cpu().numpy())
+        kept.append(logits.cpu())
+    every = torch.cat(kept)
+    found = {
+        "positions": len(every),
+        "passages": len(passages),
+        "passage_tokens": len(passages[0].tokens),
+        "bytes": size,
+        "loss_per_token": nats / len(every),
+        "loss_per_byte": nats / size,
+        "special_mass": special / len(every),
+        "gradient_share": gradient.share(),
+        "gradient_cosine": gradient.cosine(),
+    }
+    return found, np.concatenate(hidden), every
+
+
+def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
+    """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`."""
+    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)  # visible while the basis is made
+    basis = prepare(weights)
+    bounds, undecided = [], []
+    for row in rows:
+        sets = reject_set(basis, row, delta, mass_tolerance)
+        bounds.append(np.concatenate(sets.mass))
+        undecided.append(int(sets.undecided.sum()))
+    low, high = np.minimum(bounds, 1).mean(axis=0).tolist()  # rounding may lead above 1
+    return {
+        "positions": len(p),
+        "delta": delta,
+        "mass_tolerance": mass_tolerance,
+        "low": low,
+        "high": high,
+        "undecided": float(np.mean(undecided)),
+    }
+
+
+def unargmaxable(
+    weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None, vocabulary: Vocabulary
+) -> dict[str, Any]:
+    """Return the tokens that no hidden state makes the most probable: ``unargmaxable`` of `one_head.schema.SCHEMA`.
+
+    Parameters
+    ----------
+    weights, bias : arrays, shape (v, d) and (v,)
+        The head; None for no bias.
+    hidden : array, shape (n, d), or None
+        Hidden states that are tried first as witnesses.
+    vocabulary : Vocabulary
+    """
+    result = argmaxable(weights, bias, hidden)
+    proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()
+    return {
+        "low": len(proved),
+        "high": len(proved) + len(undecided),
+        "proved": [
+            {"id": int(vocabulary.ids[i]), "text": vocabulary.texts[i].decode(errors="backslashreplace")}
+            for i in proved.tolist()
+        ],
+        "undecided_ids": vocabulary.ids[undecided].tolist(),
+    }
+
+
+def _shape(model: TokenModel) -> dict[str, Any]:
+    tokens, excluded = model.config.vocabulary, len(model.special[0])
+    return {
+        "layers": model.config.layers,
+        "width": model.config.width,
+        "tokens": tokens,
+        "excluded": excluded,
+        "rows": tokens + excluded,
+        "tied": bool(getattr(model.trunk.config, "tie_word_embeddings", False)),
+        "bias": model.head.bias is not None,
+        "bos": model.bos,
+    }

@@ -1,0 +1,126 @@
+"""What the best heads of some ranks force of a truth on a text, fitted on one half of its passages, held to the other.
+
+The rank that a target needs is found by doubling and bisection, so that few ranks are fitted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from oversmoothing.commands.one_head.text import RESAMPLES, SEED
+from oversmoothing.forced.best_head import best_head, bytes_needed
+from oversmoothing.forced.projection import project
+from oversmoothing.numerics.statistics import WindowSums, summarise
+
+FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the best head of a rank forces, means in nats.
+
+    Attributes
+    ----------
+    rank : int
+    forced, low, high : float
+        On the half it was not fitted to, with a 95 % interval over passages, NaN with fewer than two.
+    fitted : float
+        On the half it was fitted to.
+    gap : float
+        Largest proved error of a position in either.
+    """
+
+    rank: int
+    forced: float
+    low: float
+    high: float
+    fitted: float
+    gap: float
+
+
+def refusal(n: int, v: int, rank: int, memory: float) -> str | None:
+    """Return why a head (v, rank) cannot be fitted to n positions in so many bytes, or None."""
+    if n < FITTED_PER_COLUMN * rank:
+        return f"{rank} columns need at least {FITTED_PER_COLUMN * rank} positions to be fitted to, and there are {n}"
+    if (needed := bytes_needed(n, v, rank)) > memory:
+        return (
+            f"{rank} columns over {v:,} tokens and {n} positions need {needed / 2**30:.1f} GiB, and --memory is "
+            f"{memory / 2**30:.3g}"
+        )
+    return None
+
+
+class Sizes:
+    """Sizes by rank, each fitted once.
+
+    Parameters
+    ----------
+    p : float64 array, shape (n, v)
+        Truths.
+    passage : int array, shape (n,)
+        The passage of each, from 0; heads are fitted to the even ones.
+    columns : int
+        Rank from which nothing is forced, that of the truth's own head or v - 1.
+    memory : float
+        Bytes that a fit may take.
+    progress : callable
+        Is given a rank before it is fitted; returns what is called at each step.
+    """
+
+    def __init__(
+        self,
+        p: np.ndarray,
+        passage: np.ndarray,
+        columns: int,
+        memory: float,
+        progress: Callable[[int], Callable[[], object]] = lambda rank: lambda: None,
+    ) -> None:
+        fitted = passage % 2 == 0
+        self.fitted, self.held, self.passage = p[fitted], p[~fitted], passage[~fitted]
+        self.full = min(columns, p.shape[1] - 1)
+        self.memory, self.progress = memory, progress
+        self.found: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
+        self.heads: dict[int, np.ndarray] = {}
+
+    def refusal(self, rank: int) -> str | None:
+        """Return why a rank cannot be fitted, or None."""
+        n, v = self.fitted.shape
+        return None if rank >= self.full else refusal(n, v, rank, self.memory)
+
+    def of(self, rank: int) -> Size:
+        """Return what the best head of a rank forces."""
+        rank = min(rank, self.full)
+        if rank in self.found:
+            return self.found[rank]
+        step = self.progress(rank)
+        own = best_head(self.fitted, rank, step=step)
+        lower = max((k for k in self.heads if k < rank), default=None)
+        if lower is not None and own.forced.mean() > self.found[lower].fitted:  # another local minimum: never above it
+            own = best_head(self.fitted, rank, self.heads[lower], step=step)
+        nearest = project(own.weights, self.held)
+        sums = WindowSums()
+        sums.add(self.passage, nearest.forced)
+        mean = summarise(sums, RESAMPLES, SEED)
+        gap = float(max(own.gap.max(), nearest.gap.max()))
+        self.heads[rank] = own.weights
+        self.found[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(own.forced.mean()), gap)
+        return self.found[rank]
+
+    def smallest(self, nats: float) -> int | None:
+        """Return the smallest rank that forces at most so much on the held half; None if larger ones must be fitted.
+
+        It is the smallest if what is forced falls with the rank, as it does on the fitted half.
+        """
+        largest = max((k for k in range(1, self.full) if not self.refusal(k)), default=0)
+        high = min(k for k, size in self.found.items() if size.forced <= nats)
+        low = max((k for k in self.found if k < high), default=0)
+        while high == self.full and low < min(largest, self.full - 1):  # doubling
+            middle = min(max(1, 2 * low), largest)
+            high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)
+        if high == self.full and low < self.full - 1:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)
+        return high

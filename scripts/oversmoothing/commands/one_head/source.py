@@ -1,0 +1,63 @@
+"""The files of one model: a folder, or a name on the hub, fetched once and then read offline."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, asset_folder, fetch, read_asset
+from oversmoothing.hub.listing import Repository, UnreachableError
+from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained.folder import check_folder
+from oversmoothing.store.sealed_json import write_sealed
+
+MAIN = "main"
+REMEDY = "run again with network access"
+
+
+class Source(NamedTuple):
+    """A model's folder; for one of the hub also its revision and commit."""
+
+    folder: Path
+    revision: str | None
+    commit: str | None
+
+
+def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
+    """Return where a model's files are, fetching them if they are not there.
+
+    Parameters
+    ----------
+    name : str
+        A folder in the Hugging Face format, or a name on the hub.
+    revision : str or None
+        Of the hub; None: `MAIN`, or a folder.
+    assets : path
+        Where fetched models are kept, under the names that `snakemake assets` gives them.
+
+    Raises
+    ------
+    UserError
+        If there is neither such a folder nor such a model on the hub, or its files are not those of a model.
+    """
+    folder = as_folder(name)
+    if folder is not None:
+        if revision is not None:
+            raise UserError(f"--revision {revision}: {name} is a folder, and only models on the hub have revisions")
+        check_folder(folder)
+        return Source(folder, None, None)
+    revision = revision or MAIN
+    manifest = Path(assets) / f"{asset_name(name, revision)}.json"
+    if not manifest.is_file():
+        try:
+            found = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+        except UnreachableError as error:
+            raise UserError(
+                f"{name}: no such folder (searched from {Path.cwd()}), and the hub cannot be reached "
+                f"({error.__cause__}); name a folder, or {REMEDY}"
+            ) from error
+        except UserError as error:
+            raise UserError(
+                f"{name}: no such folder (searched from {Path.cwd()}), and from the hub: {error}"
+            ) from error
+        write_sealed(manifest, found)
+    return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))

@@ -1,0 +1,215 @@
+"""Train, validation and evaluation splits of a source of documents, without text in common.
+
+A hash of a document's text alone determines its split, so neither the order of the source nor its other documents
+move it to another one. The held-out splits are written first, and a document of a later split that shares a run of
+words with an earlier split is dropped. The evaluation text thus keeps the distribution of the source, and memory holds
+only the runs of the held-out splits.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from oversmoothing.data.documents import Source
+from oversmoothing.data.runs import collect, run_hashes, shares_run
+from oversmoothing.data.writer import SplitWriter
+from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.sealed_json import write_sealed
+
+logger = logging.getLogger(__name__)
+
+# Characters of the list of files in a manifest. Snakemake compares inputs above 1 MB by time, not by content, so that a
+# long list would retrain every model after an identical rebuild.
+LISTED = 400_000
+# In the order of writing: where two splits overlap, the document of the later one is dropped.
+SPLITS = ("evaluation", "validation", "train")
+
+
+def build_splits(
+    source: Source,
+    paths: Mapping[str, Path],
+    manifest: Path,
+    *,
+    shares: Mapping[str, float],
+    separator: str = "\n\n",
+    overlap_words: int | None = 13,
+    at_least: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    r"""Write the three splits of a source as raw UTF-8 bytes and a manifest of them; return the manifest.
+
+    The source is read once for each split. The files are replaced together at the end; after an error, any earlier
+    files are unchanged.
+
+    Parameters
+    ----------
+    source : Source
+    paths : mapping of str to Path
+        File of each of `SPLITS`.
+    manifest : Path
+        JSON: the source's facts, the settings and, for each split, its documents, bytes, sha256 and the numbers of
+        dropped documents by reason. Equal corpora have equal manifests. Of some thousands of files or more there is, in
+        place of the list, their number, sums and ``sha256``, that of the list.
+    shares : mapping of str to float
+        Share of the documents in each split; positive, with sum 1.
+    separator : str
+        Text between two documents. The thesis uses none (``""``); a blank line makes the border visible to a model.
+    overlap_words : int, optional
+        Length of the runs of words that no two splits may share; None keeps overlaps.
+    at_least : mapping of str to int, optional
+        Smallest size of each split in bytes, such as the evaluation windows need; at least one byte in any case.
+
+    Raises
+    ------
+    UserError
+        If the shares are invalid, the source has no document, or a split is too small.
+    """
+    bounds = split_bounds(shares)
+    if overlap_words is not None and overlap_words < 1:
+        raise UserError(f"overlap_words is {overlap_words}: write a number of words (13), or null to keep overlaps")
+    least = {split: max(1, (at_least or {}).get(split, 1)) for split in SPLITS}
+    parts: dict[str, Any] = {}
+    known = collect([])
+    total: int | None = None
+    with ExitStack() as stack:
+        # Entered first and therefore renamed last: a manifest never exists beside splits that it does not describe.
+        temporary_manifest = stack.enter_context(atomic_path(manifest))
+        for split in SPLITS:
+            writer = SplitWriter(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
+            dropped = dict.fromkeys(("empty", "duplicates", "overlaps"), 0)
+            overlap = _Overlap(overlap_words, known, remember=split != SPLITS[-1])
+            seen: set[bytes] = set()
+            count = 0
+            for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
+                count += 1
+                try:
+                    encoded = document.text.encode()
+                    digest = hashlib.blake2b(encoded, digest_size=16).digest()
+                    if _split_of(digest, bounds) != split:
+                        continue
+                    if not document.text.strip():
+                        dropped["empty"] += 1
+                    elif digest in seen:
+                        dropped["duplicates"] += 1
+                    elif overlap.refuses(document.text):
+                        dropped["overlaps"] += 1
+                    else:
+                        writer.write(encoded, documents=1)
+                    seen.add(digest)
+                except MemoryError:
+                    raise UserError(
+                        f"{document.name}: out of memory with this document of {len(document.text):,} characters: cut "
+                        "it, with corpus cut: paragraphs (at blank lines) or a number of characters, or leave it out"
+                    ) from None
+            total = count
+            if not total:
+                raise UserError(f"the corpus is empty: {_describe(source)} has no document{_without_text(source)}")
+            if total == 1:
+                raise UserError(
+                    f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, with corpus "
+                    f"cut: paragraphs (at blank lines) or a number of characters{_without_text(source)}"
+                )
+            known = overlap.merged()
+            parts[split] = {**writer.close(), "dropped": dropped}
+            _check_size(split, parts[split], least[split], shares, source)
+            logger.info("%s: %s", split, parts[split])
+        contents = {
+            "source": _shortened(source.facts()),
+            "settings": {
+                "shares": {split: float(shares[split]) for split in SPLITS},
+                "separator": separator,
+                "overlap_words": overlap_words,
+            },
+            "splits": parts,
+        }
+        write_sealed(temporary_manifest, contents)
+    return contents
+
+
+def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
+    """Upper bound of each split's share of [0, 1), in the order of `SPLITS`.
+
+    Raises
+    ------
+    UserError
+        If the keys are not `SPLITS`, a share is not positive, or the sum is not 1.
+    """
+    if set(shares) != set(SPLITS):
+        raise UserError(f"corpus splits are {sorted(shares)}: give a share to each of {', '.join(sorted(SPLITS))}")
+    for split, share in shares.items():
+        if not 0 < share < 1:
+            raise UserError(f"corpus splits: the share of {split} is {share}: write a number between 0 and 1")
+    if abs(sum(shares.values()) - 1) > 1e-9:
+        raise UserError(f"corpus splits: the shares sum to {sum(shares.values()):g}: make them sum to 1")
+    ends = np.cumsum([shares[split] for split in SPLITS])
+    return {split: float(end) for split, end in zip(SPLITS, ends, strict=True)}
+
+
+def _shortened(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with sums and a digest in place of a list of files above `LISTED`."""
+    files = facts.get("files")
+    text = json.dumps(files, sort_keys=True)
+    if not isinstance(files, list) or len(text) <= LISTED:
+        return facts
+    sums = {key: sum(file.get(key, 0) for file in files) for key in ("bytes", "documents", "nulls")}
+    return {**facts, "files": {"count": len(files), **sums, "sha256": hashlib.sha256(text.encode()).hexdigest()}}
+
+
+def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
+    place = int.from_bytes(digest[:8], "big") / 2**64
+    return next((split for split, end in bounds.items() if place < end), SPLITS[-1])
+
+
+class _Overlap:
+    """Rejects texts that share a run of words with an earlier split and collects the runs of those it accepts."""
+
+    def __init__(self, words: int | None, known: np.ndarray, remember: bool) -> None:
+        self.words = words
+        self.known = known
+        self.remember = remember
+        self.kept: list[np.ndarray] = []
+
+    def refuses(self, text: str) -> bool:
+        if self.words is None:
+            return False
+        hashes = run_hashes(text, self.words)
+        if shares_run(hashes, self.known):
+            return True
+        if self.remember:
+            self.kept.append(hashes)
+        return False
+
+    def merged(self) -> np.ndarray:
+        return collect([self.known, *self.kept])
+
+
+def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source) -> None:
+    if part["bytes"] >= least:
+        return
+    lost = part["dropped"]
+    raise UserError(
+        f"the {split} split has {part['bytes']:,} bytes in {part['documents']:,} documents, and {least:,} "
+        f"are needed: raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
+        f"({_describe(source)}; dropped: {lost['duplicates']:,} repeated, {lost['overlaps']:,} overlapping, "
+        f"{lost['empty']:,} empty){_without_text(source)}"
+    )
+
+
+def _without_text(source: Source) -> str:
+    """Name the source's files that hold no text, if there are any."""
+    listed = source.facts().get("files")  # of docstrings only their number
+    files = [file for file in listed if file.get("bytes") == 0] if isinstance(listed, list) else []
+    named = ", ".join(file["name"] for file in files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
+    return f"; {named} {'holds' if len(files) == 1 else 'hold'} no text" if files else ""
+
+
+def _describe(source: Source) -> str:
+    facts = source.facts()
+    return f"source {facts.get('source')!r}"

@@ -1,6 +1,0 @@
-"""BAT sampling, which needs the model's head: its code is in `oversmoothing.samples.bat`."""
-
-from oversmoothing.bat import DELTA, LARGEST_DELTA
-from oversmoothing.catalogue.decoders import Method, Parameter
-
-METHOD = Method(None, (Parameter("delta", DELTA, high=LARGEST_DELTA),))

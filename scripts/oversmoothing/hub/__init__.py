@@ -1,0 +1,1 @@
+"""Files of the hub: what is fetched, its names, its listings and its revisions."""

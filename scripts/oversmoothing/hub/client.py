@@ -1,0 +1,260 @@
+"""Files from the Hugging Face hub: fetched once on a machine with network access, then read offline through a manifest.
+
+A revision such as ``main`` is resolved to its commit, which the manifest records. Every file is checked against the
+checksum given by the hub when fetched, and against the manifest's before it is read. The hub's own client restarts an
+interrupted download from the beginning in the next run; here the partial file (``.part``) is kept and resumed.
+"""
+
+import fcntl
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from huggingface_hub import hf_hub_url
+from huggingface_hub.file_download import http_get
+from huggingface_hub.utils import build_hf_headers
+from huggingface_hub.utils.sha import git_hash
+
+from oversmoothing.hub.listing import (
+    ListedFile,
+    MissingRevisionError,
+    Repository,
+    list_files,
+    matches,
+    patiently,
+    resolve,
+)
+from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed
+
+logger = logging.getLogger(__name__)
+
+# The files of a causal language model. Pickled weights and code are never fetched.
+MODEL_FILES = (
+    "config.json",
+    "generation_config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer*.json",
+    "tokenizer*.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+)
+MODEL_NEEDS = ("config.json", "model*.safetensors")
+TOKENIZER_FILES = ("tokenizer.json",)
+PICKLED = ("pytorch_model*.bin",)
+REMEDY = "run `snakemake assets` with network access; it is fetched alone"
+
+
+def fetch(
+    repository: Repository,
+    patterns: Sequence[str],
+    folder: str | Path,
+    needed: Sequence[str] | None = None,
+    tidy: bool = True,
+    otherwise: str | None = None,
+) -> dict[str, Any]:
+    """Download the files of a repository that match `patterns`, and return their manifest.
+
+    Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Files keep their paths in the
+    repository; files already present as the hub describes them are kept, and with `tidy` all others in the folder are
+    deleted. Each pattern of `needed` (by default of `patterns`) must match a file. If the hub reports that the revision
+    does not exist, the revision `otherwise` is fetched instead. If another process is fetching into the same folder,
+    wait for it.
+
+    Returns
+    -------
+    dict
+        A manifest: ``repository``, ``kind``, ``revision``, ``commit`` and ``files``, from path to ``size`` (bytes) and
+        ``sha256``; also ``instead_of``, the revision asked for, if `otherwise` was fetched. The same commit gives the
+        same manifest.
+
+    Raises
+    ------
+    UserError
+        If the hub cannot be reached, or has no such repository, revision or file; if the repository is gated, or a
+        downloaded file is not as the hub describes it.
+    """
+    folder = Path(folder)
+    asked = repository.revision
+    try:
+        commit = resolve(repository)
+    except MissingRevisionError:
+        if otherwise is None:
+            raise
+        missing, repository = repository, replace(repository, revision=otherwise)
+        commit = resolve(repository)
+        logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
+    pickled = PICKLED if repository.kind == "model" else ()
+    there = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
+    listed = {path: file for path, file in there.items() if any(matches(path, pattern) for pattern in patterns)}
+    for pattern in patterns if needed is None else needed:
+        if not any(matches(path, pattern) for path in listed):
+            hint = _about_pickles(there) or "; it contains nothing that this workflow can read"
+            raise UserError(f"{repository}: it has no file {pattern}{hint}")
+    logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
+    files = {}
+    with alone_in(folder):
+        for path, file in sorted(listed.items()):
+            files[path] = {"size": file.size, "sha256": _download(repository, commit, file, folder)}
+            logger.info("%s: %d bytes", path, file.size)
+        for stale in _files_in(folder) if tidy else ():
+            if stale not in files:
+                (folder / stale).unlink()
+    named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
+    named |= {"instead_of": asked} if repository.revision != asked else {}
+    return {**named, "commit": commit, "files": files}
+
+
+def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the manifest, ``folder`` and ``files``, of a user's folder, which must match all of `needed`."""
+    folder = Path(folder)
+    paths = sorted(path for path in _files_in(folder) if any(matches(path, pattern) for pattern in patterns))
+    for pattern in needed:
+        if not any(matches(path, pattern) for path in paths):
+            raise UserError(
+                f"{folder}: it has no file {pattern} (relative to {Path.cwd()}){_about_pickles(_files_in(folder))}"
+            )
+    files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
+    return {"folder": str(folder), "files": files}
+
+
+def asset_folder(manifest: str | Path, remedy: str = REMEDY) -> Path:
+    """Return the folder of the files listed in a manifest, after verifying them all.
+
+    `remedy` is for messages: what brings fetched files back once the manifest is deleted.
+    """
+    manifest = Path(manifest)
+    known = read_asset(manifest)
+    again = "run again" if "folder" in known else remedy
+    folder = Path(known.get("folder") or manifest.with_suffix(""))
+    for path, facts in known["files"].items():
+        file = folder / path
+        size = file.stat().st_size if file.is_file() else None
+        if size != facts["size"]:
+            state = "is missing" if size is None else f"has {size} bytes, not {facts['size']}"
+            raise UserError(f"{file} {state}; delete {manifest} and {again}")
+        if sha256(file) != facts["sha256"]:
+            raise UserError(f"{file} is not the file that {manifest} lists; delete {manifest} and {again}")
+    return folder
+
+
+def read_asset(path: str | Path) -> dict[str, Any]:
+    """Read a manifest written by `fetch` or `take_stock`."""
+    try:
+        known = read_sealed(path)
+        for facts in known["files"].values():
+            if type(facts["size"]) is not int or type(facts["sha256"]) is not str:
+                raise TypeError("a file without size and sha256")
+        if type(known.get("folder", "")) is not str:
+            raise TypeError("a folder that is not a string")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
+    return known
+
+
+@contextmanager
+def alone_in(folder: str | Path) -> Iterator[None]:
+    """Hold a lock on a folder, so that only one process at a time writes into it; the others wait."""
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f".{folder.name}.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            logger.info("%s: waiting for another process that is fetching into it", folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            logger.warning("%s: no locks on this file system (%s); fetch with one process at a time", folder, error)
+        yield
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
+    """Download one file unless it is present; return its SHA-256 once it matches the hub's description."""
+    path = folder / file.path
+    if path.is_file() and (digest := _checked(path, file)):
+        return digest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Named after the content, so that a partial file of another version is not resumed.
+    part = path.with_name(f".{path.name}.{file.blob_id[:12]}.part")
+    for _ in range(2):
+        patiently(repository, lambda: _continue(repository, commit, file, part))
+        if digest := _checked(part, file):
+            part.replace(path)
+            return digest
+        part.unlink()
+        logger.warning("%s: not as the hub describes it; fetching it again", path)
+    raise UserError(f"{repository}: {file.path} was damaged in transfer; run again, or from another network")
+
+
+def _continue(repository: Repository, commit: str, file: ListedFile, part: Path) -> None:
+    """Fetch the rest of a partial file."""
+    done = part.stat().st_size if part.is_file() else 0
+    if done:
+        logger.info("%s: resuming after %d of %d bytes", file.path, done, file.size)
+    with part.open("ab") as opened:
+        if done < file.size:
+            http_get(
+                hf_hub_url(repository.name, file.path, repo_type=repository.kind, revision=commit),
+                _Limited(opened, file.size, f"{repository}: {file.path}"),  # type: ignore[arg-type]
+                resume_size=done,
+                headers=build_hf_headers(),
+                expected_size=file.size,
+                displayed_filename=file.path,
+            )
+
+
+class _Limited:
+    """A file that is written no further than a size; everything else is the file's own."""
+
+    def __init__(self, file: BinaryIO, size: int, name: str) -> None:
+        self._file, self._size, self._name = file, size, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, data: bytes) -> int:
+        if self._file.tell() + len(data) > self._size:
+            self._file.truncate(0)  # nothing of it can be used
+            raise UserError(
+                f"{self._name}: the hub lists {self._size:,} bytes and sends more; run again, or from another network"
+            )
+        return self._file.write(data)
+
+
+def _checked(path: Path, file: ListedFile) -> str | None:
+    """Return a file's SHA-256 if it is as the hub describes it."""
+    if path.stat().st_size != file.size:
+        return None
+    digest = sha256(path)
+    return digest if (digest == file.sha256 if file.sha256 else git_hash(path.read_bytes()) == file.blob_id) else None
+
+
+def _about_pickles(paths: Iterable[str]) -> str:
+    """Return a hint for a folder that has weights, but only pickled ones."""
+    if not any(matches(path, pattern) for path in paths for pattern in PICKLED):
+        return ""
+    return (
+        ", and pickled weights (.bin) are never read because they can run code: load the model where you trust it, "
+        "save it to a folder with `save_pretrained`, and name that folder in the config"
+    )
+
+
+def _files_in(folder: Path) -> Iterator[str]:
+    """Yield the paths of the files under a folder, except huggingface_hub's own bookkeeping."""
+    for path in folder.rglob("*"):
+        relative = path.relative_to(folder)
+        if path.is_file() and relative.parts[0] != ".cache":
+            yield relative.as_posix()

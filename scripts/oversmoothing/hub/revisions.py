@@ -1,0 +1,90 @@
+"""Whether revisions of one repository on the hub hold the weights of the training steps in their names.
+
+Branches of training steps have been uploaded with the weights of other steps, in whole or in some of their files. The
+hub lists the checksum of each file, so this is known before anything is downloaded.
+"""
+
+import logging
+from collections.abc import Mapping
+
+from oversmoothing.hub.listing import MissingRevisionError, Repository, list_files, resolve
+from oversmoothing.jobs import UserError
+
+logger = logging.getLogger(__name__)
+
+WEIGHTS = ("model*.safetensors",)
+KNOWN = (
+    "known of Pythia: github.com/EleutherAI/pythia/issues/205 and 206; of OLMo 2: github.com/allenai/OLMo/issues/915"
+)
+
+
+def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mapping[str, str]) -> None:
+    """Check that revisions of different training steps have no weight file in common, from the hub's listings.
+
+    A revision that the hub does not have is left out, and nothing is compared if the hub cannot be asked: fetching
+    names the reason.
+
+    Parameters
+    ----------
+    name : str
+        Of the repository.
+    steps : mapping
+        Training step of each revision, or None.
+    otherwise : mapping
+        Revision to read in the place of one that the hub does not have.
+
+    Raises
+    ------
+    UserError
+        If two revisions of different steps share a file; the message names both.
+    """
+    files = {}
+    try:
+        for revision in steps:
+            held = _weight_files(name, revision)
+            if held is None and revision in otherwise:
+                held = _weight_files(name, otherwise[revision])
+            files[revision] = held or {}
+    except UserError as error:
+        logger.warning("%s; the weights of its revisions are not compared", error)
+        return
+    for path, revisions in shared(files, steps):
+        raise UserError(
+            f"model {name}: {' and '.join(revisions)} have the same {path} on the hub, so not all of them hold the "
+            f"weights of their steps ({KNOWN}); remove all but one of them from the config"
+        )
+
+
+def shared(files: Mapping[str, Mapping[str, str]], steps: Mapping[str, int | None]) -> list[tuple[str, list[str]]]:
+    """Return files that revisions of different training steps have in common, with these revisions.
+
+    A revision without a step, such as `main`, may be equal to the last step, since it mostly is the end of a training.
+
+    Parameters
+    ----------
+    files : mapping of mappings
+        Path and checksum of the weight files of each revision.
+    steps : mapping
+        Training step of each revision, or None.
+    """
+    last = max((step for step in steps.values() if step is not None), default=None)
+    holders: dict[str, dict[str, str]] = {}
+    for revision, own in files.items():
+        for path, checksum in own.items():
+            holders.setdefault(checksum, {})[revision] = path
+    found: dict[tuple[str, ...], str] = {}
+    for own in holders.values():
+        known = {last if steps[revision] is None else steps[revision] for revision in own}
+        if len(known) > 1:
+            found.setdefault(tuple(own), next(iter(own.values())))
+    return [(path, list(revisions)) for revisions, path in found.items()]
+
+
+def _weight_files(name: str, revision: str) -> dict[str, str] | None:
+    """Return path and checksum of a revision's weight files; None if the hub has no such revision."""
+    repository = Repository(name, revision)
+    try:
+        listed = list_files(repository, resolve(repository), WEIGHTS)
+    except MissingRevisionError:
+        return None
+    return {file.path: file.sha256 or file.blob_id for file in listed}

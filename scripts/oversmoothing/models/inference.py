@@ -1,0 +1,55 @@
+"""Next-byte logits and hidden states at all positions of a window, from one causal forward pass."""
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from oversmoothing.data.windows import window_tokens
+from oversmoothing.models.device import autocast
+from oversmoothing.models.logits import WindowStates
+from oversmoothing.models.predictor import Foreign, Predictor, has_special_ids
+
+
+@torch.inference_mode()
+def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
+    """Yield a model's logits and hidden states on evaluation windows, `batch` of them per forward pass.
+
+    Parameters
+    ----------
+    model : Predictor
+        In evaluation mode, on its device.
+    windows : pyarrow.Table
+        From `corpus.windows.read_windows`; all windows have the same length.
+    batch : int
+    precision : {"bf16", "float32"}
+        Of the blocks; the head is always float32.
+
+    Yields
+    ------
+    WindowStates
+        One per window, in the order of the table.
+    """
+    device = model.head.weight.device
+    special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None
+    for start in range(0, len(windows), batch):
+        rows = windows.slice(start, batch)
+        prompts, scored = window_tokens(rows)
+        first = len(prompts[0])
+        tokens = np.concatenate([np.stack(prompts), np.stack(scored)], axis=1)
+        inputs = torch.from_numpy(tokens[:, :-1]).to(device)
+        with autocast(device, precision):
+            pre, post = model.hidden(inputs)
+        pre, post = pre[:, first - 1 :].float(), post[:, first - 1 :].float()
+        logits = model.logits(post)
+        for i, window in enumerate(rows["window"].to_pylist()):
+            yield WindowStates(
+                window,
+                tokens[i, first:],
+                logits[i].cpu().numpy(),
+                pre[i].cpu().numpy(),
+                post[i].cpu().numpy(),
+                special_mass(post[i]).cpu().numpy() if special_mass else None,
+            )

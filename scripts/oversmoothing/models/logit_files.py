@@ -1,0 +1,129 @@
+"""Files of logits: of a byte-level model the logits themselves; over tokens the states from which they are rebuilt.
+
+At v = 50,304 the logits of a position take 200 KB, and its hidden state a few. So for tokens a file holds what enters
+the head, and the head lies beside it (``NAME.head.safetensors``); both are outputs of one job, and the file of states
+holds the checksum of its head. Whoever reads the file sees logits in either case.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from safetensors import SafetensorError, safe_open
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, with_special_mass
+from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
+from oversmoothing.store.seal import sealed_with
+from oversmoothing.store.tensors import open_tensors, stored, write_tensors
+
+POSITION = tuple(name for name, _ in POSITION_FIELDS)
+STATE = "state"  # column of what enters the head
+WEIGHT, BIAS = "head.weight", "head.bias"
+SEAL_OF_HEAD = "seal_of_head"  # in the metadata of a file of states
+ROWS = 8192  # of the head, in memory in float32 at a time
+
+
+def head_file(path: str | Path) -> Path:
+    """Path of the head that belongs to a file of states."""
+    return Path(path).with_suffix(".head.safetensors")
+
+
+def save_head(
+    path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str]
+) -> dict[str, str]:
+    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing.
+
+    Returned is what the metadata of its file of states must hold, so that it is read with this head and no other.
+    """
+    tensors = {WEIGHT: weight} | ({} if bias is None else {BIAS: bias})
+    whole = {name: np.asarray(array, np.float32) for name, array in tensors.items()}
+    with np.errstate(over="ignore"):
+        halved = {name: array.astype(np.float16) for name, array in whole.items()}
+    exact = all(np.array_equal(halved[name].astype(np.float32), array) for name, array in whole.items())
+    kept = halved if exact else whole
+    write_tensors(path, {name: stored(array) for name, array in kept.items()}, metadata)
+    return {SEAL_OF_HEAD: sealed_with(path)}
+
+
+def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.Schema:
+    """Schema of a file of states: the keys, ``state`` and for some models ``special_mass``.
+
+    ``state`` is float32[d], or in bf16 uint16[d], the upper halves of these numbers.
+    """
+    kind = vector_type(width) if precision == "float32" else pa.list_(pa.uint16(), width)
+    return pa.schema([*POSITION_FIELDS, (STATE, kind), *with_special_mass(special_mass)])
+
+
+def states_batch(states: WindowStates, precision: str) -> pa.RecordBatch:
+    """Rows of a file of states for one window."""
+    schema = states_schema(states.post.shape[1], precision, states.special_mass is not None)
+    special = [] if states.special_mass is None else [pa.array(states.special_mass, pa.float32())]
+    return pa.record_batch([*states.keys(), state_array(states.post, precision), *special], schema=schema)
+
+
+def state_array(states: np.ndarray, precision: str) -> pa.Array:
+    """Convert states (n, d) to a column, in float32 or rounded to bf16."""
+    if precision == "float32":
+        return vector_array(states)
+    whole = np.ascontiguousarray(states, np.float32).view(np.uint32).reshape(-1)
+    upper = (whole + 0x7FFF + (whole >> 16 & 1)) >> 16  # to the nearest, ties to even
+    return pa.FixedSizeListArray.from_arrays(pa.array(upper.astype(np.uint16)), states.shape[1])
+
+
+def logit_groups(path: str | Path, columns: Sequence[str] = POSITION) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    """Yield some columns and the logits, float32 (s, v), of one window at a time; errors as in `read_groups`."""
+    name, logits_of = logits_column(path)
+    for group in read_groups(path, [*columns, name]):
+        yield group.drop_columns([name]), logits_of(group[name])
+
+
+def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarray]]:
+    """Return the column that logits are read from, ``logits`` or ``state``, and the map from its values to (n, v).
+
+    A head is checked here, once: its seal, and that it is the one that the states were written with.
+    """
+    with open_reader(path) as reader:
+        schema = reader.schema_arrow
+    if STATE not in schema.names:
+        return "logits", vectors
+    _check_head(path, (schema.metadata or {}).get(SEAL_OF_HEAD.encode(), b"").decode())
+    return STATE, lambda column: rebuilt(path, states_of(column))
+
+
+def _check_head(path: str | Path, seal: str) -> None:
+    own = head_file(path)
+    if not own.is_file():
+        raise UserError(f"{own}: no complete head (no such file); delete {path} and run again")
+    with open_tensors(own):
+        if seal and sealed_with(own) != seal:
+            raise UserError(f"{own}: not the head that {path} was written with; delete both and run again")
+
+
+def states_of(column: pa.Array) -> np.ndarray:
+    """States, float32 (n, d), of a column in either precision."""
+    if column.type.value_type == pa.float32():
+        return vectors(column)
+    upper = column.flatten().to_numpy(zero_copy_only=True).astype(np.uint32) << 16
+    return upper.view(np.float32).reshape(len(column), column.type.list_size)
+
+
+def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
+    """Logits, float32 (n, v), of states (n, d) under the head beside a file; the head is read in blocks of rows."""
+    own = head_file(path)
+    try:
+        with safe_open(own, "np") as file:
+            head = file.get_slice(WEIGHT)
+            v, d = head.get_shape()
+            if d != states.shape[1]:
+                raise UserError(f"{own}: a head of {d} columns, but states of {states.shape[1]}; run again")
+            logits = np.empty((len(states), v), np.float32)
+            for start in range(0, v, ROWS):
+                end = min(start + ROWS, v)
+                np.matmul(states, head[start:end].astype(np.float32).T, out=logits[:, start:end])
+            if BIAS in file.keys():  # noqa: SIM118 (not a dict)
+                logits += file.get_tensor(BIAS)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{own}: no complete head ({error}); delete {path} and run again") from error
+    return logits

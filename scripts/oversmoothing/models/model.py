@@ -1,0 +1,262 @@
+"""The byte-level GPT and its bottleneck.
+
+GPT-2 blocks (Radford et al. 2019) without biases, and a head of a chosen rank. With ``bottleneck_norm="after"``, as in
+the training of the thesis's models, the last layers are::
+
+    blocks -> Linear(width -> r) -> LayerNorm(r) -> Linear(r -> v)
+
+and with ``"before"``, as in the thesis's Figure 2.1::
+
+    blocks -> LayerNorm(width) -> Linear(width -> r) -> Linear(r -> v)
+
+Without a bottleneck they are those of GPT-2: ``blocks -> LayerNorm(width) -> Linear(width -> v)``. Embedding and head
+are never tied, which is impossible for r != width.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.head_gradient import head_through
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """Shape of a GPT.
+
+    Attributes
+    ----------
+    layers, heads, width, block : int
+        Number of blocks, number of attention heads, hidden size and longest context in tokens.
+    rank : int or None
+        Width of the vector that enters the LM head; None for a head without a bottleneck.
+    bottleneck_norm : {"after", "before"}
+        Position of the last LayerNorm relative to the bottleneck Linear.
+    positions : {"learned", "rotary"}
+        Learned absolute positions (GPT-2, the thesis) or rotary ones (Su et al. 2021).
+    dropout : float
+        On embeddings, attention weights and residual branches.
+    vocabulary : int
+        v; 256 for bytes.
+    """
+
+    layers: int
+    heads: int
+    width: int
+    block: int
+    rank: int | None = None
+    bottleneck_norm: str = "after"
+    positions: str = "learned"
+    dropout: float = 0.0
+    vocabulary: int = 256
+
+    def __post_init__(self) -> None:
+        counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
+        counts |= {} if self.rank is None else {"rank": self.rank}
+        for key, value in counts.items():
+            least = 0 if key == "layers" else 1  # a model without blocks is a head alone
+            if type(value) is not int or value < least:
+                raise UserError(f"model: {key} {value!r} must be a whole number from {least} on")
+        if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
+            raise UserError(f"model: dropout {self.dropout!r} must lie between 0 and 1")
+        if self.width % self.heads:
+            raise UserError(f"model: width {self.width} is not a multiple of heads {self.heads}")
+        if self.positions == "rotary" and (self.width // self.heads) % 2:
+            raise UserError(
+                f"model: rotary positions need an even head size, not {self.width // self.heads} "
+                f"(width {self.width} / heads {self.heads})"
+            )
+        if self.rank is not None and not 1 <= self.rank <= self.width:
+            raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
+        for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
+            if getattr(self, key) not in allowed:
+                raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
+        """Build a config from a mapping; a `UserError` names an unknown or missing key."""
+        if not isinstance(values, dict):
+            raise UserError(f"model: {values!r} is no mapping of keys to values")
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise UserError(f"model: unknown key {unknown[0]!r} (known: {', '.join(sorted(known))})")
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise UserError(f"model: {error}") from error
+
+
+class GPT(nn.Module):
+    """A GPT-2 whose LM head reads a vector of width `config.rank`.
+
+    The initial weights are a function of `seed` and `initial`; models that differ only in rank start from the same
+    blocks.
+
+    Parameters
+    ----------
+    config : GPTConfig
+    seed : int
+    initial : {"gpt2", "fan_in"}
+        Standard deviation of the initial weights: 0.02 for all (Radford et al. 2019), or 1 / sqrt(inputs) for a matrix
+        and 1 for embeddings, so that the outputs of all layers, and the logits at every rank, start with a variance of
+        about 1 (LeCun et al. 1998). In both, projections into the residual stream are divided by sqrt(2 layers).
+    """
+
+    def __init__(self, config: GPTConfig, seed: int = 0, initial: str = "gpt2") -> None:
+        super().__init__()
+        self.config = config
+        width, out = config.width, config.rank or config.width
+        self.embedding = nn.Embedding(config.vocabulary, width)
+        if config.positions == "learned":
+            self.position_embedding = nn.Embedding(config.block, width)
+        else:
+            angles = rotary_angles(width // config.heads, config.block)
+            self.register_buffer("rotary", torch.stack((angles.cos(), angles.sin())), persistent=False)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
+        self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
+        self.head = nn.Linear(out, config.vocabulary, bias=False)
+        self.backward_head: Tensor | None
+        self.register_buffer("backward_head", None, persistent=False)  # set in training with `backward_rank`
+        self._initialise(torch.Generator().manual_seed(seed), initial)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Map tokens (batch, time) to float32 logits (batch, time, v)."""
+        return self.logits(self.hidden(tokens)[1])
+
+    def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Run everything but the head.
+
+        Parameters
+        ----------
+        tokens : int64 tensor, shape (batch, time)
+            With a time of at most `config.block`.
+
+        Returns
+        -------
+        pre : tensor, shape (batch, time, width)
+            Input of the bottleneck Linear. Without a bottleneck: input or output of the last LayerNorm, depending on
+            `bottleneck_norm`.
+        post : tensor, shape (batch, time, r)
+            Input of the head.
+        """
+        time = tokens.shape[1]
+        if time > self.config.block:
+            raise ValueError(f"{time} tokens do not fit into a block of {self.config.block}")
+        x = self.embedding(tokens)
+        rotary = None
+        if self.config.positions == "learned":
+            x = x + self.position_embedding.weight[:time]
+        else:
+            rotary = self.get_buffer("rotary")[:, :time]
+        x = self.dropout(x)
+        for block in self.blocks:
+            x = block(x, rotary)
+        if self.config.bottleneck_norm == "before":
+            pre = self.norm(x)
+            return pre, self.bottleneck(pre)
+        return x, self.norm(self.bottleneck(x))
+
+    def logits(self, post: Tensor) -> Tensor:
+        """Apply the head in float32, even under autocast.
+
+        Rounding the logits to bf16 would add noise in all v dimensions and thus inflate their rank. If `backward_head`
+        is set, the gradient reaches the trunk through it.
+        """
+        with torch.autocast(post.device.type, enabled=False):
+            if self.backward_head is not None and self.training:
+                return head_through(post.float(), self.head.weight.float(), self.backward_head)
+            return F.linear(post.float(), self.head.weight.float())
+
+    def _initialise(self, generator: torch.Generator, initial: str) -> None:
+        for name, parameter in self.named_parameters():
+            if parameter.dim() >= 2:
+                inputs = 1 if name.endswith("embedding.weight") else parameter.shape[1]
+                std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(inputs)}[initial]
+                residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
+                scale = 1 / math.sqrt(2 * self.config.layers) if residual else 1.0
+                nn.init.normal_(parameter, std=std * scale, generator=generator)
+
+
+class Block(nn.Module):
+    """Pre-norm transformer block: attention, then a feed-forward network, each with a residual connection."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.width, bias=False)
+        self.attention = Attention(config)
+        self.feed_forward_norm = nn.LayerNorm(config.width, bias=False)
+        self.feed_forward = FeedForward(config)
+
+    def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), rotary)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class Attention(nn.Module):
+    """Causal multi-head self-attention."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.dropout = config.dropout
+        self.query_key_value = nn.Linear(config.width, 3 * config.width, bias=False)
+        self.out = nn.Linear(config.width, config.width, bias=False)
+        self.residual_dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
+        batch, time, width = x.shape
+        qkv = self.query_key_value(x).view(batch, time, 3, self.heads, width // self.heads)
+        query, key, value = qkv.transpose(1, 3).unbind(dim=2)
+        if rotary is not None:
+            query, key = rotate(query, *rotary), rotate(key, *rotary)
+        mixed = attend(query, key, value, self.dropout if self.training else 0.0)
+        mixed = mixed.transpose(1, 2).reshape(batch, time, width)
+        return self.residual_dropout(self.out(mixed))
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a GELU between them and a hidden width of four times the model's."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.into = nn.Linear(config.width, 4 * config.width, bias=False)
+        self.out = nn.Linear(4 * config.width, config.width, bias=False)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.dropout(self.out(F.gelu(self.into(x))))
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
+    """Causal attention; all tensors have shape (batch, heads, time, size).
+
+    For training on a CPU in bf16, PyTorch's fused kernel is twice as slow as explicit products, whose time x time
+    weights fit into memory for short blocks.
+    """
+    time, size = query.shape[-2:]
+    if query.device.type == "cpu" and query.dtype == torch.bfloat16 and query.requires_grad and time <= 512:
+        future = torch.full((time, time), -math.inf, dtype=query.dtype).triu(1)
+        q, k, v = query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)
+        scores = torch.baddbmm(future.expand(len(q), time, time), q, k.transpose(1, 2), alpha=size**-0.5)
+        return torch.bmm(F.dropout(scores.softmax(dim=-1), dropout), v).view(value.shape)
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True, dropout_p=dropout)
+
+
+def rotary_angles(size: int, block: int, base: float = 10_000.0) -> Tensor:
+    """Angles (block, size / 2) by which each position rotates each pair of a head's dimensions."""
+    frequencies = base ** (-torch.arange(0, size, 2, dtype=torch.float32) / size)
+    return torch.outer(torch.arange(block, dtype=torch.float32), frequencies)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotate the pairs (i, i + size / 2) of `x` (..., time, size) by the angles of their positions."""
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)

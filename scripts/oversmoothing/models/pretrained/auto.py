@@ -1,0 +1,186 @@
+"""Causal language models and tokenizers from the hub, loaded with the Auto classes of transformers.
+
+They are loaded offline from a folder in the Hugging Face format and from safetensors only; code that comes with a
+model is never run.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder
+
+OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
+BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
+TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
+NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A causal language model of transformers, in float32, with its tokenizer and longest context in tokens, if any."""
+
+    model: Any
+    tokenizer: Any
+    context: int | None
+
+
+def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = "model") -> LanguageModel:
+    """Causal language model with its tokenizer, in float32; `key` of the config names it in messages."""
+    tokenizer = load_tokenizer(folder, key)
+    model = load_causal_lm(folder, torch.float32, key, device)
+    _keep_in_float32(model.get_output_embeddings())
+    return LanguageModel(model, tokenizer, context_of(model))
+
+
+def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: torch.device | str = "cpu") -> Any:
+    """Causal language model, after a test run on two tokens.
+
+    Parameters
+    ----------
+    folder : path
+    dtype : torch.dtype
+        Of the weights.
+    name : str
+        The model's name or the config's key, for messages.
+    device : torch.device or str
+
+    Returns
+    -------
+    transformers.PreTrainedModel
+        In evaluation mode, on the device.
+
+    Raises
+    ------
+    UserError
+        If the folder does not pass `check_folder`, the model needs its own code, its weights do not match its config,
+        or it does not run.
+    """
+    disable_progress_bar()
+    with _as_causal_lm(folder, name):
+        held, config, _ = _described(folder)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            str(folder),
+            config=config,
+            use_safetensors=True,
+            dtype=dtype,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are named below
+            **OPTIONS,
+        )
+        model, report = loaded
+        _check_report(held, config, report)
+        head = model.get_output_embeddings()
+        with torch.inference_mode():
+            found = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
+        if found != (1, 2, len(head.weight)):
+            raise UserError(f"its logits of two tokens have the shape {tuple(found)}, its head {len(head.weight)} rows")
+    torch.nn.Module.to(model, device)
+    return model
+
+
+def outline(folder: str | Path, name: str) -> Any:
+    """Model without its weights, on the meta device, after all checks of `load_causal_lm` that need no weights."""
+    with _as_causal_lm(folder, name):
+        return _described(folder)[2]
+
+
+def load_tokenizer(folder: str | Path, name: str) -> Any:
+    """Tokenizer of a model (parameters as in `load_causal_lm`)."""
+    with told(f"{name}: {folder}: no complete causal language model"):
+        check_folder(folder)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
+        # Without a vocabulary, transformers tokenizes every text to nothing.
+        ids = tokenizer("a b", add_special_tokens=False)["input_ids"]
+        if not ids or not all(type(token) is int and token >= 0 for token in ids):
+            raise UserError("its tokenizer finds no token in a text")
+    return tokenizer
+
+
+def context_of(model: Any) -> Any:
+    """Longest context of a model in tokens, or None if it has no limit."""
+    return getattr(model.config, "max_position_embeddings", None)
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Context that converts any error into a `UserError` of one line: `what`, and the reason in brackets.
+
+    An invalid config can raise almost any exception in transformers, and the tokenizers library raises some that do not
+    derive from `Exception`. Errors that the files do not cause (out of memory, Ctrl-C) are not converted.
+    """
+    try:
+        yield
+    except (MemoryError, torch.OutOfMemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        reason = " ".join(str(error).split())
+        if not isinstance(error, UserError):
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            reason = reason if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {reason}"
+        raise UserError(f"{what} ({reason})") from error
+
+
+def _keep_in_float32(head: Any) -> None:
+    """Make a head multiply in float32 even under autocast, because logits near -100 lose half a nat in bf16."""
+    plain = head.forward
+
+    def forward(hidden: Tensor) -> Tensor:
+        with torch.autocast(hidden.device.type, enabled=False):
+            return plain(hidden.float())
+
+    head.forward = forward
+
+
+def _as_causal_lm(folder: str | Path, name: str) -> AbstractContextManager[None]:
+    return told(f"{name}: {folder}: no complete causal language model that needs no code")
+
+
+def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
+    """Check what a folder's files say of themselves; return its content, config, and model without weights."""
+    held = check_folder(folder)
+    config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
+    model = _without_weights(held, config)
+    if model.get_output_embeddings() is None:
+        raise UserError("it has no head that maps a hidden state to logits")
+    context = context_of(model)
+    if context is not None and not (type(context) is int and context > 0):
+        raise UserError(f"{held.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
+    return held, config, model
+
+
+def _without_weights(held: ModelFolder, config: Any) -> Any:
+    """Build the model without its weights, and raise if it is larger than its files."""
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    wanted = sum(own.numel() for own in model.parameters())
+    beside = sum(own.numel() for own in model.buffers())
+    if wanted > TIED * held.weights or beside > TIED * held.weights + BUFFERS:
+        raise UserError(
+            f"{held.path / CONFIG}: it describes a model of {max(wanted, beside)} numbers, but the files hold "
+            f"{held.weights}; config and weights are of different models"
+        )
+    return model
+
+
+def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
+    """Raise if transformers initialised weights at random or ignored some in the files."""
+    if absent := sorted(report["missing_keys"]):
+        raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
+    if other := sorted(map(tuple, report["mismatched_keys"])):
+        name, in_file, in_model = other[0]
+        raise UserError(f"tensor {name} has the shape {tuple(in_file)}, but {CONFIG} makes it {tuple(in_model)}")
+    layers = getattr(config, "num_hidden_layers", None)
+    for key in sorted(report["unexpected_keys"]):
+        number = NUMBERED.search(key)
+        if layers is not None and number and int(number[1]) >= layers:
+            raise UserError(f"{held.path / CONFIG}: it makes {layers} layers, but the files have {key} beside them")

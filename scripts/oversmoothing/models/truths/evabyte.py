@@ -1,0 +1,132 @@
+"""EvaByte (Zheng et al. 2025) without its own code, as a Llama within its attention window.
+
+EvaByte attends exactly within a window of 2048 ids and uses its compressed chunks only beyond it. Up to that length,
+the Llama of transformers with EvaByte's weights therefore computes the same logits. RMSNorm weights are stored minus 1,
+the parameters of the chunks are dropped and, of the heads, which predict several bytes ahead, the first is kept.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+from transformers import LlamaConfig, LlamaModel
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained.auto import told
+from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder, read_tensors
+from oversmoothing.models.truths.token_model import TokenModel, byte_table
+
+BYTE_OFFSET = 64
+HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
+OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
+# Values that the Llama here requires; a checkpoint with others is a different model.
+FIXED = {
+    "rope_scaling": None,
+    "hidden_act": "silu",
+    "attention_bias": False,
+    "tie_word_embeddings": False,
+}
+SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "rms_norm_eps",
+)
+# Other keys that are read, and the types of those that are not integers.
+NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int,), "rope_theta": (int, float)}
+NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
+
+
+def load_evabyte(
+    folder: str | Path, name: str, device: torch.device, precision: str, begins: bool = True
+) -> TokenModel:
+    """Load EvaByte from its folder, tensor by tensor.
+
+    Parameters
+    ----------
+    folder : path
+        ``config.json`` and safetensors in EvaByte's own layout.
+    name : str
+        For messages.
+    device : torch.device
+    precision : {"bf16", "float32"}
+        Of the blocks' matrices in memory. Embedding, norms and head are always float32, and so is the residual stream
+        between them under `oversmoothing.models.device.autocast`, as in EvaByte's own code.
+    begins : bool
+        Prepend EvaByte's beginning-of-sentence id to every text.
+
+    Raises
+    ------
+    UserError
+        If the model has another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
+    """
+    held = check_folder(folder)
+    config = _checked(held)
+    with told(f"{held.path / CONFIG}: no Llama model can be built from it"), torch.device("meta"):
+        llama = LlamaConfig(
+            **{key: config[key] for key in SIZES},
+            max_position_embeddings=config["window_size"],
+            rope_parameters={"rope_type": "default", "rope_theta": float(config["rope_theta"])},
+            attention_bias=False,
+        )
+        trunk = LlamaModel(llama)
+    files = _tensors(held, trunk)
+    offset = float(bool(config["norm_add_unit_offset"]))
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    head = None
+    read = read_tensors(files, rows={HEAD: config["vocab_size"]})
+    for key, tensor in tqdm(read, desc=f"{name}: loading", total=len(files), unit="tensor", disable=None):
+        is_matrix = tensor.dim() == 2 and key not in (HEAD, EMBEDDING)
+        tensor = tensor.to(device, dtype if is_matrix else torch.float32)
+        if key == HEAD:
+            head = tensor
+            continue
+        tensor = tensor if tensor.dim() == 2 else tensor + offset
+        trunk.load_state_dict({key.removeprefix("model."): tensor}, assign=True, strict=False)
+    trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are not in the checkpoint
+    trunk.requires_grad_(False).eval()
+    assert head is not None
+    bos = config["bos_token_id"] if begins else None
+    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos, config["window_size"], "bytes")
+
+
+def _checked(held: ModelFolder) -> dict[str, Any]:
+    """Return the config after a check that it is EvaByte's and that its values have the right types."""
+    path, config = held.path / CONFIG, held.config
+    if config.get("model_type") != "evabyte":
+        raise UserError(
+            f"{path}: its model_type is {config.get('model_type')!r}, not 'evabyte'; for another architecture write "
+            "`layout: causal_lm`"
+        )
+    for key in (*SIZES, *NUMBERS):
+        if key not in config:
+            raise UserError(f"{path}: it has no {key}; this is not a config of EvaByte")
+        if type(config[key]) not in NUMBERS.get(key, (int,)) or config[key] < 0:
+            raise UserError(f"{path}: {key} is {config[key]!r}; this is not a config of EvaByte")
+    for key, value in FIXED.items():
+        if config.get(key, value) != value:
+            raise UserError(f"{path}: {key} is {config[key]!r}; only EvaByte's own, {value!r}, can be read as a Llama")
+    return config
+
+
+def _tensors(held: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
+    """Return the file of each tensor to read, after a check that there are no others and that all shapes are right."""
+    expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
+    expected[HEAD] = (held.config["num_pred_heads"] * held.config["vocab_size"], held.config["hidden_size"])
+    files = {key: file for key, file in held.files.items() if not OF_CHUNKS.fullmatch(key)}
+    if missing := sorted(set(expected) - set(files)):
+        raise UserError(f"{held.path}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
+    if unknown := sorted(set(files) - set(expected)):
+        raise UserError(f"{held.path}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
+    for key in files:
+        if held.shapes[key] != expected[key]:
+            raise UserError(
+                f"{held.path}: tensor {key} has the shape {held.shapes[key]}, but config.json makes it {expected[key]}"
+            )
+    return files

@@ -1,0 +1,107 @@
+"""Storage of a model as one safetensors file, with its shape in the header."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.store.tensors import Stored, open_tensors, write_tensors
+
+_DTYPES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
+
+def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files."""
+    write_tensors(path, {name: _stored(tensor) for name, tensor in tensors.items()}, metadata)
+
+
+def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read the tensors and metadata of a safetensors file; errors are those of `open_tensors`."""
+    with open_tensors(path, "pt") as (file, metadata):
+        return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118 (not a dict)
+
+
+def load_metadata(path: str | Path) -> dict[str, str]:
+    """Read the metadata of a safetensors file, without its seal and without the tensors."""
+    with open_tensors(path) as (_, metadata):
+        return metadata
+
+
+def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write a GPT's weights with its config in the header, so that the file is self-contained."""
+    save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
+
+
+def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapping[str, Any] | None = None) -> GPT:
+    """Load a GPT from a file of `save_model`, ready for inference.
+
+    Parameters
+    ----------
+    path : str or Path
+    device : torch.device or str
+    shape : mapping, optional
+        Expected model settings; a vocabulary of None is that of any tokenizer.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged, not written by this project or of another shape, or its tensors do not match
+        its config.
+    """
+    tensors, metadata = load_tensors(path)
+    if "config" not in metadata:
+        raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
+    config = GPTConfig.from_dict(json.loads(metadata["config"]))
+    asked = dict(shape or {})
+    if "vocabulary" in asked and asked["vocabulary"] is None:
+        asked["vocabulary"] = config.vocabulary
+    if shape is not None and config != (wanted := GPTConfig.from_dict(asked)):
+        raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
+    model = GPT(config)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise UserError(f"{path}: its tensors are not those of its config: {error}") from error
+    return model.eval().to(device)
+
+
+def check_header(path: str | Path) -> GPTConfig:
+    """Return a checkpoint's config after a check that it describes the tensors, before a model is built from it."""
+    metadata = load_metadata(path)
+    try:
+        config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
+    except (UserError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: no model config in its metadata ({error})") from error
+    with open_tensors(path) as (file, _):
+        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    if config.layers > len(shapes):
+        raise UserError(f"{path}: its config has {config.layers} layers, but it holds {len(shapes)} tensors")
+    with torch.device("meta"):
+        expected = {name: tuple(tensor.shape) for name, tensor in GPT(config).state_dict().items()}
+    for name in sorted(shapes.keys() | expected.keys()):
+        if shapes.get(name) != expected.get(name):
+            found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
+            raise UserError(f"{path}: its tensor {name} is {found}")
+    return config
+
+
+def _stored(tensor: Tensor) -> Stored:
+    def content() -> memoryview:
+        flat: memoryview = tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data
+        return flat
+
+    return Stored(_DTYPES[tensor.dtype], tuple(tensor.shape), tensor.element_size(), content)

@@ -1,0 +1,1 @@
+"""A run of the workflow as it is seen: what it needs, how far it is, how long it takes."""

@@ -1,0 +1,160 @@
+"""Floating-point operations, GPU hours, disk space and memory of a study, from its config alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from oversmoothing.models.gpt_shape import (
+    FLOAT32,
+    VOCABULARY,
+    checkpoint_bytes,
+    flops_per_byte,
+    gpu_bytes,
+    hidden_bytes,
+    matrices,
+    weight_bytes,
+)
+from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
+from oversmoothing.tables.formats import markdown_table
+from oversmoothing.tables.page import Section
+
+TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
+
+
+def trained_bytes(settings: Mapping[str, Any]) -> int:
+    """Bytes that a training reads if it takes `max_steps` steps."""
+    training = settings["training"]
+    return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
+
+
+def training_flops(settings: Mapping[str, Any]) -> int:
+    """Operations of a training and its evaluations if it takes `max_steps` steps."""
+    training = settings["training"]
+    evaluations = training["max_steps"] // training["evaluation_interval"] + 1
+    evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
+    return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
+
+
+def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
+    """GPU memory of a training in bytes."""
+    return gpu_bytes(settings["model"], settings["training"]["batch"])
+
+
+def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
+    """Disk space of a study in bytes before compression, by category.
+
+    Until a run ends, each training keeps its best weights beside its outputs; while a checkpoint is replaced, the old
+    and the new one exist. One training at a time is assumed.
+    """
+    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    shapes = [settings["model"] for settings in trained]
+    sizes = [weight_bytes(shape) for shape in shapes]
+    snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
+    run = [model for model in study["models"] if model["kind"] != "trial"]
+    models, truths = len(run) + sum(part["count"] for part in study["further"]), len(study["truths"])
+    states = sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
+    return {
+        "from the hub": sum(study["fetched"].values()),
+        "corpus": study["corpus"],
+        "weights": sum(sizes),
+        "snapshots along training": sum(snapshots),
+        "checkpoints under way": sum(sizes) + 2 * max(map(checkpoint_bytes, shapes), default=0),
+        "logits and hidden states": study["positions"] * (models * FLOAT32 * VOCABULARY + states),
+        "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
+    }
+
+
+def _snapshots(training: Mapping[str, Any]) -> int:
+    """Return the number of snapshots (see `training.loop.snapshot_steps`), multiples that are powers of two twice."""
+    last, kept = training["max_steps"], training["snapshots"]
+    more = 0 if kept is True or not kept else last // kept
+    return 1 + last.bit_length() + more if kept else 0
+
+
+def summary(study: Mapping[str, Any]) -> dict[str, str]:
+    """Return the row of the table in `docs/scales.md`, by column name (study as in `report`)."""
+    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    total = sum(training_flops(settings) for settings in trained) + _further(study)
+    return {
+        "trainings": str(len(trained)),
+        "operations": f"{total:.1e}",
+        **{f"GPU hours at {rate} TFLOP/s": _hours(total / rate / 3.6e15) for rate in (TFLOPS[1], TFLOPS[-1])},
+        "GPU memory": f"{max((training_gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
+        "job memory": f"{study['memory'] / 1000:.0f} GB",
+        "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
+        "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
+    }
+
+
+def report(study: Mapping[str, Any]) -> str:
+    """Needs of a study, in Markdown.
+
+    Parameters
+    ----------
+    study : mapping
+        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``further``: of each kind
+        of models made from these ``what`` they are, ``count`` and ``operations``; ``truths``; ``fetched``: bytes by
+        name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``:
+        MB of the largest job.
+    """
+    trained = [model for model in study["models"] if model["settings"]]
+    total = sum(training_flops(model["settings"]) for model in trained) + _further(study)
+    costs = [
+        {
+            "model": model["name"],
+            "million weights": f"{matrices(model['settings']['model']) / 1e6:.1f}",
+            "operations per byte": f"{flops_per_byte(model['settings']['model']):.1e}",
+            "GB of text": f"{trained_bytes(model['settings']) / 1e9:.3g}",
+            "operations": f"{training_flops(model['settings']):.1e}",
+        }
+        for model in trained
+    ]
+    disk = disk_bytes(study)
+    sizes = [{"for": name, "GB": f"{size / 1e9:.2f}"} for name, size in (disk | {"all": sum(disk.values())}).items()]
+    parts = [
+        f"{len(trained)} trainings, {total:.1e} operations if each runs to its limit of steps "
+        "(`training.patience` stops them sooner):",
+        *([markdown_table(Section("", costs))] if costs else []),
+    ]
+    parts += [
+        f"Among the operations: {part['operations']:.1e} of {part['count']} {part['what']}."
+        for part in study["further"]
+        if part["count"]
+    ]
+    if trained:
+        first = flops_per_byte(trained[0]["settings"]["model"])
+        rates = [
+            {
+                "TFLOP/s": f"{rate}",
+                f"bytes/s of {trained[0]['name']}": f"{rate * 1e12 / first:,.0f}",
+                "GPU hours at most": _hours(total / rate / 3.6e15),
+            }
+            for rate in TFLOPS
+        ]
+        parts += [
+            "GPU hours of training, by what the GPU achieves:",
+            markdown_table(Section("", rates)),
+        ]
+        largest = max(trained, key=lambda model: training_gpu_bytes(model["settings"]))
+        parts.append(
+            f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
+            f"{training_gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
+            "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
+        )
+    parts += [
+        "Disk, before compression:",
+        markdown_table(Section("", sizes)),
+    ]
+    if study["fetched"]:
+        fetched = [
+            f"{name} {f'{size / 1e9:.2f} GB' if size else 'of unknown size'}" for name, size in study["fetched"].items()
+        ]
+        parts.append(f"Fetched by `snakemake assets`: {', '.join(fetched)}.")
+    return "\n\n".join(parts)
+
+
+def _further(study: Mapping[str, Any]) -> int:
+    return sum(part["operations"] for part in study["further"])
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}" if hours >= 0.1 else "less than 0.1"

@@ -1,0 +1,1 @@
+"""Scores: distributions, decodings, metrics and the files they are kept in."""

@@ -1,0 +1,58 @@
+"""Sums and summaries of files of scores, by truth and decoding."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from oversmoothing.jobs import UserError
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.store.parquet import read_groups
+
+
+def summarise_scores(
+    path: str | Path, decodings: Sequence[str], resamples: int, seed: int, pooled: str | None = None
+) -> dict[tuple[str | None, str], Summary]:
+    """Summarise one score file per truth and decoding; parameters and errors are those of `sum_scores`."""
+    sums = sum_scores(path, decodings, pooled)
+    return {key: summarise(own, resamples, seed) for key, own in sums.items()}
+
+
+def sum_scores(
+    path: str | Path, decodings: Sequence[str], pooled: str | None = None
+) -> dict[tuple[str | None, str], WindowSums]:
+    """Sum one score file by window, per truth (None where the metric needs none) and decoding.
+
+    With `pooled`, the scores against all truths are summed under that name, so that its mean is the mean of theirs. A
+    `UserError` is raised if the file is damaged or has no scores under one of the decodings.
+    """
+    sums: dict[tuple[str | None, str], WindowSums] = {}
+    for group in read_groups(path, ["window", "truth", "decoding", "value"]):
+        truths, found = group["truth"].cast(pa.string()), group["decoding"].cast(pa.string())
+        for truth in truths.unique().to_pylist():
+            of_truth = pc.is_null(truths) if truth is None else pc.equal(truths, truth)
+            for decoding in decodings:
+                rows = group.filter(pc.and_(of_truth, pc.equal(found, decoding)))
+                own = sums.setdefault((pooled or truth, decoding), WindowSums())
+                own.add(rows["window"].to_numpy(), rows["value"].to_numpy())
+    if missing := [
+        decoding for decoding in decodings if not any(sums[key].count for key in sums if key[1] == decoding)
+    ]:
+        raise UserError(f"{path}: no scores under decoding {missing[0]!r}; add it to `decodings` in the config")
+    return sums
+
+
+def mean_brackets(path: str | Path) -> dict[str, float]:
+    """Mean width, by decoding, of the brackets of which the scores of a file are the middles; empty if it has none."""
+    if "high" not in pq.read_schema(path).names:
+        return {}
+    widths: dict[str, list[np.ndarray]] = {}
+    for group in read_groups(path, ["decoding", "low", "high"]):
+        found = group["decoding"].cast(pa.string())
+        for decoding in found.unique().to_pylist():
+            rows = group.filter(pc.equal(found, decoding))
+            widths.setdefault(decoding, []).append(pc.subtract(rows["high"], rows["low"]).to_numpy())
+    return {decoding: float(np.concatenate(own).mean()) for decoding, own in widths.items()}

@@ -1,0 +1,52 @@
+"""What tables and figures call the classes that models choose from: bytes, or the tokens of a vocabulary."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from oversmoothing.data.byte_names import byte_name
+from oversmoothing.data.tokens.vocabulary import read_vocabulary
+from oversmoothing.tables.page import Bytes, Cell, literal
+from oversmoothing.tables.samples import OPEN_BOX, visible
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the classes of a study.
+
+    Attributes
+    ----------
+    unit : {"byte", "token"}
+        What a class is.
+    size : int
+        How many classes there are.
+    name : callable
+        From a class to its name.
+    cell : callable
+        From a name to a cell of a page.
+    legend : str
+        How classes are named.
+    """
+
+    unit: str
+    size: int
+    name: Callable[[int], str]
+    cell: Callable[[str], Cell]
+    legend: str
+
+
+BYTES = Names("byte", 256, byte_name, Bytes, "Bytes are named as in Figure A.1")
+
+
+def names_of(vocabulary: str | Path | None) -> Names:
+    """Names of the tokens of a vocabulary, by their text; without one, of bytes."""
+    if not vocabulary:
+        return BYTES
+    texts = read_vocabulary(vocabulary).texts
+    return Names(
+        "token",
+        len(texts),
+        lambda token: visible(texts[token]).replace(" ", OPEN_BOX),
+        literal,
+        "Tokens are named by their text",
+    )

@@ -1,0 +1,155 @@
+"""How well the models predict: validation loss and argmax accuracy (thesis Table 3.1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import logsumexp
+
+from oversmoothing.data.windows import read_windows
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.tables.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.published import by_key, caveats, printed, that_matter
+from oversmoothing.tables.record import facts, numbers, record
+
+METRICS = {
+    "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
+    "loss": ("Loss", "nats per {unit}", "lower"),
+    "loss_per_byte": ("Loss per byte", "nats per byte", "lower"),
+    "accuracy": ("Accuracy", "share of {unit}s", "higher"),
+}
+
+
+LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
+
+
+def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
+    """Summarise how often the most probable byte is the correct one, over the scored bytes of all windows.
+
+    Ties go to the lowest byte. Raises the errors of `read_groups`.
+    """
+    return summarise(predictions(logits).right, resamples, seed)
+
+
+def token_losses(logits: str | Path, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
+    """Summarise the losses of a model over tokens on the scored text, per token and per byte of that text.
+
+    Losses per byte can be compared between models with different tokens. They are a ratio, nats of a window over its
+    bytes, so they have an interval but no standard deviation (NaN).
+    """
+    own = predictions(logits).losses
+    table = read_windows(windows)
+    sizes = dict(zip(table["window"].to_pylist(), map(len, table["scored"].to_pylist()), strict=True))
+    nats = {window: total + (own.origin or 0.0) * own.count[window] for window, total in own.total.items()}
+    per_byte = WindowSums({window: sizes[window] for window in nats}, nats, dict.fromkeys(nats, 0.0), origin=0.0)
+    return {
+        "loss": summarise(own, resamples, seed),
+        "loss_per_byte": replace(summarise(per_byte, resamples, seed), sd=float("nan")),
+    }
+
+
+class Predictions(NamedTuple):
+    """Losses, accuracy and argmax counts of a model over the scored bytes of all windows.
+
+    Attributes
+    ----------
+    losses : WindowSums
+        Minus the log-probability of the correct byte, in nats. Training losses are over the validation split; these
+        are over the scored bytes, so heads that were never trained have them too.
+    right : WindowSums
+        1 where the most probable byte is the correct one, else 0. Ties go to the lowest byte.
+    counts : int array, shape (v,)
+        How often each byte is the most probable.
+    """
+
+    losses: WindowSums
+    right: WindowSums
+    counts: np.ndarray
+
+
+def predictions(logits: str | Path) -> Predictions:
+    """Sum a model's predictions by window, one row group at a time; raises the errors of `read_groups`."""
+    losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
+    for group, own in logit_groups(logits, ["window", "target"]):
+        windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
+        predicted = own.argmax(axis=1)
+        right.add(windows, (predicted == targets).astype(np.float64))
+        counts = np.bincount(predicted, minlength=own.shape[1]) + (counts if len(counts) else 0)
+        exact = own.astype(np.float64)
+        losses.add(windows, logsumexp(exact, axis=1) - exact[np.arange(len(targets)), targets])
+    return Predictions(losses, right, counts)
+
+
+def losses_table(
+    values: Mapping[str, Mapping[str, Summary | float]],
+    models: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+    unit: str = "byte",
+) -> pd.DataFrame:
+    """Loss and accuracy of each model, beside the thesis's (Table 3.1).
+
+    Parameters
+    ----------
+    values : mapping
+        Values by model and metric (of `METRICS`). A metric that a model does not have is absent.
+    models : sequence of mappings
+        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
+    published : DataFrame
+        ``model``, ``metric``, ``mean``.
+    unit : {"byte", "token"}
+        What the models predict.
+
+    Returns
+    -------
+    DataFrame
+        Record with a row per model and metric, in the order given.
+    """
+    cells = by_key(published, "model", "metric")
+    rows = []
+    for model in models:
+        for metric, value in values[model["model"]].items():
+            _, of, better = METRICS[metric]
+            rows.append(
+                {
+                    **facts(model),
+                    "measure": metric,
+                    **(numbers(value) if isinstance(value, Summary) else {"value": value}),
+                    "unit": of.format(unit=unit),
+                    "better": better,
+                    **printed(cells, (model["published_as"], metric), that_matter(model["differs"])),
+                }
+            )
+    return record(rows)
+
+
+def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
+    """Page with one row per model, ours beside the published."""
+    several_seeds = table.seed.nunique() > 1
+    rows = []
+    for _, of_model in table.groupby("model", sort=False):
+        row = model_cells(of_model.iloc[0].to_dict(), several_seeds)
+        by_metric = of_model.set_index("measure").to_dict("index")
+        for metric, (label, _, better) in METRICS.items():
+            if not (table.measure == metric).any():
+                continue
+            cell = by_metric.get(metric, {})
+            row[labelled(label, better)] = Value(*(cell.get(name) for name in ("value", "sd", "low", "high")))
+            if unit == "byte":
+                row[f"published {label.lower()}"] = Value(cell.get("published"))
+        rows.append(row)
+    counted = table.n[table.measure == "accuracy"]
+    count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
+    trained = (table.measure == "validation_loss").any()
+    lowest = f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
+    legend = [
+        f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "
+        f"evaluation {unit}s ± standard deviation",
+        *([LOSS] if unit == "token" else []),
+        directions(table.better),
+        *caveats(table),
+    ]
+    return Page(title, [Section("", rows)], legend, IN_BRACKETS)

@@ -1,0 +1,212 @@
+"""Pages of tables as data: a title, sections of rows of cells, and a legend."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.store.layout import ARROWS
+
+AIMS = {"lower": -math.inf, "higher": math.inf}
+DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
+IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over whole windows"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number in a table.
+
+    Attributes
+    ----------
+    mean : float or None
+        None or NaN gives a dash.
+    sd, low, high : float or None
+        Standard deviation and interval, each shown if known.
+    rivals : str
+        Name of the group of the section's numbers of which the best is bold; "" for none.
+    aim : float
+        What the best of them is closest to: -inf if lower is better, inf if higher is.
+    decimals : int or None
+        If None, those of the column (see `laid_out`).
+    note : str
+        Text after the number.
+    bold : bool
+        Set by `laid_out`.
+    """
+
+    mean: float | None
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rivals: str = ""
+    aim: float = -math.inf
+    decimals: int | None = None
+    note: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Names of bytes, separated by spaces and set in a typewriter face by LaTeX."""
+
+    names: str
+
+
+Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; None: a dash
+
+
+PUBLISHED = "published"  # how the columns with the thesis's numbers begin
+BY = "{by}"  # in a title: "by rank of what enters the LM head", or "by model" where no row has a rank
+BY_RANK = "by rank of what enters the LM head"
+THESIS_TABLES = re.compile(r" \(Tables? [^)]+\)")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a page.
+
+    Attributes
+    ----------
+    heading : str
+        Prose; "" for no heading.
+    rows : sequence of mappings
+        Cells by column; a missing column is a dash.
+    widths : mapping, optional
+        In LaTeX, the widths of columns relative to each other, 1 for those not named: for long texts, which are broken
+        into lines, and the table into pages. By default a table too wide is shrunk to the line.
+    notes : sequence of str
+        Sentences on this table alone, placed after the page's legend.
+    latex : bool
+        Whether the table is also written in LaTeX.
+    """
+
+    heading: str
+    rows: Sequence[Mapping[str, Cell]]
+    widths: Mapping[str, float] | None = None
+    notes: Sequence[str] = ()
+    latex: bool = True
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of all rows, in order of first occurrence; those with published numbers only if there are any."""
+        columns = list(dict.fromkeys(name for row in self.rows for name in row))
+        printed = [name for name in columns if name.startswith(PUBLISHED)]
+        if any(_filled(row, name) for row in self.rows for name in printed):
+            return columns
+        return [name for name in columns if name not in printed]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, tables and a legend.
+
+    Attributes
+    ----------
+    title : str
+        ``{by}`` in it says by what its rows differ (see `entitled`).
+    sections : sequence of Section
+    legend : sequence of str
+        Sentences without full stops.
+    intervals : str
+        Sentence on intervals, "" for none; omitted in LaTeX from tables without any.
+    """
+
+    title: str
+    sections: Sequence[Section]
+    legend: Sequence[str]
+    intervals: str = ""
+
+
+class Name(str):
+    """Name of a model in the place of a rank that it does not have."""
+
+
+def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
+    """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
+    cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else Name(row["model"])}
+    if several_seeds:
+        cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else None
+    return cells
+
+
+def entitled(page: Page) -> Page:
+    """Page whose title says by what its rows differ; where no row has a rank, its column of ranks is one of models.
+
+    A title without ranks, as where all models are from the hub, names the thesis's tables only beside their numbers.
+    """
+    ranks = [row["rank"] for section in page.sections for row in section.rows if "rank" in row]
+    if not ranks or not all(isinstance(rank, Name) for rank in ranks):
+        return replace(page, title=page.title.replace(BY, BY_RANK))
+
+    def by_model(section: Section) -> Section:
+        rows = [{"model" if name == "rank" else name: cell for name, cell in row.items()} for row in section.rows]
+        return replace(section, rows=rows)
+
+    title = page.title.replace(BY, "by model")
+    if not any(name.startswith(PUBLISHED) for section in page.sections for name in section.columns):
+        title = THESIS_TABLES.sub("", title)
+    return replace(page, title=title, sections=[by_model(section) for section in page.sections])
+
+
+def labelled(label: str, better: str) -> str:
+    """A label with an arrow for the better direction."""
+    return f"{label} {ARROWS.get(better, '')}".rstrip()
+
+
+def directions(better: Iterable[str]) -> str:
+    """Meaning of the arrows of a table."""
+    return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
+
+
+def _filled(row: Mapping[str, Cell], name: str) -> bool:
+    cell = row.get(name)
+    return pd.notna(cell.mean) if isinstance(cell, Value) else cell is not None
+
+
+def literal(text: str) -> str:
+    """Text escaped so that prose reads none of it as code."""
+    return text.replace("`", r"\`")
+
+
+def laid_out(section: Section) -> Section:
+    """Section whose numbers have decimals, the same in all of a column, and whose best are bold."""
+    best = _best(section)
+    decimals = {name: _decimals([row.get(name) for row in section.rows]) for name in section.columns}
+
+    def lay_out(name: str, cell: Cell) -> Cell:
+        if not isinstance(cell, Value):
+            return cell
+        places = decimals.get(name) if cell.decimals is None else cell.decimals
+        return replace(cell, decimals=places, bold=cell in best)
+
+    return replace(section, rows=[{name: lay_out(name, cell) for name, cell in row.items()} for row in section.rows])
+
+
+def _best(section: Section) -> frozenset[Value]:
+    """The best number of each group of two rivals or more."""
+    groups: dict[str, list[Value]] = {}
+    for row in section.rows:
+        for cell in row.values():
+            if isinstance(cell, Value) and cell.rivals and pd.notna(cell.mean):
+                groups.setdefault(cell.rivals, []).append(cell)
+    lowest = {name: min(map(_distance, cells)) for name, cells in groups.items() if len(cells) > 1}
+    return frozenset(cell for name in lowest for cell in groups[name] if _distance(cell) == lowest[name])
+
+
+def _decimals(cells: Iterable[Cell]) -> int | None:
+    """Decimals of a column: three; more if all are below 0.1, one or none if all are large; None if all are tiny."""
+    sizes = [abs(cell.mean) for cell in cells if isinstance(cell, Value) and cell.mean and math.isfinite(cell.mean)]
+    if not sizes or 0.1 <= max(sizes) < 100:
+        return 3
+    if max(sizes) < 0.1:
+        return next((decimals for decimals in (4, 5) if max(sizes) >= 10.0 ** (2 - decimals)), None)
+    return 0 if min(sizes) >= 10_000 else 1 if min(sizes) >= 10 else 3
+
+
+def _distance(cell: Value) -> float:
+    """How far a number is from what it is better to be, up to a constant."""
+    mean = cell.mean or 0.0
+    return math.copysign(1, -cell.aim) * mean if math.isinf(cell.aim) else abs(mean - cell.aim)

@@ -1,0 +1,141 @@
+"""The record: the one schema of all tables of numbers, and reading it.
+
+A row is one number, named by its keys: what was measured of which model, and under which circumstances. Tables are
+made with `record`, written with `page_formats.write_record` and read with `read_record`.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from oversmoothing.numerics.statistics import Summary
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.old_tables import of_old
+
+TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
+NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
+
+
+class Column(NamedTuple):
+    """A column of the record: its type in pandas, what it holds, and whether every table has it."""
+
+    type: str
+    meaning: str
+    always: bool = False
+
+
+FACTS = {
+    "kind": Column(TEXT, "what the model is, as in [Models](#models); `human` of human texts", True),
+    "rank": Column(WHOLE, "of what enters its LM head", True),
+    "seed": Column(WHOLE, "of its training", True),
+    "arm": Column(TEXT, "its name without the seed", True),
+}
+KEYS = {
+    "truth": Column(TEXT, "the model that it is measured against", True),
+    "decoding": Column(TEXT, "how it is decoded", True),
+    "prompt": Column(TEXT, "name of the prompt"),
+    "revision": Column(TEXT, "of a model from the hub"),
+    "learning_rate": Column(NUMBER, "peak of the training's"),
+    "step": Column(WHOLE, "number of training steps taken"),
+    "layer": Column(WHOLE, "block, counted from 1"),
+    "representation": Column(TEXT, "matrix whose singular values are meant"),
+    "condition": Column(TEXT, "which inputs the head is given: `free`, any; `reachable`, those behind its LayerNorm"),
+    "approximation": Column(WHOLE, "rank of the head that BAT was given"),
+    "text": Column(TEXT, "split of the corpus"),
+    "token": Column(TEXT, "what the text is cut into"),
+    "context": Column(WHOLE, "tokens before the one that follows"),
+    "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
+    "class": Column(WHOLE, "byte or token"),
+    "measure": Column(TEXT, "what was measured", True),
+}
+VALUES = {
+    "value": Column(NUMBER, "the number, in `unit`; of positions or samples, their mean", True),
+    "sd": Column(NUMBER, "standard deviation over them", True),
+    "n": Column(WHOLE, "how many there are", True),
+    "low": Column(NUMBER, "lower end of the 95 % interval of the value", True),
+    "high": Column(NUMBER, "its upper end", True),
+    "unit": Column(TEXT, "of the value and of what stands beside it", True),
+    "better": Column(TEXT, "`lower`, `higher`, or `human`: the closer to human texts", True),
+    "bracket": Column(NUMBER, "mean width of the proved brackets of which the value is the middle"),
+}
+PUBLISHED = {
+    "published": Column(NUMBER, "the printed value", True),
+    "published_sd": Column(NUMBER, "its standard deviation"),
+    "published_low": Column(NUMBER, "lower end of its interval"),
+    "published_high": Column(NUMBER, "upper end of its interval"),
+    "published_model": Column(TEXT, "the printed name of its model"),
+    "published_truth": Column(TEXT, "the printed name of its truth"),
+    "published_differs": Column(TEXT, "settings in which ours differs from it, separated by spaces"),
+}
+SCHEMA = {
+    "table": Column(TEXT, "name of the table", True),
+    "model": Column(TEXT, "name of the model; none where a row is of no single one", True),
+    **FACTS,
+    **KEYS,
+    **VALUES,
+    **PUBLISHED,
+    "note": Column(TEXT, "what a number cannot say: why it is missing, or which classes it counts"),
+}
+TYPES = {name: column.type for name, column in SCHEMA.items()}
+
+
+def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Frame with all columns of `SCHEMA`, missing values where a row has none.
+
+    Parameters
+    ----------
+    rows : DataFrame or iterable of mappings
+        Values by column, in any order. The name of the table is added where it is written.
+
+    Raises
+    ------
+    ValueError
+        If a column is not in the schema.
+    """
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    if unknown := set(frame) - set(SCHEMA):
+        raise ValueError(f"not in the schema of the record: {', '.join(sorted(unknown))}")
+    return frame.reindex(columns=list(SCHEMA)).astype(TYPES).reset_index(drop=True)
+
+
+def facts(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that every row of a model has; None for what the plan does not know of it."""
+    return {name: model.get(name) for name in ("model", *FACTS)}
+
+
+def numbers(summary: Summary) -> dict[str, Any]:
+    """Columns of a row that a summary fills."""
+    return {"value": summary.mean, **{name: getattr(summary, name) for name in ("sd", "n", "low", "high")}}
+
+
+def read_record(path: str | Path) -> pd.DataFrame:
+    """Read a table as `record` gives it; those of earlier versions are translated (see `old_tables`).
+
+    Raises
+    ------
+    UserError
+        As `read_csv`.
+    """
+    frame = read_csv(path, dtype=TYPES, keep_default_na=False, na_values=[""])
+    name = Path(path).stem
+    if "table" not in frame:
+        frame = of_old(name, frame)
+        frame = frame[[column for column in frame if column in SCHEMA]].assign(table=name)
+    return record(frame)
+
+
+def written(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Columns that the CSV of a record has: those that every table has, and those with a value."""
+    held = [column for column in SCHEMA if SCHEMA[column].always or table[column].notna().any()]
+    return table[held].assign(table=name)
+
+
+def documentation() -> str:
+    """Markdown table of the columns."""
+    rows = [
+        f"| `{name}`{'' if column.always else ' *'} | {NAMES[column.type]} | {column.meaning} |"
+        for name, column in SCHEMA.items()
+    ]
+    return "\n".join(["| column | type | meaning |", "|:---|:---|:---|", *rows])

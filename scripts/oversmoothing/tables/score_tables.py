@@ -1,0 +1,166 @@
+"""Tables of scores: how much each model oversmooths, beside the thesis's numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from tabulate import tabulate
+
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.published import by_key, caveats, printed, that_matter
+from oversmoothing.tables.record import facts, record
+
+NARROW = 1e-4  # brackets up to this width are points
+TERMINAL = 80  # columns
+BOTH = {"mean": "both of its truths"}  # in Table 6.1
+
+
+def score_table(
+    summaries: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    truths: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+) -> pd.DataFrame:
+    """Mean scores of each model, beside the thesis's.
+
+    Parameters
+    ----------
+    summaries : DataFrame
+        ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
+        ``low``, ``high``; for metrics that are known within a bracket also ``bracket``, its mean width.
+    models, truths : sequence of mappings
+        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
+    published : DataFrame
+        See `read_published`.
+
+    Returns
+    -------
+    DataFrame
+        Record with a row per truth, metric, decoding and model, in the order given. ``published_differs`` lists the
+        settings that differ: data, scale (size of the models), truth, rank, and the settings of the metric. ``bracket``
+        is there only if one is wider than `NARROW`.
+    """
+    known = {row["model"]: row for row in models}
+    against = {row["model"]: row for row in truths} | {"": {"published_as": "", "differs": []}}
+    cells = by_key(published, "model", "truth", "metric", "decoding")
+    bracketed = "bracket" in summaries and (summaries.bracket > NARROW).any()
+    rows = []
+    for row in summaries.fillna({"truth": ""}).to_dict("records"):
+        model, truth, metric = known[row["model"]], against[row["truth"]], row["metric"]
+        key = (model["published_as"], truth["published_as"], metric, row["decoding"])
+        rows.append(
+            {
+                **facts(model),
+                "truth": row["truth"] or None,
+                "decoding": row["decoding"],
+                "measure": metric,
+                "value": row["mean"],
+                **{name: row[name] for name in ("sd", "n", "low", "high")},
+                "unit": METRICS[metric].unit,
+                "better": METRICS[metric].better,
+                "bracket": row["bracket"] if bracketed else None,
+                **printed(cells, key, that_matter((*model["differs"], *truth["differs"]), metric)),
+                "published_truth": (truth["published_as"] or None) if key in cells else None,
+            }
+        )
+    orders = {
+        "truth": list(against),
+        "measure": list(dict.fromkeys(summaries.metric)),
+        "decoding": list(dict.fromkeys(summaries.decoding)),
+        "model": list(known),
+    }
+    return record(rows).sort_values(
+        list(orders), key=lambda column: column.fillna("").map(orders[column.name].index), ignore_index=True
+    )
+
+
+def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
+    """Page with a section per truth and a row per model; the columns are the metrics or decodings (`across`).
+
+    With decodings as columns and several metrics, each metric has a row of its own.
+    """
+    sections = []
+    for truth, part in table.groupby("truth", sort=False, dropna=False):
+        heading = ""
+        if table.truth.notna().any():
+            heading = "Of the model alone, without a truth" if pd.isna(truth) else f"Against `{truth}`"
+            if len(names := part.published_truth.dropna().unique()):
+                heading += f", beside the thesis's values against {BOTH.get(names[0], names[0])}"
+        sections.append(Section(heading, _rows(part, across)))
+    legend = [
+        f"Mean ± standard deviation over {int(table.n.max()):,} positions{''.join(_exceptions(table))}",
+        f"{directions(table.better)}; bold: the best of ours",
+        *caveats(table),
+    ]
+    return Page(title, sections, legend, IN_BRACKETS)
+
+
+def _exceptions(table: pd.DataFrame) -> Iterator[str]:
+    """Say of each metric that is computed at fewer positions, or known within a bracket, that it is."""
+    for metric, part in table.groupby("measure", sort=False):
+        label = METRICS[str(metric)].label
+        if part.n.max() < table.n.max():
+            yield f"; {label} over {int(part.n.max()):,}"
+        if part.bracket.notna().any():
+            yield f"; {label} is the middle of a proved bracket, on average up to {part.bracket.max():.2g} wide"
+
+
+def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
+    several_seeds = part.seed.nunique() > 1
+    split = across == "decoding" and part.measure.nunique() > 1
+    rows = []
+    for _, of_model in part.groupby(["model", "measure"] if split else ["model"], sort=False):
+        first = of_model.iloc[0].to_dict()
+        cells = model_cells(first, several_seeds)
+        if split:
+            cells["metric"] = labelled(METRICS[first["measure"]].label, first["better"])
+        for row in of_model.to_dict("records"):
+            rivals, aim = f"{row['measure']} {row['decoding']}", AIMS[row["better"]]
+            column = row["decoding"] if across == "decoding" else METRICS[row["measure"]].label
+            ours = Value(row["value"], row["sd"], row["low"], row["high"], rivals, aim)
+            cells[column if split else labelled(column, row["better"])] = ours
+            cells[f"published {column}"] = Value(row["published"], row["published_sd"])
+        rows.append(cells)
+    return rows
+
+
+def for_terminal(table: pd.DataFrame) -> str:
+    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's.
+
+    Metrics that find no room stand in a table below.
+    """
+    blocks = []
+    for truth, against in table.groupby("truth", sort=False):
+        part = pd.concat([against, table[table.truth.isna()]])
+        by_rank = part.groupby("rank")
+        columns = [["", *(str(rank) for rank in by_rank.groups)]]
+        for metric in part.measure.unique():
+            means = [models[models.measure == metric][["value", "published"]].mean() for _, models in by_rank]
+            cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means]
+            columns.append([METRICS[metric].name, *cells])
+        seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
+        blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)")
+        blocks += [_aligned(part) for part in _within(columns, TERMINAL)]
+    return "\n\n".join(blocks)
+
+
+def _within(columns: Sequence[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """Yield the columns in parts that are no wider than the terminal, each after the first column."""
+    first, *others = columns
+    part = [first]
+    for column in others:
+        if len(part) > 1 and max(map(len, _aligned([*part, column]).splitlines())) > width:
+            yield part
+            part = [first]
+        part.append(column)
+    yield part
+
+
+def _aligned(columns: Sequence[list[str]]) -> str:
+    header, *rows = zip(*columns, strict=True)
+    return tabulate(rows, header, "simple", disable_numparse=True, stralign="right")
+
+
+def _or_dash(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.3f}"

@@ -1,0 +1,76 @@
+"""Error of the published shortcut: TBAT by the rank of the head approximation given to BAT."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.scores.tbat import APPROXIMATED
+from oversmoothing.store.parquet import read_groups
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.record import facts, numbers, record
+
+TBAT, EXCESS = "tbat_approximation", "excess"
+EXACT = "exact"  # note on the rank of the head itself
+
+
+def approximation_table(
+    paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
+) -> pd.DataFrame:
+    """Record of TBAT with each approximation of the head, and of its `EXCESS` over exact TBAT.
+
+    `paths` are the files ``scores/tbat_approximation/{model}.parquet`` of the `models` (see `record.facts`).
+    """
+    rows = []
+    for model, path in zip(models, paths, strict=True):
+        summaries = summarise_approximations(path, resamples, seed)
+        exact = list(summaries)[-1]
+        for rank, (total, excess) in summaries.items():
+            row = {**facts(model), "approximation": rank, "unit": METRICS["tbat"].unit}
+            better, note = METRICS["tbat"].better, EXACT if rank == exact else None
+            rows.append({**row, "measure": TBAT, **numbers(total), "better": better, "note": note})
+            rows.append({**row, "measure": EXCESS, **numbers(excess)})
+    return record(rows)
+
+
+def approximation_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with one row per model and one column per rank of approximation."""
+    several_seeds = table.seed.nunique() > 1
+    shown = table[table.measure == TBAT]
+    ranks = sorted(shown.approximation[shown.note != EXACT].unique())
+    rows = []
+    for _, of_model in shown.groupby("model", sort=False):
+        cells: dict[str, Cell] = model_cells(of_model.iloc[0].to_dict(), several_seeds) | {
+            f"rank {rank}": None for rank in ranks
+        }
+        for row in of_model.to_dict("records"):
+            name = EXACT if row["note"] == EXACT else f"rank {row['approximation']}"
+            cells[name] = Value(row["value"], row["sd"], row["low"], row["high"])
+        rows.append(cells)
+    legend = [
+        "TBAT under pure sampling when BAT is given an SVD approximation of the head, of the rank that heads the "
+        f"column, instead of the head itself: mean ± standard deviation over {int(table.n.max()):,} positions",
+        "A lower rank fixes fewer directions, so it can only reject more: whatever stands above the exact value is "
+        "mass of tokens that BAT itself proves to be in the truth's support",
+    ]
+    return Page(title, [Section("", rows)], legend, IN_BRACKETS)
+
+
+def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
+    """Summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
+    sums: dict[int, tuple[WindowSums, WindowSums]] = {}
+    for group in read_groups(path, APPROXIMATED.names):
+        windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
+        found = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
+        exact = list(found.values())[-1]
+        for rank, own in found.items():
+            total, excess = sums.setdefault(rank, (WindowSums(), WindowSums()))
+            total.add(windows[ranks == rank], own)
+            excess.add(windows[ranks == rank], own - exact)
+    return {
+        rank: (summarise(total, resamples, seed), summarise(excess, resamples, seed))
+        for rank, (total, excess) in sums.items()
+    }
