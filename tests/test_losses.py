@@ -64,7 +64,7 @@ def test_the_table_sets_the_thesis_beside_ours(folder):
                 csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
             ),
             params=SimpleNamespace(
-                settings={"models": models, "resamples": 100, "seed": 1},
+                settings={"models": models, "unit": "byte", "resamples": 100, "seed": 1},
             ),
         )
     )
@@ -96,5 +96,6 @@ def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):
     write_table(tmp_path / "h.parquet", HISTORY, {})
     paths = [tmp_path / "f.png", tmp_path / "f.svg"]
     job = {"input": [tmp_path / "h.parquet"] * 3, "output": paths}
-    figure_script.main(SimpleNamespace(params=SimpleNamespace(settings={"models": models, "truths": ["truth"]}), **job))
+    settings = {"models": models, "unit": "byte", "truths": ["truth"]}
+    figure_script.main(SimpleNamespace(params=SimpleNamespace(settings=settings), **job))
     assert matplotlib.image.imread(paths[0]).std() > 0.05

@@ -282,7 +282,9 @@ def job(tmp_path):
     write_table(tmp_path / "windows.parquet", pa.table(windows), {})
     settings = {"decodings": DECODINGS, "batch": 4, "seed": 3, "precision": "float32", "threads": 1}
     return SimpleNamespace(
-        input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
+        input=SimpleNamespace(
+            weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet", vocabulary=[]
+        ),
         output=[tmp_path / f"{entry['name']}.parquet" for entry in DECODINGS],
         params=SimpleNamespace(settings=settings, rank=None, device="cpu"),
         wildcards=SimpleNamespace(model="bn6-s1"),

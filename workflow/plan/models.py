@@ -97,8 +97,6 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
             found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
             found += _truncated(config, found[-1]) if member["name"] == config["svd_of"] else []
     found += [_truth(config, entry) for entry in config["truths"]]
-    if not over_bytes(config):  # the thesis's models read bytes
-        found = [replace(model, published_as=None) for model in found]
     names = [model.name for model in found]
     for name in names:
         if names.count(name) > 1:

@@ -8,7 +8,6 @@ from typing import Any
 from oversmoothing.bat import DELTA
 from oversmoothing.scores.catalogue.metrics import METRICS, TAU
 from plan.models import by_name
-from plan.tokens import over_bytes
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
@@ -77,8 +76,7 @@ def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[s
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
     if published != {"EvaByte", "NanoGPT 300M"}:
         differs["truth"] = None
-    name = "mean" if over_bytes(config) else None
-    return {"model": "all truths", "rank": None, "seed": None, "published_as": name, "differs": list(differs)}
+    return {"model": "all truths", "rank": None, "seed": None, "published_as": "mean", "differs": list(differs)}
 
 
 def _is_thesis_recipe(training: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ rule losses_table:
         windows=WINDOWS,
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
-        published=published("3_1")[0],
+        published=published("3_1"),
     output:
         **table("losses", category="3 Models", label="Table 3.1: losses and accuracies"),
     params:

@@ -72,7 +72,7 @@ def load_predictor(job: Any, compute: Compute) -> Predictor:
     The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
     recomputes the truths but not every model. A truth's rule also has ``input.vocabulary``, over bytes no file.
     """
-    if job.input.get("weights"):
+    if "layout" not in job.params.settings:
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))
     truths = import_by_name("oversmoothing.models.truths.load")
     vocabulary = None

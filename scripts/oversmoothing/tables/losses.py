@@ -138,8 +138,7 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
                 continue
             cell = by_metric.get(metric, {})
             row[labelled(label, better)] = Value(*(cell.get(name) for name in ("value", "sd", "low", "high")))
-            if unit == "byte":
-                row[f"published {label.lower()}"] = Value(cell.get("published"))
+            row[f"published {label.lower()}"] = Value(cell.get("published"))
         rows.append(row)
     counted = table.n[table.measure == "accuracy"]
     count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
@@ -148,7 +147,7 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     legend = [
         f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "
         f"evaluation {unit}s ± standard deviation",
-        *([LOSS] if unit == "token" else []),
+        *([LOSS] if (table.measure == "loss").any() else []),
         directions(table.better),
         *caveats(table),
     ]

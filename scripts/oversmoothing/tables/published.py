@@ -28,8 +28,10 @@ Rows = Mapping[tuple[str, ...], Mapping[Hashable, Any]]
 
 
 def read_published(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
-    """Read one or several transcribed tables, stacked."""
+    """Read one or several transcribed tables, stacked; of none, as for models over tokens, a table without rows."""
     paths = [paths] if isinstance(paths, str | Path) else paths
+    if not paths:
+        return pd.DataFrame({"model": []}, dtype=str)
     table = pd.concat([read_csv(path, dtype={"model": str}) for path in paths], ignore_index=True)
     return table.replace({"representation": REPRESENTATIONS}) if "representation" in table else table
 

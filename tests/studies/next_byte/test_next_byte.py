@@ -22,6 +22,7 @@ from studies.next_byte.prompts import read_prompts, showcase_windows
 from studies.next_byte.table import by_model, completion, next_byte_table, read_distributions, read_scores
 from studies.next_byte.typical import typical_prompt
 
+OVER_BYTES = {"tokenizer": [], "vocabulary": []}
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
 MODELS = [
     {"model": "truth", "kind": "truth", "rank": None, "seed": 1},
@@ -52,7 +53,7 @@ def scores_file(path, rows):
 def study(tmp_path):
     output = [tmp_path / "windows.parquet"]
     params = SimpleNamespace(settings={"prompts": ENTRIES})
-    prompts.main(SimpleNamespace(input=SimpleNamespace(), output=output, params=params))
+    prompts.main(SimpleNamespace(input=SimpleNamespace(**OVER_BYTES), output=output, params=params))
     (tmp_path / "logits").mkdir()
     for model in MODELS:
         logits_file(tmp_path / "logits" / f"{model['model']}.parquet", drawn(model["model"]))
@@ -80,7 +81,7 @@ def shown(study, folder, suffix):
     """Write the table, and figures into a folder; return their paths."""
     output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", html=study / "t.html", latex=study / "t.tex")
     scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
-    inputs = SimpleNamespace(windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
+    inputs = SimpleNamespace(**OVER_BYTES, windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
     drawn = [{"title": "T", "models": MODELS[:3]}, {"title": "T", "models": MODELS}]
     settings = {"names": ["water", "money"], "models": MODELS, "figures": drawn}
     names = ("family", "truncated")
@@ -140,7 +141,7 @@ def test_the_typical_prompt_by_hand(scored):
 
 def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
     truth, low = scored.write("truth", {(0, 4): 0.95}), scored.write("low", {})
-    inputs = SimpleNamespace(windows=scored.windows, truth=truth, family=[low])
+    inputs = SimpleNamespace(**OVER_BYTES, windows=scored.windows, truth=truth, family=[low])
     entries = [ENTRIES[0], {"prompt": None, "next": None}]
     params = SimpleNamespace(settings={"prompts": entries})
     prompts.main(SimpleNamespace(input=inputs, output=[tmp_path / "shown.parquet"], params=params))
@@ -337,8 +338,10 @@ def test_steps_draw_equal_files_from_equal_inputs(study, table, suffix):
     files = []
     for folder in ("x", "y"):
         paths = [*shown(study, study / folder, suffix), study / folder / f"o.{suffix}"]
-        inputs = SimpleNamespace(windows=windows, logits=logits_paths(study, MODELS[1:3]), table=study / "o.csv")
-        params = SimpleNamespace(settings={"models": MODELS[1:3]})
+        inputs = SimpleNamespace(
+            **OVER_BYTES, windows=windows, logits=logits_paths(study, MODELS[1:3]), table=study / "o.csv"
+        )
+        params = SimpleNamespace(settings={"unit": "byte", "models": MODELS[1:3]})
         illustrated.main(SimpleNamespace(input=inputs, output=paths[-1:], params=params))
         files.append([path.read_bytes() for path in paths])
     assert files[0] == files[1]

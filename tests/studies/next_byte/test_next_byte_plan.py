@@ -18,7 +18,7 @@ def test_shown_are_the_first_seed_the_users_own_models_and_all_truths():
         "svd4-s2",
         "bn8-s2",
     ]
-    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2}
+    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2, "arm": "bn8"}
     assert plan.models.model_rows(plan.models.with_truncated_heads(shown), "family") == [described]
 
 

@@ -153,7 +153,7 @@ def corpus(tmp_path_factory):
 
 def job(inputs, outputs, settings, **params):
     return SimpleNamespace(
-        input=SimpleNamespace(**inputs),
+        input=SimpleNamespace(**{"tokenizer": [], **inputs}),
         output=outputs,
         params=SimpleNamespace(settings=settings, device="cpu", **params),
         log=[],

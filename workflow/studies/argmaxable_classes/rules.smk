@@ -26,7 +26,7 @@ rule argmaxability_table:
     input:
         vocabulary=VOCABULARY,
         classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY),
-        published=published("b")[0],
+        published=published("b"),
     output:
         **table(
             "argmaxability",

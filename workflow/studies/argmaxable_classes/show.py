@@ -17,7 +17,7 @@ def main(job: Job) -> None:
     """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     columns = ["condition", "class", "argmaxable"]
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
-    published = read_published_sets(job.input.published)
+    published = read_published_sets(*job.input.published)
     table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
     vocabulary = getattr(job.input, "vocabulary", None)
     name_of, unit = (namer(vocabulary), "tokens") if vocabulary else (None, "bytes")

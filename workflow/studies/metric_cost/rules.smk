@@ -32,7 +32,7 @@ if OVER_BYTES:
     rule metric_cost_table:
         input:
             costs=f"{RESULTS}/metric_cost.parquet",
-            published=published("i_1")[0],
+            published=published("i_1"),
         output:
             **table(
                 "metric_cost",

@@ -30,7 +30,7 @@ rule ranks:
 rule effective_rank_table:
     input:
         ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY),
-        published=published("7_3")[0],
+        published=published("7_3"),
     output:
         **table(
             "effective_rank",

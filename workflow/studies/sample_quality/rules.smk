@@ -94,7 +94,7 @@ rule sample_quality_table:
         windows=WINDOWS,
         samples=expand(SAMPLES, model=FAMILY, decoding="pure"),
         published=published("5_3", "6_2", "6_3"),
-        published_svd=published("h_1")[0],
+        published_svd=published("h_1"),
     output:
         **table(
             "sample_quality",
@@ -113,7 +113,6 @@ rule sample_quality_table:
             **config["statistics"],
             completed=config["quality"]["completed"],
             windows=config["windows"],
-            unit=UNIT,
             family=plan.thesis.compared(config, "family"),
             truths=plan.thesis.compared(config, "truth"),
             svd=plan.thesis.compared(config, "svd"),

@@ -28,7 +28,7 @@ def main(job: Job) -> None:
         summaries += [{"model": Path(path).stem, **row} for row in summarise_quality(path, *bootstrap)]
     table = beside_human(
         summaries + of_human(summarise_quality(job.input.human, *bootstrap)),
-        sets_of_models(settings["family"], settings["truths"], settings["svd"], settings["unit"]),
+        sets_of_models(settings["family"], settings["truths"], settings["svd"]),
         read_cells(job.input.published, job.input.published_svd),
         read_with_gpt2_large(job.input.human),
         settings["windows"],

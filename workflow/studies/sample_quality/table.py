@@ -59,12 +59,11 @@ def sets_of_models(
     family: Iterable[Mapping[str, Any]],
     truths: Iterable[Mapping[str, Any]],
     svd: Iterable[Mapping[str, Any]],
-    unit: str,
 ) -> list[dict[str, Any]]:
     """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
     The rows are those of the plan (`plan.thesis.compared`), with ``kind``. A truncated head stands beside the
-    thesis's of the same rank, and differs from it where the family does. Over tokens nothing was published.
+    thesis's of the same rank, and differs from it where the family does.
     """
     family = [dict(row) for row in family]
     shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
@@ -73,7 +72,7 @@ def sets_of_models(
         *({**row, "kind": "family"} for row in family),
         *({**row, "kind": "truth", "published_as": None} for row in truths),
         *({**row, "kind": "svd", "differs": shared} for row in svd),
-        {**human, "kind": "human", "model": HUMAN, "published_as": PUBLISHED_HUMAN if unit == "byte" else None},
+        {**human, "kind": "human", "model": HUMAN, "published_as": PUBLISHED_HUMAN},
         {**human, "kind": "human", "model": SECOND, "published_as": None},
     ]
 
