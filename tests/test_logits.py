@@ -62,7 +62,7 @@ def test_a_window_longer_than_the_block_is_refused(model, tmp_path):
         params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu", shape=None),
         wildcards=SimpleNamespace(model="mine"),
     )
-    with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten `windows`, or"):
+    with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten the windows, or"):
         logits_script.main(job)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-Namer = Callable[[int], str]  # from a byte or a token to its name
 Decode = Callable[[Sequence[int]], bytes]  # from tokens to their text; the tokens of a byte-level model are its bytes
 
 _CONTROLS = """

@@ -15,8 +15,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup, escape
 
-from oversmoothing.data.byte_names import Namer, byte_name
-from oversmoothing.data.tokens.vocabulary import read_vocabulary
+from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import read_table
@@ -133,14 +132,6 @@ def segments(data: bytes) -> Iterator[tuple[str, bool]]:
 def visible(data: bytes) -> str:
     """Bytes as plain text on one line."""
     return "".join(_bracketed(part) if badge else part for part, badge in segments(data))
-
-
-def namer(vocabulary: str | Path | None) -> Namer:
-    """Return the function that names bytes or, with a file of a vocabulary, its tokens by their text."""
-    if not vocabulary:
-        return byte_name
-    texts = read_vocabulary(vocabulary).texts
-    return lambda token: visible(texts[token]).replace(" ", OPEN_BOX)
 
 
 def markdown(data: bytes) -> str:

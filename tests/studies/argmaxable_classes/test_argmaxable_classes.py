@@ -170,9 +170,9 @@ def save_model(path, rank, norm, seed=0):
     save_file({k: v.astype(np.float32) for k, v in tensors.items()}, path, {"config": json.dumps(config)})
 
 
-def run_script(tmp_path, **inputs):
+def run_script(tmp_path, hidden=()):
     job = SimpleNamespace(
-        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors"), **inputs),
+        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors"), hidden=hidden),
         output=[str(tmp_path / "out.parquet")],
         wildcards=SimpleNamespace(model="bn4-s1"),
     )

@@ -24,7 +24,7 @@ def main(job: Job) -> None:
     """Read a model's head, the LayerNorm before it and, if given, hidden states; write the argmaxable classes."""
     path = job.input.weights
     head, gain = read_head(path), read_gain(path)
-    tried = read_states(job.input.hidden) if hasattr(job.input, "hidden") else None
+    tried = read_states(job.input.hidden) if job.input.hidden else None
     try:
         parts = [classes("free", head, tried)]
         if gain is not None:

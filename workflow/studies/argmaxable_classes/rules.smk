@@ -10,7 +10,7 @@ PRINTED.append("b")
 
 rule argmaxability:
     input:
-        **({"hidden": HIDDEN} if STATES else {}),
+        hidden=HIDDEN if STATES else [],
         weights=head_of,
     output:
         f"{RESULTS}/argmaxability/{{model}}.parquet",

@@ -6,8 +6,8 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.class_names import names_of
 from oversmoothing.tables.formats import write_table
-from oversmoothing.tables.samples import namer
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
 TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
@@ -19,9 +19,8 @@ def main(job: Job) -> None:
     classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
     published = read_published_sets(*job.input.published)
     table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
-    vocabulary = getattr(job.input, "vocabulary", None)
-    name_of, unit = (namer(vocabulary), "tokens") if vocabulary else (None, "bytes")
-    write_table(job.output, table, argmaxability_page(table, TITLE.format(unit), name_of))
+    names = names_of(job.input.vocabulary)
+    write_table(job.output, table, argmaxability_page(table, TITLE.format(f"{names.unit}s"), names))
 
 
 if __name__ == "__main__":

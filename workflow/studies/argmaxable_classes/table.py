@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.data.byte_names import Namer, byte_name
+from oversmoothing.data.byte_names import byte_name
 from oversmoothing.store.layout import read_csv
-from oversmoothing.tables.page import Bytes, Cell, Page, Section, literal, model_cells
+from oversmoothing.tables.class_names import BYTES, Names
+from oversmoothing.tables.page import Bytes, Cell, Page, Section, model_cells
 from oversmoothing.tables.published import caveats, that_matter
 
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
@@ -19,8 +20,13 @@ SHORTEST_RUN = 3
 LISTED = 12  # tokens that a row names
 
 
-def read_published_sets(path: str | Path) -> pd.DataFrame:
-    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``."""
+def read_published_sets(path: str | Path | None = None) -> pd.DataFrame:
+    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``.
+
+    Without a file, as for models over tokens, the table has no rows.
+    """
+    if not path:
+        return pd.DataFrame(columns=["count", "bytes"])
     table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
     listed = table.bytes.map(lambda text: {int(value, 16) for value in text.split()})
     return table.assign(count=table["count"].astype(int), bytes=listed)
@@ -82,8 +88,8 @@ def argmaxability_table(
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
-def argmaxability_page(table: pd.DataFrame, title: str, name_of: Namer | None = None) -> Page:
-    """Page with one row per model and condition; bytes are listed by name, and with `name_of` the first tokens."""
+def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) -> Page:
+    """Page with one row per model and condition; bytes are listed by name, and of tokens the first."""
     several_seeds = table.seed.nunique() > 1
     rows = []
     for row in table.to_dict("records"):
@@ -91,15 +97,15 @@ def argmaxability_page(table: pd.DataFrame, title: str, name_of: Namer | None = 
             "h": CONDITIONS[row["condition"]],
             "unargmaxable": _bracket(row["unargmaxable"], row["undecided"]),
         }
-        if name_of:
-            rows.append(cells | {"tokens": _first(row["bytes"], name_of)})
+        if classes is not BYTES:
+            rows.append(cells | {"tokens": _first(row["bytes"], classes)})
             continue
         cells |= {"published": None, "bytes": _names(row["bytes"]), "only ours": None, "only published": None}
         if pd.notna(row["published_unargmaxable"]):
             cells["published"] = str(row["published_unargmaxable"])
             cells |= {name: _names(row[name.replace(" ", "_")]) for name in ("only ours", "only published")}
         rows.append(cells)
-    return Page(title, [Section("", rows, WIDTHS)], _legend(table, "tokens" if name_of else "bytes"))
+    return Page(title, [Section("", rows, WIDTHS)], _legend(table, classes))
 
 
 def _bracket(proven: int, undecided: int) -> str:
@@ -122,10 +128,10 @@ def _names(hexadecimal: str) -> Cell:
     return Bytes(" ".join(parts)) if parts else "none"
 
 
-def _first(hexadecimal: str, name_of: Namer) -> str:
+def _first(hexadecimal: str, classes: Names) -> str:
     """The first of some tokens, by their text."""
     tokens = sorted(_from_hex(hexadecimal))
-    named = ", ".join(f"“{literal(name_of(token))}”" for token in tokens[:LISTED])
+    named = ", ".join(f"“{classes.cell(classes.name(token))}”" for token in tokens[:LISTED])
     return f"{named}{' ...' * (len(tokens) > LISTED)}" if tokens else "none"
 
 
@@ -140,11 +146,12 @@ def _kind(b: int) -> str:
     return "high" if b > ord("\x7f") else character
 
 
-def _legend(table: pd.DataFrame, unit: str) -> list[str]:
+def _legend(table: pd.DataFrame, classes: Names) -> list[str]:
+    unit = f"{classes.unit}s"
     parts = [
         f"{unit.capitalize()} that no hidden state h makes strictly the most probable: for any h, and for those h that "
         "the LayerNorm in front of the head can give; each is proven"
-        + ("" if unit == "tokens" else ". Names as in Figure A.1; two dots join the ends of a run"),
+        + (". Names as in Figure A.1; two dots join the ends of a run" if classes is BYTES else ""),
     ]
     if table.undecided.any():
         parts.append(f"Of two numbers, the first counts the {unit} proven, the second also those left undecided")
