@@ -1,7 +1,6 @@
 """The heads retrained on the full model, what it takes to make them, and the rows of the table of all ways."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
@@ -9,7 +8,6 @@ from plan.arms import Arm
 from plan.models import Model, by_name, full_models, model_rows, of_arm
 from plan.settings import settings
 from plan.studies import Study, arms
-from plan.tokens import over_bytes
 
 HEADS = {  # by `retrained.norm`
     "none": Arm(
@@ -46,7 +44,7 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         for rank in config["retrained"]["ranks"]
         if seed in full and rank <= (known[full[seed]].rank or 0)
     ]
-    return {head.name: head if over_bytes(config) else replace(head, published_as=None) for head in heads}
+    return {head.name: head for head in heads}
 
 
 def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
