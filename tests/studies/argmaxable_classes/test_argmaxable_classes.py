@@ -14,7 +14,6 @@ from safetensors.numpy import save_file
 
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
-from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tables.formats import latex, markdown, markdown_text
@@ -78,18 +77,21 @@ def test_lead_bytes_that_utf8_never_uses_are_unargmaxable_at_small_ranks(publish
 
 
 def test_ours_beside_the_published(table, published):
-    first, second, third, _, fifth, _ = table.to_dict("records")
-    assert (first["model"], first["condition"], first["unargmaxable"]) == ("bn4-s1", "free", 14 + len(PUNCTUATION))
-    assert (first["published_unargmaxable"], first["published_unlisted"]) == (214, 1)
-    only = {int(value, 16) for value in first["only_ours"].split()}
+    rows = table.set_index(["model", "condition", "measure"]).sort_index()
+    first = rows.loc["bn4-s1", "free"]
+    assert first.value["unargmaxable"] == 14 + len(PUNCTUATION)
+    assert first.published[["unargmaxable", "unlisted"]].tolist() == [214, 1]
+    only = {int(value, 16) for value in first.note["only_ours"].split()}
     assert only == {*b"013x", *PUNCTUATION} - published.loc["4", "bytes"]
-    theirs = {int(value, 16) for value in first["only_published"].split()}
+    theirs = {int(value, 16) for value in first.note["only_published"].split()}
     assert theirs == published.loc["4", "bytes"] - {*range(9), *b"0123x", *PUNCTUATION}
-    assert second["unargmaxable"] == 250
-    assert pd.isna(second["published_unargmaxable"])  # the thesis looked at the head alone
-    assert pd.isna(third["published_unargmaxable"])  # the thesis has no rank 64
-    assert (fifth["published_model"], fifth["published_unargmaxable"], fifth["only_ours"]) == ("512", 0, "")
-    assert first["published_differs"] == "data"
+    assert rows.value["bn4-s1", "reachable", "unargmaxable"] == 250
+    assert rows.published["bn4-s1", "reachable"].isna().all()  # the thesis looked at the head alone
+    assert rows.published["bn64-s1"].isna().all()  # the thesis has no rank 64
+    wide = rows.loc["bn288-s1", "free", "unargmaxable"]
+    assert (wide.published_model, wide.published) == ("512", 0)
+    assert rows.value["bn288-s1", "free", "only_ours"] == 0
+    assert first.published_differs["unargmaxable"] == "data"
 
 
 def test_undecided_bytes_are_a_bracket(published):
@@ -97,23 +99,16 @@ def test_undecided_bytes_are_a_bracket(published):
     own["argmaxable"] = own.argmaxable.astype(object)
     own.loc[(own.condition == "free") & own["class"].isin([0, 0xFE]), "argmaxable"] = None
     table = argmaxability_table(own, MODELS[:1], published)
-    assert table.unargmaxable.tolist() == [1, 2]
-    assert table.undecided.tolist() == [2, 0]
-    assert table.bytes[0] == "FF"
+    rows = table.set_index(["condition", "measure"])
+    values = {name: rows.value.xs(name, level="measure").tolist() for name in ("unargmaxable", "undecided")}
+    assert values == {"unargmaxable": [1, 2], "undecided": [2, 0]}
+    assert rows.note["free", "unargmaxable"] == "FF"
     theirs = published.loc["4", "bytes"]
-    only = {int(value, 16) for value in table.only_published[0].split()}
+    only = {int(value, 16) for value in rows.note["free", "only_published"].split()}
     assert only == theirs - {0, 0xFE, 0xFF}
     page = markdown(argmaxability_page(table, "Title."))
     assert "1 to 3" in page
     assert "the second also those left undecided" in page
-
-
-def test_csv_is_tidy(table, tmp_path):
-    write_csv(table, tmp_path / "t.csv")
-    back = pd.read_csv(tmp_path / "t.csv")
-    assert len(back) == 6
-    assert back.bytes[0].split()[:3] == ["00", "01", "02"]
-    assert back.unargmaxable.tolist() == table.unargmaxable.tolist()
 
 
 def test_without_any_rank_of_the_thesis(published):
@@ -122,7 +117,6 @@ def test_without_any_rank_of_the_thesis(published):
     )
     page = markdown(argmaxability_page(table, "Title."))
     assert "published sets" not in page
-    assert "published_unargmaxable" in table
 
 
 def test_markdown_renders_every_name(table):

@@ -17,6 +17,7 @@ from oversmoothing.models.logits import WindowStates, hidden_schema, logits_sche
 from oversmoothing.models.positions import draw_rows
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.tables.published import read_published
+from oversmoothing.tables.record import read_record
 from studies.representation_ranks import measure as step
 from studies.representation_ranks import show
 from studies.representation_ranks.measure import RANKS, heads, measure, representations
@@ -194,7 +195,7 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
         params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
     )
     show.main(job)
-    return pd.read_csv(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
+    return read_record(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
 
 
 def test_the_transcription_has_our_names():
@@ -206,14 +207,14 @@ def test_the_transcription_has_our_names():
 
 def test_the_csv_sets_the_thesis_beside_ours(tmp_path):
     table, _, _ = write_tables(tmp_path)
-    assert len(table) == 3 * (6 + 6 + 6 + 5)
+    assert len(table) == (3 + 1) * (6 + 6 + 6 + 5)
     cells = table.set_index(["measure", "model", "representation"])
     post = cells.loc[("effective_rank", "bn4-s1", "post")]
-    assert (post.value, post.published_value, post.published_differs) == (2.123, 2.93, "data")
-    assert cells.loc[("effective_rank", "bn288-s1", "post"), "published_value"] == 205.8
-    assert cells.published_value.notna().sum() == 8
-    assert cells.loc["effective_rank"].loc["bn64-s1"].published_value.isna().all()
-    assert cells.loc["numerical_rank"].published_value.isna().all()
+    assert (post.value, post.published, post.published_differs) == (2.123, 2.93, "data")
+    assert cells.loc[("effective_rank", "bn288-s1", "post"), "published"] == 205.8
+    assert cells.published.notna().sum() == 8
+    assert cells.loc["effective_rank"].loc["bn64-s1"].published.isna().all()
+    assert cells.loc["numerical_rank"].published.isna().all()
 
 
 def test_the_page_says_what_to_compare(tmp_path):
@@ -269,4 +270,4 @@ def test_a_table_needs_no_published_model():
         [{"model": "bn4-s1", "representation": "pre", "measure": "effective_rank", "value": 2.0, "n": 8, "d": 3}]
     )
     empty = pd.DataFrame({"model": [], "representation": [], "mean": []})
-    assert ranks_table(ranks, MODELS[:1], empty).published_value.isna().all()
+    assert ranks_table(ranks, MODELS[:1], empty).published.isna().all()

@@ -7,7 +7,7 @@ import pandas as pd
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.class_names import names_of
-from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.formats import write_record
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
 TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     published = read_published_sets(*job.input.published)
     table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
     names = names_of(job.input.vocabulary)
-    write_table(job.output, table, argmaxability_page(table, TITLE.format(f"{names.unit}s"), names))
+    write_record(job.output, table, argmaxability_page(table, TITLE.format(f"{names.unit}s"), names))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.class_names import BYTES, Names
 from oversmoothing.tables.page import Bytes, Cell, Page, Section, model_cells
 from oversmoothing.tables.published import caveats, that_matter
+from oversmoothing.tables.record import facts, record
 
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
@@ -42,17 +43,17 @@ def argmaxability_table(
     classes : DataFrame
         ``model``, ``condition``, ``class``, ``argmaxable`` (null if undecided).
     models : sequence of mappings
-        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
+        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         See `read_published_sets`.
 
     Returns
     -------
     DataFrame
-        One row per model and condition: ``unargmaxable`` is the number of such bytes, each proven, and ``bytes`` lists
-        them in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``published_unargmaxable``
-        is its number, ``only_ours`` and ``only_published`` list the bytes that are proven to be in only one of the two
-        sets, and ``published_unlisted`` is the number of bytes that the thesis counts but that are not legible.
+        Record. Of each model and condition: ``unargmaxable``, the number of such bytes, each proven, which ``note``
+        lists in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``only_ours`` and
+        ``only_published`` are the bytes that are proven to be in only one of the two sets, and ``unlisted`` those that
+        the thesis counts but that are not legible.
     """
     rows = []
     for model in models:
@@ -62,48 +63,48 @@ def argmaxability_table(
                 continue
             undecided = set(own.loc[own.argmaxable.isna(), "class"])
             ours = set(own.loc[~own.argmaxable.astype("boolean").fillna(True), "class"])
-            row = {
-                **{key: model[key] for key in ("model", "rank", "seed")},
-                "condition": condition,
-                "unargmaxable": len(ours),
-                "undecided": len(undecided),
-                "bytes": _to_hex(ours),
-            }
+            keys = {**facts(model), "condition": condition, "unit": "classes"}
+            counted = {**keys, "measure": "unargmaxable", **_set(ours)}
+            rows += [counted, {**keys, "measure": "undecided", "value": len(undecided)}]
             if condition == PUBLISHED_CONDITION and model["published_as"] in published.index:
-                theirs = published.loc[model["published_as"]]
-                row |= {
-                    "published_model": model["published_as"],
-                    "published_unargmaxable": theirs["count"],
-                    "published_unlisted": theirs["count"] - len(theirs["bytes"]),
-                    "only_ours": _to_hex(ours - theirs["bytes"]),
-                    "only_published": _to_hex(theirs["bytes"] - ours - undecided),
-                    "published_differs": " ".join(that_matter(model["differs"])),
-                }
-            rows.append(row)
-    columns = ["published_model", "published_unargmaxable", "published_unlisted"]
-    columns += ["only_ours", "only_published", "published_differs"]
-    table = pd.DataFrame(rows)
-    table = table.reindex(columns=[*table.columns, *(name for name in columns if name not in table)])
-    whole = ["rank", "seed", "unargmaxable", "undecided", "published_unargmaxable", "published_unlisted"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
+                count, listed = published.loc[model["published_as"], ["count", "bytes"]]
+                differs = " ".join(that_matter(model["differs"]))
+                counted |= {"published": count, "published_model": model["published_as"], "published_differs": differs}
+                rows += [
+                    {**keys, "measure": "unlisted", "published": count - len(listed)},
+                    {**keys, "measure": "only_ours", **_set(ours - listed)},
+                    {**keys, "measure": "only_published", **_set(listed - ours - undecided)},
+                ]
+    return record(rows)
+
+
+def _set(classes: set[int]) -> dict[str, Any]:
+    """Columns of a set of classes: their number, and which they are."""
+    return {"value": len(classes), "note": _to_hex(classes) or None}
 
 
 def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) -> Page:
     """Page with one row per model and condition; bytes are listed by name, and of tokens the first."""
     several_seeds = table.seed.nunique() > 1
     rows = []
-    for row in table.to_dict("records"):
-        cells: dict[str, Cell] = model_cells(row, several_seeds) | {
-            "h": CONDITIONS[row["condition"]],
-            "unargmaxable": _bracket(row["unargmaxable"], row["undecided"]),
+    for (_, condition), part in table.groupby(["model", "condition"], sort=False):
+        by = part.assign(note=part.note.fillna("")).set_index("measure")
+        cells: dict[str, Cell] = model_cells(part.iloc[0].to_dict(), several_seeds) | {
+            "h": CONDITIONS[str(condition)],
+            "unargmaxable": _bracket(int(by.value["unargmaxable"]), int(by.value["undecided"])),
         }
         if classes is not BYTES:
-            rows.append(cells | {"tokens": _first(row["bytes"], classes)})
+            rows.append(cells | {"tokens": _first(by.note["unargmaxable"], classes)})
             continue
-        cells |= {"published": None, "bytes": _names(row["bytes"]), "only ours": None, "only published": None}
-        if pd.notna(row["published_unargmaxable"]):
-            cells["published"] = str(row["published_unargmaxable"])
-            cells |= {name: _names(row[name.replace(" ", "_")]) for name in ("only ours", "only published")}
+        cells |= {
+            "published": None,
+            "bytes": _names(by.note["unargmaxable"]),
+            "only ours": None,
+            "only published": None,
+        }
+        if pd.notna(by.published["unargmaxable"]):
+            cells["published"] = str(int(by.published["unargmaxable"]))
+            cells |= {name: _names(by.note[name.replace(" ", "_")]) for name in ("only ours", "only published")}
         rows.append(cells)
     return Page(title, [Section("", rows, WIDTHS)], _legend(table, classes))
 
@@ -153,7 +154,7 @@ def _legend(table: pd.DataFrame, classes: Names) -> list[str]:
         "the LayerNorm in front of the head can give; each is proven"
         + (". Names as in Figure A.1; two dots join the ends of a run" if classes is BYTES else ""),
     ]
-    if table.undecided.any():
+    if table.value[table.measure == "undecided"].any():
         parts.append(f"Of two numbers, the first counts the {unit} proven, the second also those left undecided")
     printed = table[table.published_model.notna()]
     if len(printed):
@@ -161,11 +162,12 @@ def _legend(table: pd.DataFrame, classes: Names) -> list[str]:
             "The published sets are for any h and come from an approximate search, so they are upper bounds: "
             "it may have missed an h"
         )
+    unlisted = table[table.measure == "unlisted"].set_index("model").published
     for row in printed.drop_duplicates("published_model").to_dict("records"):
-        if row["published_unlisted"]:
+        if unlisted[row["model"]]:
             parts.append(
-                f"Of the {row['published_unargmaxable']} published at rank {row['published_model']}, "
-                f"{row['published_unlisted']} is not legible and stands in no set here"
+                f"Of the {row['published']:.0f} published at rank {row['published_model']}, "
+                f"{unlisted[row['model']]:.0f} is not legible and stands in no set here"
             )
     return parts + caveats(printed, "trends, not bytes")
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.published import read_published
 from studies.representation_ranks.table import ranks_page, ranks_table
 
@@ -19,7 +19,7 @@ def main(job: Job) -> None:
     settings = job.params.settings
     ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]
     table = ranks_table(pd.concat(ranks), settings["models"], read_published(job.input.published))
-    write_table(job.output, table, ranks_page(table, TITLE, settings["positions"], settings["threshold"]))
+    write_record(job.output, table, ranks_page(table, TITLE, settings["positions"], settings["threshold"]))
 
 
 if __name__ == "__main__":

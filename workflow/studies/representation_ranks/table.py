@@ -1,12 +1,14 @@
 """Table 7.3: how many dimensions each representation uses, beside the thesis's values."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value, model_cells
-from oversmoothing.tables.published import beside, by_key, caveats, that_matter
+from oversmoothing.tables.published import by_key, caveats, printed, that_matter
+from oversmoothing.tables.record import facts, record
 
 REPRESENTATIONS = {
     "logits": "logits",
@@ -17,7 +19,7 @@ REPRESENTATIONS = {
     "reachable_head": "reachable W",
 }
 OF_POSITIONS = ("logits", "probabilities", "post", "pre")
-PUBLISHED_MEASURE = "effective_rank"
+PUBLISHED_MEASURE, DIMENSIONS = "effective_rank", "dimensions"
 
 
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
@@ -28,37 +30,30 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     ranks : DataFrame
         ``model``, ``representation``, ``measure``, ``value``, ``n``, ``d`` (see `measure.RANKS`).
     models : sequence of mappings
-        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
+        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
     published : DataFrame
         ``model``, ``representation``, ``mean``.
 
     Returns
     -------
     DataFrame
-        One row per measure, model and representation, in the order given. ``published_value`` is the thesis's
-        effective rank where it has that model; ``published_differs`` lists the settings that differ: data, scale,
-        rank.
+        Record with a row per measure, model and representation, in the order given, and of each representation its
+        `DIMENSIONS`. ``published_differs`` lists the settings that differ: data, scale, rank.
     """
-    printed = by_key(published.rename(columns={"mean": "value"}), "model", "representation")
+    cells = by_key(published, "model", "representation")
     own = ranks.set_index(["measure", "model", "representation"])
-    rows = []
-    for measure in ranks.measure.unique():
-        for model in models:
-            for representation in REPRESENTATIONS:
-                place = (measure, model["model"], representation)
-                if place not in own.index:
-                    continue
-                key = (model["published_as"], representation) if measure == PUBLISHED_MEASURE else ()
-                rows.append(
-                    {
-                        "measure": measure,
-                        **{name: model[name] for name in ("model", "rank", "seed")},
-                        "representation": representation,
-                        **{name: own.loc[place, name] for name in ("value", "n", "d")},
-                        **beside(printed, key, that_matter(model["differs"]), ["value"]),
-                    }
-                )
-    return pd.DataFrame(rows).astype({"value": float} | dict.fromkeys(["rank", "seed", "n", "d"], "Int64"))
+    rows, sizes = [], []
+    for measure, model, representation in product(ranks.measure.unique(), models, REPRESENTATIONS):
+        place = (measure, model["model"], representation)
+        if place not in own.index:
+            continue
+        value, n, d = own.loc[place, ["value", "n", "d"]]
+        keys = {**facts(model), "representation": representation, "n": n, "unit": "dimensions"}
+        key = (model["published_as"], representation) if measure == PUBLISHED_MEASURE else ()
+        rows.append({**keys, "measure": measure, "value": value, **printed(cells, key, that_matter(model["differs"]))})
+        if measure == PUBLISHED_MEASURE:
+            sizes.append({**keys, "measure": DIMENSIONS, "value": d})
+    return record(rows + sizes)
 
 
 def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float) -> Page:
@@ -81,7 +76,7 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float
     }
     sections = [
         Section(headings[str(name)], _rows(part), notes=_on_published(part, table))
-        for name, part in table.groupby("measure", sort=False)
+        for name, part in table[table.measure.isin(headings)].groupby("measure", sort=False)
     ]
     return Page(title, sections, _legend(table, positions))
 
@@ -89,7 +84,7 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     several_seeds = part.seed.nunique() > 1
     known = set(part.representation)
-    printed = set(part.representation[part.published_value.notna()])
+    beside = set(part.representation[part.published.notna()])
     decimals = 2 if part.measure.iloc[0] == "effective_rank" else 0
     rows = []
     for _, own in part.groupby("model", sort=False):
@@ -99,8 +94,8 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
             found = records.get(name, {})
             if name in known:
                 row[label] = Value(found.get("value"), decimals=decimals)
-            if name in printed:
-                row[f"published {label}"] = Value(found.get("published_value"), decimals=decimals)
+            if name in beside:
+                row[f"published {label}"] = Value(found.get("published"), decimals=decimals)
         rows.append(row)
     return rows
 
@@ -124,17 +119,17 @@ def _legend(table: pd.DataFrame, positions: int) -> list[str]:
 
 
 def _on_published(part: pd.DataFrame, table: pd.DataFrame) -> list[str]:
-    printed = part[part.published_value.notna()]
-    if not len(printed):
+    beside = part[part.published.notna()]
+    if not len(beside):
         return []
     reachable = table[table.representation == "reachable_head"]
     parts = ["The published values are over 1,024 prompts"]
-    behind = printed[printed.model.isin(reachable.model) & (printed.published_model == printed["rank"].astype(str))]
-    above = behind[behind.representation.isin(["logits", "post"]) & (behind.published_value > behind["rank"] - 1)]
+    behind = beside[beside.model.isin(reachable.model) & (beside.published_model == beside["rank"].astype(str))]
+    above = behind[behind.representation.isin(["logits", "post"]) & (behind.published > behind["rank"] - 1)]
     for row in above.drop_duplicates(["published_model", "representation"]).to_dict("records"):
         parts.append(
-            f"The published {row['published_value']:.2f} of the {REPRESENTATIONS[row['representation']]} at rank "
+            f"The published {row['published']:.2f} of the {REPRESENTATIONS[row['representation']]} at rank "
             f"{row['rank']} is more than the r - 1 that a LayerNorm after the bottleneck allows; it probably carries "
             "rounding to bfloat16"
         )
-    return parts + caveats(printed)
+    return parts + caveats(beside)
