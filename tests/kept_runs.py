@@ -4,16 +4,19 @@ import re
 from pathlib import Path
 
 from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.record import read_record
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = sorted((ROOT / "resources/studies").iterdir())
-INTERVAL = ("mean", "low", "high")
+INTERVAL = ("value", "low", "high")
+NO_RECORDS = ("gradient_claims", "samples")
 QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")
 
 
 def tables(run):
     """Tables of a run, by name."""
-    return {path.stem: read_csv(path) for path in (run / "tables").glob("*.csv")}
+    paths = (run / "tables").glob("*.csv")
+    return {path.stem: (read_csv if path.stem in NO_RECORDS else read_record)(path) for path in paths}
 
 
 def quotes(page, heading):

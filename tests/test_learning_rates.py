@@ -3,7 +3,6 @@
 import json
 from types import SimpleNamespace
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -12,7 +11,8 @@ import learning_rates_table
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
-from oversmoothing.tables.learning_rates import rates_table
+from oversmoothing.tables.learning_rates import rates_page, rates_table
+from oversmoothing.tables.record import read_record
 from oversmoothing.training.choose_rate import choose
 from oversmoothing.training.chosen_rate import with_rate
 
@@ -31,9 +31,9 @@ def test_how_flat_the_choice_was():
             {"arm": "w32", "losses": {"0.1": 2.0, "0.2": 1.9}},
         ]
     )
-    assert table[table.chosen].learning_rate.tolist() == [0.2, 0.2]
-    assert table.above.tolist() == pytest.approx([0.5, 0, 0.2, 0.1, 0])
-    assert table.groupby("arm").edge.first().to_dict() == {"bn4": False, "w32": True}
+    assert table[table.note == "chosen"].learning_rate.tolist() == [0.2, 0.2]
+    assert table.value[table.measure == "above"].tolist() == pytest.approx([0.5, 0, 0.2, 0.1, 0])
+    assert [row["at the edge"] for row in rates_page(table, "T").sections[0].rows] == ["no", "yes"]
 
 
 def test_from_histories_to_the_table(tmp_path):
@@ -53,7 +53,8 @@ def test_from_histories_to_the_table(tmp_path):
     assert SETTINGS["training"] == {"batch": 2}
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
     learning_rates_table.main(SimpleNamespace(input=[chosen], output=output))
-    assert pd.read_csv(output.csv).validation_loss.tolist() == [2.0, 1.5, 1.7]
+    table = read_record(output.csv)
+    assert table.value[table.measure == "validation_loss"].tolist() == [2.0, 1.5, 1.7]
     assert "| bn4 | 2.000 | **1.500** | 1.700 | 0.200 | no |" in " ".join(output.markdown.read_text().split())
 
 

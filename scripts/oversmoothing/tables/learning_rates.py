@@ -7,7 +7,10 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.record import record
 from oversmoothing.training.choose_rate import choose
+
+CHOSEN = "chosen"
 
 
 def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -21,39 +24,36 @@ def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``arm``, ``learning_rate``, ``validation_loss`` (nats per byte, the lowest of the training), ``chosen``,
-        ``above`` (nats above that of the chosen rate) and ``edge``, whether the chosen rate is the lowest or highest of
-        those tried, so that a better one may lie beyond.
+        Record. Of each arm and rate: ``validation_loss``, the lowest of the training, with "chosen" as the note of the
+        chosen rate; and ``above``, how far it is above that of the chosen rate.
     """
     rows = []
     for arm in tried:
         losses = {float(rate): loss for rate, loss in arm["losses"].items()}
         best = choose(losses)
         for rate, loss in sorted(losses.items()):
-            rows.append(
-                {
-                    "arm": arm["arm"],
-                    "learning_rate": rate,
-                    "validation_loss": loss,
-                    "chosen": rate == best,
-                    "above": loss - losses[best],
-                    "edge": best in (min(losses), max(losses)),
-                }
-            )
-    return pd.DataFrame(rows)
+            keys = {"arm": arm["arm"], "learning_rate": rate, "unit": "nats per byte", "better": "lower"}
+            note = CHOSEN if rate == best else None
+            rows += [
+                {**keys, "measure": "validation_loss", "value": loss, "note": note},
+                {**keys, "measure": "above", "value": loss - losses[best]},
+            ]
+    return record(rows)
 
 
 def rates_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a row per arm and a column per learning rate; the chosen one is bold."""
     rows = []
-    for arm, own in table.groupby("arm", sort=False):
-        row: dict[str, Cell] = {"arm": str(arm)}
-        for found in own.to_dict("records"):
-            row[f"{found['learning_rate']:g}"] = Value(found["validation_loss"], rivals=str(arm), aim=-math.inf)
-        others = own.above[~own.chosen]
-        row["next best above"] = Value(others.min() if len(others) else None)
-        row["at the edge"] = "yes" if own.edge.any() else "no"
-        rows.append(row)
+    for arm, of_arm in table.groupby("arm", sort=False):
+        tried = of_arm[of_arm.measure == "validation_loss"].set_index("learning_rate")
+        above = of_arm[of_arm.measure == "above"].set_index("learning_rate").value
+        chosen = tried.index[tried.note == CHOSEN]
+        cells: dict[str, Cell] = {"arm": str(arm)}
+        cells |= {f"{rate:g}": Value(loss, rivals=str(arm), aim=-math.inf) for rate, loss in tried.value.items()}
+        others = above.drop(chosen)
+        cells["next best above"] = Value(others.min() if len(others) else None)
+        cells["at the edge"] = "yes" if chosen.isin([tried.index.min(), tried.index.max()]).any() else "no"
+        rows.append(cells)
     legend = [
         "Lowest validation loss in nats per byte by peak learning rate, one training each, on a seed that no "
         "comparison uses; bold: the rate that every other seed of the arm is trained with",

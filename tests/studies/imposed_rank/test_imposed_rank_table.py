@@ -17,6 +17,7 @@ from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.losses import predictions
+from oversmoothing.tables.record import read_record
 from studies.imposed_rank import show
 from studies.imposed_rank.figure import draw
 from studies.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost
@@ -95,23 +96,22 @@ def test_losses_are_those_of_pytorch_and_large_logits_do_not_overflow(tmp_path):
 
 def test_the_table_has_every_way_and_measure_from_its_file(job):
     show.main(job)
-    table = pd.read_csv(job.output.csv)
+    table = read_record(job.output.csv)
     shares = table[table.measure == SHARE].set_index("model")
     assert len(table) == len(MODELS) * (2 + len(METRICS) * len(TRUTHS)) + len(shares)
     assert list(table["rank"].unique()) == [4, 8, 32]
-    ways = ["learned from scratch", "truncated", "retrained", "retrained with LayerNorm"]
-    assert list(table.way[table["rank"] == 4].unique()) == ways
+    assert list(table.kind[table["rank"] == 4].unique()) == ["family", "svd", "retrained", "normed"]
     row = table[(table.model == "ab8-s1") & (table.measure == "kl") & (table.truth == "other")].iloc[0]
-    assert row["mean"] == pytest.approx(values_of("ab8-s1", "kl", "other").mean(), rel=1e-5)  # pure, not greedy
-    assert row.low <= row["mean"] <= row.high
+    assert row.value == pytest.approx(values_of("ab8-s1", "kl", "other").mean(), rel=1e-5)  # pure, not greedy
+    assert row.low <= row.value <= row.high
     loss = table[(table.model == "svd4-s1") & (table.measure == "loss")].iloc[0]
     assert pd.isna(loss.truth)
-    assert loss["mean"] == pytest.approx(predictions(job.input.logits[2]).losses.mean, rel=1e-5)
+    assert loss.value == pytest.approx(predictions(job.input.logits[2]).losses.mean, rel=1e-5)
     scratch, full, *_, plain, _, normed, _ = (predictions(path).losses.mean for path in job.input.logits)
     assert list(shares.index) == ["ab4-s1", "ln4-s1"]  # no member of the family has rank 8
     expected = [(plain - full) / (scratch - full), (normed - full) / (scratch - full)]
-    np.testing.assert_allclose(shares["mean"], expected, rtol=1e-4)
-    assert ((shares.low < shares["mean"]) & (shares["mean"] < shares.high)).all()
+    np.testing.assert_allclose(shares.value, expected, rtol=1e-4)
+    assert ((shares.low < shares.value) & (shares.value < shares.high)).all()
     page = job.output.markdown.read_text()
     assert "Against `truth`" in page
     assert "Against `other`" in page
@@ -154,7 +154,7 @@ def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not():
 def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
     models = [model for model in MODELS if model["kind"] in kinds]
     table = made_up(models)
-    assert table.way.nunique() == len(kinds)
+    assert table.kind.nunique() == len(kinds)
     page = markdown(imposed_rank_page(table, "T", TITLES))
     assert ("A B" in page) == ("retrained" in kinds)
     assert ("with a LayerNorm between them" in page) == ("normed" in kinds)
@@ -170,7 +170,7 @@ def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are
     """Whichever kinds a run has, what it says of one of them is the same."""
     show.main(job)
     both = job.output.csv.read_text().splitlines()
-    assert any("with LayerNorm" in line for line in both)
+    assert any(",normed," in line for line in both)
     for short in ("ln", "ab"):
         left = [model for model in MODELS if not model["model"].startswith(short)]
         names = {model["model"] for model in left}
@@ -235,7 +235,7 @@ def test_the_figure_shows_the_numbers_of_the_table(job):
     table = made_up(MODELS)
     figure = draw(table, "truth", KINDS)
     full, scratch, truncated, retrained, normed = figure.axes[0].lines
-    means = table[table.measure == "loss"].set_index("model")["mean"]
+    means = table[table.measure == "loss"].set_index("model").value
     assert full.get_ydata()[0] == means["bn32-s1"]
     assert list(scratch.get_xdata()) == [4, 32]
     assert list(truncated.get_ydata()) == [means["svd4-s1"], means["svd8-s1"]]

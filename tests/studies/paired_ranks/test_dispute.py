@@ -27,7 +27,7 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
     rows = []
     for (kind, rank), cost in (COSTS | dict(costs)).items():
         for seed, noise in zip(SEEDS, NOISE, strict=True):
-            facts = {"way": TITLES[kind], "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed}
+            facts = {"kind": kind, "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed}
             rows.append({**facts, "measure": "loss", "difference": cost + unsure * noise, "base": 2.0})
             if kind in ("plain", "backward", "family"):
                 equal = {"measure": "tto_at_loss", "difference": 0.3 * leaks + unsure * noise, "base": 0.3}
@@ -39,11 +39,11 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
     for i, ((kind, rank), share) in enumerate(shares.items()):
         for seed, noise in zip(SEEDS, NOISE, strict=True):
             for step in (0, 64, 600):
-                own = {"way": TITLES[kind], "model": f"{kind}{rank}-s{seed}", "rank": rank, "seed": seed, "step": step}
+                own = {"kind": kind, "model": f"{kind}{rank}-s{seed}", "rank": rank, "seed": seed, "step": step}
                 loss = 2 + 0.1 * (-1) ** i * (1 - abs(trend)) + trend * share
                 passed.append({**own, "measure": "gradient_share", "value": share + unsure * noise})
                 passed.append({**own, "measure": "loss", "value": loss + 1e-3 * noise})
-    differences = pd.DataFrame([row for row in rows if row["way"] not in {TITLES[kind] for kind in without}])
+    differences = pd.DataFrame([row for row in rows if row["kind"] not in without])
     return Arms(differences, pd.DataFrame(passed), TITLES)
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from default_config import KINDS, TITLES
+from default_config import KINDS
 
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.record import record
 from studies.paired_ranks import gradient_figure, paired_figure, show_gradient
 from studies.paired_ranks.gradient import SETTLED, gradient_table, mean_shares
 from studies.paired_ranks.paired import SLOWDOWN
@@ -35,12 +36,12 @@ def measured(model):
 
 @pytest.fixture
 def table():
-    return gradient_table({model["model"]: measured(model) for model in MODELS}, MODELS, TITLES)
+    return gradient_table({model["model"]: measured(model) for model in MODELS}, MODELS)
 
 
 def test_the_table_has_the_shares_and_losses_of_all_snapshots(table):
     assert len(table) == len(MODELS) * len(STEPS) * 4
-    assert set(table.way) == {TITLES[kind] for kind in ("family", "plain", "backward")}
+    assert set(table.kind) == {"family", "plain", "backward"}
     assert "tto" not in set(table.measure)
 
 
@@ -87,11 +88,11 @@ def test_the_figure_of_costs_shows_the_intervals_of_the_table():
                 mean = rank / 10 + (measure == SLOWDOWN)
                 rows.append(
                     {
-                        **{"way": TITLES[kind], "rank": rank, "truth": truth, "measure": measure, "n": 5},
-                        **{"mean": mean, "low": mean - 0.1, "high": mean + 0.2},
+                        **{"kind": kind, "rank": rank, "truth": truth, "measure": measure, "n": 5},
+                        **{"value": mean, "low": mean - 0.1, "high": mean + 0.2},
                     }
                 )
-    panels = paired_figure.draw(pd.DataFrame(rows), "truth", KINDS).axes
+    panels = paired_figure.draw(record(rows), "truth", KINDS).axes
     assert len(panels) == 4
     for axes in panels:
         assert len(axes.containers) == 3  # unused classes impose no rank

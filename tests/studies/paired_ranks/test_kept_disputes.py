@@ -1,5 +1,6 @@
 """The kept runs on the dispute: the code reads them and comes to the same tables, and a page quotes what is in them."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from default_config import KINDS, TITLES
@@ -9,13 +10,14 @@ from scipy import stats
 from oversmoothing.claims.table import claims_table
 from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.record import read_record
 from studies.imposed_rank import figure as imposed_figure
 from studies.imposed_rank.table import imposed_rank_page
 from studies.paired_ranks import gradient_figure, paired_figure
 from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.paired_ranks.gradient import gradient_page
 from studies.paired_ranks.judge import dispute_page
-from studies.paired_ranks.paired import paired_page, paired_table
+from studies.paired_ranks.paired import BASE, from_record, paired_page, paired_table
 
 OF_THE_DISPUTE = [path for path in RUNS if path.name.startswith("gradient")]
 
@@ -28,13 +30,17 @@ def dispute(request):
 def test_its_tables_follow_from_its_differences(dispute):
     kept = tables(dispute)
     published = read_csv(ROOT / "resources/published/murugan_2026.csv")
-    again = paired_table(kept["paired_ranks_by_seed"].assign(truth=lambda own: own.truth.fillna("")), published, TITLES)
-    pd.testing.assert_frame_equal(
-        again[["way", "rank", "measure", *INTERVAL]],
-        kept["paired_ranks"][["way", "rank", "measure", *INTERVAL]],
-        rtol=1e-4, atol=1e-5, check_dtype=False,
-    )  # fmt: skip
-    claims = claims_table(DISPUTE, Arms(kept["paired_ranks_by_seed"], kept["gradient"], TITLES), None)
+    by_seed = from_record(kept["paired_ranks_by_seed"])
+    keys = ["kind", "rank", "truth", "measure"]
+    again, before = (
+        table.set_index(keys).sort_index()[[*INTERVAL, "n", "published"]]
+        for table in (paired_table(by_seed, published, TITLES), kept["paired_ranks"])
+    )
+    values = ~again.index.get_level_values("measure").str.endswith(BASE)
+    assert (again.index == before.index).all()
+    pd.testing.assert_frame_equal(again[values], before[values], rtol=1e-4, atol=1e-5, check_dtype=False)
+    np.testing.assert_allclose(again.value[~values], before.value[~values], rtol=1e-4)
+    claims = claims_table(DISPUTE, Arms(by_seed, kept["gradient"], TITLES), None)
     assert claims.verdict.tolist() == kept["gradient_claims"].verdict.tolist()
     assert claims.id.tolist() == kept["gradient_claims"].id.tolist()
 
@@ -42,8 +48,8 @@ def test_its_tables_follow_from_its_differences(dispute):
 def test_its_pages_and_figures_can_be_made(dispute):
     kept = tables(dispute)
     pages = [
-        paired_page(kept["paired_ranks"], "t"),
-        gradient_page(kept["gradient"], "t"),
+        paired_page(kept["paired_ranks"], "t", TITLES),
+        gradient_page(kept["gradient"], "t", TITLES),
         imposed_rank_page(kept["imposed_rank"], "t", TITLES),
         dispute_page(DISPUTE, kept["gradient_claims"], "t"),
     ]
@@ -55,8 +61,8 @@ def test_its_pages_and_figures_can_be_made(dispute):
 
 def sums_less_both(by_seed):
     """What the gradient alone and the logits alone cost together, less what a plain head does, by rank and seed."""
-    cost = by_seed[by_seed.measure == "loss"].pivot_table(index=["rank", "seed"], columns="way", values="difference")
-    return (cost["gradient alone"] + cost["retrained"] - cost["learned from scratch, plain head"]).dropna()
+    cost = by_seed[by_seed.measure == "loss"].pivot_table(index=["rank", "seed"], columns="kind", values="difference")
+    return (cost["backward"] + cost["retrained"] - cost["plain"]).dropna()
 
 
 def interval(values, digits):
@@ -69,11 +75,11 @@ def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
     known = {
         tuple(f"{row[name]:+.{digits}f}".lstrip("+") for name in INTERVAL)
         for study in OF_THE_DISPUTE
-        for row in read_csv(study / "tables/paired_ranks.csv").to_dict("records")
+        for row in read_record(study / "tables/paired_ranks.csv").to_dict("records")
         for digits in (1, 2, 3)
     }
     for study in OF_THE_DISPUTE:
-        by_seed = read_csv(study / "tables/paired_ranks_by_seed.csv")
+        by_seed = from_record(read_record(study / "tables/paired_ranks_by_seed.csv"))
         known |= {interval(excess, 3) for _, excess in sums_less_both(by_seed).groupby("rank")}
     rates = read_csv(ROOT / "resources/studies/gradient/head_rate_same.csv")
     more = rates.plain_head_same_rate - rates.plain_head

@@ -15,17 +15,18 @@ from scipy import stats
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.record import read_record, record
 from studies.paired_ranks import show_paired
-from studies.paired_ranks.paired import BETWEEN, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
+from studies.paired_ranks.paired import BASE, BETWEEN, SLOWDOWN, from_record, paired_table, per_seed, slowdown, steps_to
 
 FORMATS = ("csv", "markdown", "html", "latex", "seeds", "png", "pdf", "svg")
 SEEDS = (1, 2, 3)
 LOSSES = {"w32": (2.0, 2.1, 1.9), "pl4": (2.5, 2.7, 2.3), "bw4": (2.1, 2.2, 2.1), "bn4": (2.6, 2.6, 2.6)}
-WAY = {
-    "w32": ("learned from scratch", 32),
-    "pl4": ("learned from scratch, plain head", 4),
-    "bw4": ("gradient alone", 4),
-    "bn4": ("learned from scratch", 4),
+KIND = {
+    "w32": ("family", 32),
+    "pl4": ("plain", 4),
+    "bw4": ("backward", 4),
+    "bn4": ("family", 4),
 }
 PUBLISHED = pd.DataFrame(
     [{"way": "gradient alone", "rank": 4, "measure": "loss", "mean": 0.2016, "low": 0.1469, "high": 0.2562}]
@@ -35,13 +36,13 @@ PUBLISHED = pd.DataFrame(
 def table():
     rows = []
     for name, losses in LOSSES.items():
-        way, rank = WAY[name]
+        kind, rank = KIND[name]
         for seed, loss in zip(SEEDS, losses, strict=True):
-            facts = {"way": way, "model": f"{name}-s{seed}", "rank": rank, "seed": seed}
+            facts = {"kind": kind, "model": f"{name}-s{seed}", "rank": rank, "seed": seed}
             for truth, measure, mean in ((None, "loss", loss), ("truth", "tto", loss / 10), (None, "tbat", loss / 20)):
                 unit = "nats" if measure == "loss" else "probability"
-                rows.append({**facts, "truth": truth, "measure": measure, "unit": unit, "mean": mean, "n": 5000})
-    return pd.DataFrame(rows)
+                rows.append({**facts, "truth": truth, "measure": measure, "unit": unit, "value": mean, "n": 5000})
+    return record(rows)
 
 
 def along(n=5000, lowest=1.5):
@@ -61,7 +62,7 @@ NOTHING = along().iloc[:0]
 
 
 def differences(curves=None, snapshots=NOTHING, of=None):
-    by_seed = per_seed(table() if of is None else of, curves or {}, snapshots, TITLES["family"])
+    by_seed = per_seed(table() if of is None else of, curves or {}, snapshots)
     return paired_table(by_seed, PUBLISHED, TITLES)
 
 
@@ -82,45 +83,45 @@ def test_one_difference_has_no_interval():
 
 
 def test_differences_are_paired_by_seed():
-    found = differences().set_index(["way", "measure"])
-    plain = found.loc["learned from scratch, plain head", "loss"]
-    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.5, 0.6, 0.4]))
+    found = differences().set_index(["kind", "measure"])
+    plain = found.loc["plain", "loss"]
+    assert plain[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.5, 0.6, 0.4]))
     assert plain.n == 3
-    backward = found.loc["gradient alone", "loss"]
-    assert backward[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.1, 0.1, 0.2]))
-    assert backward.published_mean == 0.2016
-    assert math.isnan(plain.published_mean)
-    assert found.loc["gradient alone", "tto"]["mean"] == pytest.approx(backward["mean"] / 10)
-    assert found.loc["gradient alone", "tto"].truth == "truth"
-    assert ("learned from scratch", "loss") in found.index  # rank 4; the full model itself has no row
+    backward = found.loc["backward", "loss"]
+    assert backward[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.1, 0.1, 0.2]))
+    assert backward.published == 0.2016
+    assert math.isnan(plain.published)
+    assert found.loc["backward", "tto"].value == pytest.approx(backward.value / 10)
+    assert found.loc["backward", "tto"].truth == "truth"
+    assert ("family", "loss") in found.index  # rank 4; the full model itself has no row
     between = found.loc[next(iter(BETWEEN)), "loss"]
-    assert between[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
-    assert len(found) == 12
-    assert found.base.loc["gradient alone", "loss"] == pytest.approx(2.0)
+    assert between[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
+    assert len([measure for _, measure in found.index if not measure.endswith(BASE)]) == 12
+    assert found.value["backward", "loss_base"] == pytest.approx(2.0)
 
 
 def test_at_equal_loss_the_full_model_is_read_on_its_way():
     """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
-    found = differences(snapshots=along()).set_index(["way", "measure"])
-    plain = found.loc["learned from scratch, plain head", "tto_at_loss"]
-    assert plain[["mean", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
-    assert plain.base == pytest.approx(0.5)
-    of_itself = found.loc["learned from scratch, plain head", "tbat_at_loss"]
-    assert of_itself["mean"] == pytest.approx(0.03 * 2.5)
-    assert not any(measure.endswith("at_loss") for way, measure in found.index if way in BETWEEN)
+    found = differences(snapshots=along()).set_index(["kind", "measure"])
+    plain = found.loc["plain", "tto_at_loss"]
+    assert plain[["value", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
+    assert found.value["plain", "tto_at_loss_base"] == pytest.approx(0.5)
+    of_itself = found.loc["plain", "tbat_at_loss"]
+    assert of_itself.value == pytest.approx(0.03 * 2.5)
+    assert not any(measure.endswith("at_loss") for kind, measure in found.index if kind in BETWEEN)
 
 
 def test_at_a_loss_that_the_full_model_never_has_there_is_no_leak_to_compare():
-    found = differences(snapshots=along(lowest=2.15)).set_index(["way", "measure"])
-    assert ("gradient alone", "tto_at_loss") not in found.index  # one of its seeds ends at 2.1
-    assert ("learned from scratch, plain head", "tto_at_loss") in found.index
+    found = differences(snapshots=along(lowest=2.15)).set_index(["kind", "measure"])
+    assert ("backward", "tto_at_loss") not in found.index  # one of its seeds ends at 2.1
+    assert ("plain", "tto_at_loss") in found.index
     other_windows = differences(snapshots=along(n=100))
     assert not other_windows.measure.str.endswith("at_loss").any()
 
 
 def test_the_order_of_rows_does_not_matter():
     shuffled = table().sample(frac=1, random_state=3)
-    keys = ["way", "measure"]
+    keys = ["kind", "measure"]
     one, other = (differences({}, along(), t).set_index(keys).sort_index() for t in (table(), shuffled))
     pd.testing.assert_frame_equal(one, other)
 
@@ -153,17 +154,17 @@ def test_slowdowns_are_geometric_means():
     }
     curves |= {f"bw4-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200}) for seed in SEEDS}
     curves["bw4-s2"] = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 150})
-    found = differences(curves).set_index(["way", "measure"])
-    one = found.loc["learned from scratch, plain head", SLOWDOWN]
-    assert one["mean"] == pytest.approx(32 ** (1 / 3))
-    assert one.low < one["mean"] < one.high
-    faster = found.loc["gradient alone", SLOWDOWN]  # one of three takes three quarters of the steps
-    assert faster["mean"] == pytest.approx(0.75 ** (1 / 3), rel=0.01)
+    found = differences(curves).set_index(["kind", "measure"])
+    one = found.loc["plain", SLOWDOWN]
+    assert one.value == pytest.approx(32 ** (1 / 3))
+    assert one.low < one.value < one.high
+    faster = found.loc["backward", SLOWDOWN]  # one of three takes three quarters of the steps
+    assert faster.value == pytest.approx(0.75 ** (1 / 3), rel=0.01)
 
 
 def test_the_script_and_its_page(tmp_path):
     imposed = table()
-    write_csv(imposed[imposed.measure != "tbat"], tmp_path / "imposed.csv")
+    imposed[imposed.measure != "tbat"].assign(table="imposed").to_csv(tmp_path / "imposed.csv", index=False)
     write_csv(PUBLISHED, tmp_path / "published.csv")
     histories = []
     for name in ("w32", "pl4"):
@@ -188,9 +189,9 @@ def test_the_script_and_its_page(tmp_path):
     )  # fmt: skip
     params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth", "kinds": KINDS})
     show_paired.main(SimpleNamespace(input=inputs, output=output, params=params))
-    seeds = pd.read_csv(output.seeds)
-    assert (seeds.groupby(["way", "measure"]).seed.nunique() == 3).all()
-    tbat = seeds[(seeds.measure == "tbat") & (seeds.way == "learned from scratch, plain head")]
+    seeds = from_record(read_record(output.seeds))
+    assert (seeds.groupby(["kind", "measure"]).seed.nunique() == 3).all()
+    tbat = seeds[(seeds.measure == "tbat") & (seeds.kind == "plain")]
     assert tbat.difference.tolist() == pytest.approx([0.025, 0.03, 0.02])
     text = output.markdown.read_text()
     assert "0.500 [0.252, 0.748]" in text
@@ -199,4 +200,4 @@ def test_the_script_and_its_page(tmp_path):
     assert "At equal loss, against `truth`" in text
     assert "nan" not in text
     assert output.png.stat().st_size > 5_000
-    assert pd.read_csv(output.csv).published_mean.notna().sum() == 1
+    assert read_record(output.csv).published.notna().sum() == 1

@@ -31,9 +31,11 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
     truth : str
         The truth against which oversmoothing is measured.
     kinds : sequence of mappings
-        ``title``, ``legend`` and ``look`` of each kind of model (see `plan.arms.described`); the first is the family.
+        ``kind``, ``title``, ``legend`` and ``look`` of each kind of model (see `plan.arms.described`); the first is the
+        family.
     """
     own = against(table, truth)
+    own = own.assign(way=own.kind.map({kind["kind"]: kind["title"] for kind in kinds}))
     looks = kind_looks(kinds)
     family = kinds[0]["title"]
     full = int(own["rank"][own.way == family].max())
@@ -43,7 +45,7 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
         panels = list(figure.subplots(rows, COLUMNS, sharex=True).flat)
         for axes, (measure, (name, _, better)) in zip(panels, MEASURES.items(), strict=False):
             part = own[own.measure == measure]
-            unlimited = part[(part.way == family) & (part["rank"] == full)]["mean"].mean()
+            unlimited = part[(part.way == family) & (part["rank"] == full)].value.mean()
             axes.axhline(unlimited, **FULL)
             for way, look in looks.items():
                 _line(axes, part[part.way == way], look)
@@ -68,6 +70,6 @@ def _line(axes: Axes, part: pd.DataFrame, look: Look) -> None:
     if part.empty:
         return
     by_rank = part.groupby("rank")
-    mean, low, high = by_rank["mean"].mean(), by_rank.low.min(), by_rank.high.max()
+    mean, low, high = by_rank.value.mean(), by_rank.low.min(), by_rank.high.max()
     axes.plot(mean.index, mean, markersize=6, linewidth=1.6, **look)
     axes.fill_between(mean.index, low, high, **{**BAND, "color": look["color"]})

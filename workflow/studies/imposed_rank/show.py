@@ -5,10 +5,10 @@ from pathlib import Path
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.scores.sums import summarise_scores
-from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.figures.style import write_figure
-from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
+from oversmoothing.tables.record import read_record
 from studies.imposed_rank.figure import draw
 from studies.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
 
@@ -32,8 +32,8 @@ def main(job: Job) -> None:
             summaries[path.stem, path.parent.name, truth] = summary
     summaries |= shares_of_cost(losses, settings["models"], resamples, seed)
     table = imposed_rank_table(summaries, settings["models"], titles, settings["unit"])
-    write_table(job.output, table, imposed_rank_page(table, TITLE, titles))
-    figure = draw(read_csv(job.output.csv), settings["truth"], settings["kinds"])
+    write_record(job.output, table, imposed_rank_page(table, TITLE, titles))
+    figure = draw(read_record(job.output.csv), settings["truth"], settings["kinds"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 

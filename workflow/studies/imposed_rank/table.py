@@ -9,6 +9,7 @@ import pandas as pd
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.record import facts, numbers, record
 
 MEASURES = {
     "loss": ("loss (nats)", "nats per {unit}", "lower"),
@@ -71,7 +72,7 @@ def imposed_rank_table(
     summaries : mapping
         Summaries by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
     models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each.
+        What `record.facts` reads.
     titles : mapping of str to str
         What to call each kind, in their order.
     unit : {"byte", "token"}
@@ -80,8 +81,7 @@ def imposed_rank_table(
     Returns
     -------
     DataFrame
-        ``way``, ``model``, ``rank``, ``seed``, ``truth``, ``measure``, ``unit``, ``better``, ``mean``, ``sd``, ``n``,
-        ``low``, ``high``; by seed, then rank, then way.
+        Record, by seed, then rank, then kind.
     """
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(titles).index(model["kind"])))
     rows = []
@@ -89,10 +89,9 @@ def imposed_rank_table(
         for measure, (_, of, better) in COLUMNS.items():
             for (name, found, truth), summary in summaries.items():
                 if (name, found) == (model["model"], measure):
-                    facts = {"way": titles[model["kind"]], **{key: model[key] for key in ("model", "rank", "seed")}}
-                    facts |= {"truth": truth, "measure": measure, "unit": of.format(unit=unit), "better": better}
-                    rows.append({**facts, **vars(summary)})
-    return pd.DataFrame(rows).astype(dict.fromkeys(["rank", "seed", "n"], "Int64"))
+                    described = {"measure": measure, "unit": of.format(unit=unit), "better": better or None}
+                    rows.append({**facts(model), "truth": truth, **described, **numbers(summary)})
+    return record(rows)
 
 
 def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
@@ -102,9 +101,10 @@ def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
 
 def imposed_rank_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
     """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
+    table = table.assign(way=table.kind.map(titles))
     truths = table.truth.dropna().unique()
     sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
-    return Page(title, sections, _legend(table, {kind for kind, way in titles.items() if (table.way == way).any()}))
+    return Page(title, sections, _legend(table, set(table.kind)))
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
@@ -118,7 +118,7 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
             records = own.set_index("measure").to_dict("index")
             for measure in measures:
                 label, _, better = COLUMNS[measure]
-                mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("mean", "low", "high"))
+                mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("value", "low", "high"))
                 rivals = f"{seed} {rank} {measure}" if several_ways and better else ""
                 row[labelled(label, better)] = Value(mean, None, low, high, rivals, AIMS.get(better, 0.0))
             rows.append(row)

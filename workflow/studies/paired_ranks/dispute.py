@@ -46,7 +46,7 @@ class Arms:
         found = [
             (kind, int(rank), rows.groupby("seed")[["difference", "base"]].mean())
             for kind in kinds
-            for rank, rows in own[own.way == self.titles[kind]].groupby("rank")
+            for rank, rows in own[own.kind == kind].groupby("rank")
         ]
         if not found:
             raise Missing(f"no arm of this study: {', '.join(self.titles[kind] for kind in kinds)}")
@@ -63,7 +63,7 @@ class Arms:
 def gradient_is_compressed(arms: Arms) -> list[Comparison]:
     """Test the share of the gradient's squared norm that a trained full head does not pass."""
     ends = arms.gradient[arms.gradient.step == arms.gradient.groupby("model").step.transform("max")]
-    own = ends[(ends.way == arms.titles["family"]) & (ends.measure == "gradient_share")]
+    own = ends[(ends.kind == "family") & (ends.measure == "gradient_share")]
     own = own[own["rank"] == own["rank"].max()]
     return [_over_seeds("share of the gradient that the full head suppresses", 1 - own.value, SUPPRESSED)]
 
@@ -97,7 +97,7 @@ def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
 
 def share_does_not_predict(arms: Arms) -> list[Comparison]:
     """Correlate the share of the gradient that passes with the final loss, over arms and ranks, seeds averaged."""
-    models = mean_shares(arms.gradient).groupby(["way", "rank"])[["share", "loss"]].mean()
+    models = mean_shares(arms.gradient).groupby(["kind", "rank"])[["share", "loss"]].mean()
     if len(models) < 4:
         raise Missing("it takes four arms or ranks with snapshots (`training.snapshots`)")
     name = "Pearson's r of the share of the gradient that passes and the final loss, over arms"

@@ -9,21 +9,19 @@ import pandas as pd
 from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.record import facts, record
 
 SHARES = {
     "gradient_share": ("share of the squared norm", "share"),
     "gradient_cosine": ("cosine", "cosine"),
     "gradient_rank": ("numerical rank", "singular values"),
 }
-FACTS = ["way", "model", "rank", "seed"]
+KEYS = ["kind", "model", "rank", "seed"]
 SETTLED = 64  # steps from which the mean along training is taken: before them the head is close to its random start
 
 
 def gradient_table(
-    measured: Mapping[str, pd.DataFrame],
-    models: Sequence[Mapping[str, Any]],
-    titles: Mapping[str, str],
-    unit: str = "byte",
+    measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
     """Shares of the gradient and the loss, at every snapshot of every model.
 
@@ -32,26 +30,24 @@ def gradient_table(
     measured : mapping
         By model, at each snapshot of its training: ``step``, ``measure``, ``value``, ``n``.
     models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
-    titles : mapping of str to str
-        What to call each kind.
+        What `record.facts` reads, in row order.
     unit : {"byte", "token"}
         What the models predict.
 
     Returns
     -------
     DataFrame
-        ``way``, ``model``, ``rank``, ``seed``, ``step``, ``measure``, ``unit``, ``value``, ``n``.
+        Record.
     """
     units = {name: of for name, (_, of) in SHARES.items()} | {"loss": f"nats per {unit}"}
     parts = []
     for model in models:
         own = measured[model["model"]]
-        facts = {"way": titles[model["kind"]], **{name: model[name] for name in FACTS[1:]}}
-        parts.append(own[own.measure.isin(units)].assign(**facts))
-    table = pd.concat(parts, ignore_index=True)
-    table["unit"] = table.measure.map(units)
-    return table[[*FACTS, "step", "measure", "unit", "value", "n"]].astype({"rank": "Int64", "seed": "Int64"})
+        parts.append(
+            own[own.measure.isin(units)].drop(columns=["layer", "truth"], errors="ignore").assign(**facts(model))
+        )
+    table = pd.concat(parts)
+    return record(table.assign(unit=table.measure.map(units)))
 
 
 def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -60,18 +56,19 @@ def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
     Snapshots are not evenly spaced; the mean is over steps, with straight lines between two of them.
     """
     rows = []
-    for facts, own in table.groupby(FACTS, sort=False):
+    for keys, own in table.groupby(KEYS, sort=False):
         share = own[own.measure == "gradient_share"].set_index("step").value.sort_index()
         loss = own[own.measure == "loss"].set_index("step").value.sort_index()
         late = share[share.index >= min(SETTLED, share.index[-1])]
         area = np.trapezoid(late, late.index) if len(late) > 1 else late.iloc[0]
         mean = float(area / max(late.index[-1] - late.index[0], 1))
-        rows.append({**dict(zip(FACTS, facts, strict=True)), "loss": loss.iloc[-1], "share": mean})
+        rows.append({**dict(zip(KEYS, keys, strict=True)), "loss": loss.iloc[-1], "share": mean})
     return pd.DataFrame(rows)
 
 
-def gradient_page(table: pd.DataFrame, title: str) -> Page:
+def gradient_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
     """Page with a row per way and rank: means over seeds at the start, on the way and at the end."""
+    table = table.assign(way=table.kind.map(titles))
     last = table.groupby("model").step.transform("max")
     ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
     means = mean_shares(table)

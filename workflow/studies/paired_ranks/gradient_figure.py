@@ -20,11 +20,14 @@ def draw(table: pd.DataFrame, kinds: Iterable[Mapping[str, Any]]) -> Figure:
     table : DataFrame
         As `gradient.gradient_table` returns it.
     kinds : iterable of mappings
-        ``title`` and ``look`` of each kind of model (see `plan.arms.described`).
+        ``kind``, ``title`` and ``look`` of each kind of model (see `plan.arms.described`).
     """
-    of_way = kind_looks(kinds)
+    kinds = list(kinds)
+    of_way, titles = kind_looks(kinds), {kind["kind"]: kind["title"] for kind in kinds}
+    table = table.assign(way=table.kind.map(titles))
     share = table[table.measure == "gradient_share"]
     models = mean_shares(table)
+    models["way"] = models.kind.map(titles)
     with style():
         figure = Figure(figsize=(10, 4.6))
         left, right = figure.subplots(1, 2)

@@ -7,10 +7,12 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.table import HOW, WIDTHS, claims_table, tally, verdict_cell
 from oversmoothing.jobs import Job, run
-from oversmoothing.store.layout import number, read_csv
+from oversmoothing.store.layout import number
 from oversmoothing.tables.formats import write_table
 from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.record import read_record
 from studies.paired_ranks.dispute import DISPUTE, Arms
+from studies.paired_ranks.paired import from_record
 
 TITLE = "Expressivity or optimisation: what is said, and whether it holds in this run:"
 LEGEND = [
@@ -26,7 +28,8 @@ LEGEND = [
 def main(job: Job) -> None:
     """Test every claim on the differences and shares; write CSV, Markdown, HTML and LaTeX."""
     titles = {kind["kind"]: kind["title"] for kind in job.params.settings["kinds"]}
-    table = claims_table(DISPUTE, Arms(read_csv(job.input.seeds), read_csv(job.input.gradient), titles), None)
+    arms = Arms(from_record(read_record(job.input.seeds)), read_record(job.input.gradient), titles)
+    table = claims_table(DISPUTE, arms, None)
     table = table.drop(columns=[name for name in table if name.startswith("published_")] + ["chapter"])
     write_table(job.output, table, dispute_page(DISPUTE, table, TITLE))
 

@@ -10,18 +10,21 @@ from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
+from oversmoothing.tables.record import record
 from studies.imposed_rank.table import MEASURES
 
 TBAT = METRICS["tbat"]
 COMPARED = {**MEASURES, "tbat": (TBAT.label, TBAT.unit, TBAT.better)}
 AT_LOSS = {f"{name}_at_loss": COMPARED[name] for name in (*AGAINST_TRUTHS, "tbat")}
 SLOWDOWN = "slowdown"
-BETWEEN = {  # differences between two ways at the same rank
-    "plain head from scratch, less gradient alone": ("plain", "backward"),
-    "plain head from scratch, less retrained": ("plain", "retrained"),
+LESS = " less "  # between two kinds, of a difference between them at the same rank
+BETWEEN = {
+    "plain less backward": "plain head from scratch, less gradient alone",
+    "plain less retrained": "plain head from scratch, less retrained",
 }
-INTERVAL = ("mean", "low", "high")
-GROUP = ["way", "rank", "truth", "measure", "unit"]
+BASE = "_base"  # at the end of a measure: the value of the full model
+INTERVAL = ("value", "low", "high")
+GROUP = ["kind", "rank", "truth", "measure", "unit"]
 
 
 def steps_to(history: pd.DataFrame, loss: float) -> float:
@@ -46,9 +49,7 @@ def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
     return steps_to(history, target) / reached if reached else math.inf
 
 
-def per_seed(
-    table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame, family: str
-) -> pd.DataFrame:
+def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame) -> pd.DataFrame:
     """Difference of every model from the full model of its seed.
 
     Parameters
@@ -60,21 +61,19 @@ def per_seed(
         By model, of those trained from the start: ``step``, ``validation_loss``.
     along : DataFrame
         Of the full models: ``model``, ``step``, ``measure``, ``truth``, ``value``, ``n`` (snapshots of their training).
-    family : str
-        What `table` calls the way of learning from scratch.
 
     Returns
     -------
     DataFrame
-        ``way``, ``rank``, ``truth``, ``measure``, ``unit``, ``model``, ``seed``, ``difference``, and ``base``, the
-        value of the full model. Measures: those of `COMPARED`, at the end of training; those of `AT_LOSS`, less what
-        the full model has where its loss comes down to that of this one, for models run over the windows that `along`
-        is of; and `SLOWDOWN`, a ratio in place of a difference (see `slowdown`).
+        ``kind``, ``rank``, ``truth`` ("" for none), ``measure``, ``unit``, ``model``, ``seed``, ``difference``, and
+        ``base``, the value of the full model. Measures: those of `COMPARED`, at the end of training; those of
+        `AT_LOSS`, less what the full model has where its loss comes down to that of this one, for models run over the
+        windows that `along` is of; and `SLOWDOWN`, a ratio in place of a difference (see `slowdown`).
     """
-    learned = table[table.way == family]
+    learned = table[table.kind == "family"]
     names = learned[learned["rank"] == learned["rank"].max()].drop_duplicates("seed").set_index("seed").model
     table = table[table.measure.isin(COMPARED)].assign(truth=table.truth.fillna(""))
-    value = table.set_index(["model", "measure", "truth"])["mean"]
+    value = table.set_index(["model", "measure", "truth"]).value
     curves = {
         key: own.set_index("step").sort_index()
         for key, own in along.groupby(["model", "measure", along.truth.fillna("")])
@@ -82,19 +81,36 @@ def per_seed(
     rows = []
     for row in table[~table.model.isin(names)].to_dict("records"):
         full, measure, truth = names[row["seed"]], row["measure"], row["truth"]
-        facts = {key: row[key] for key in ("way", "rank", "truth", "unit", "model", "seed")}
+        facts = {key: row[key] for key in ("kind", "rank", "truth", "unit", "model", "seed", "arm")}
         base = value[full, measure, truth]
-        rows.append({**facts, "measure": measure, "difference": row["mean"] - base, "base": base})
+        rows.append({**facts, "measure": measure, "difference": row["value"] - base, "base": base})
         curve = curves.get((full, measure, truth))
         if f"{measure}_at_loss" in AT_LOSS and curve is not None and curve.n.iloc[0] == row["n"]:
             losses = curves[full, "loss", ""].value[curve.index]
             equal = at_loss(losses.tolist(), curve.value.tolist(), value[row["model"], "loss", ""])
-            rows.append({**facts, "measure": f"{measure}_at_loss", "difference": row["mean"] - equal, "base": equal})
+            rows.append({**facts, "measure": f"{measure}_at_loss", "difference": row["value"] - equal, "base": equal})
         if measure == "loss" and row["model"] in histories:
             ratio = slowdown(histories[row["model"]], histories[full])
             facts = {**facts, "unit": "times the steps", "measure": SLOWDOWN}
             rows.append({**facts, "difference": ratio, "base": 1.0})
     return pd.DataFrame(rows)
+
+
+def as_record(differences: pd.DataFrame) -> pd.DataFrame:
+    """Record of what `per_seed` returns, with the base of each measure as a measure."""
+    values = differences.rename(columns={"difference": "value"}).drop(columns="base")
+    bases = values.assign(measure=values.measure + BASE, value=differences.base)
+    table = pd.concat([values, bases])
+    return record(table.assign(truth=table.truth.where(table.truth != "")))
+
+
+def from_record(table: pd.DataFrame) -> pd.DataFrame:
+    """What `per_seed` returned, from its record."""
+    keys = ["kind", "rank", "truth", "measure", "unit", "model", "seed"]
+    table = table[[*keys, "value"]].assign(truth=table.truth.fillna(""))
+    of_full = table.measure.str.endswith(BASE)
+    bases = table[of_full].assign(measure=table.measure.str.removesuffix(BASE)).rename(columns={"value": "base"})
+    return table[~of_full].rename(columns={"value": "difference"}).merge(bases, on=keys, how="left")
 
 
 def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
@@ -107,21 +123,23 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Map
     published : DataFrame
         ``way``, ``rank``, ``measure``, ``mean``, ``low``, ``high``.
     titles : mapping of str to str
-        What `differences` call each kind of model.
+        What `published` calls each kind of model.
 
     Returns
     -------
     DataFrame
-        ``way``, ``rank``, ``truth``, ``measure``, ``unit``, ``n`` (seeds), ``mean``, ``low``, ``high`` (95 %, Student's
-        t), ``base`` and the published three. `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a
-        seed has none (the model ends below all that the full model reaches). The ways of `BETWEEN` follow the others.
+        Record; ``n`` counts seeds, intervals are 95 % by Student's t, and the mean value of the full models is called
+        ``loss_base``. `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a seed has none (the
+        model ends below all that the full model reaches). The kinds of `BETWEEN` follow the others.
     """
     keys = ["rank", "truth", "measure", "unit", "seed"]
     parts = [differences]
-    for name, (one, other) in BETWEEN.items():
-        a, b = (differences[differences.way == titles[way]].set_index(keys).difference for way in (one, other))
+    for name in BETWEEN:
+        a, b = (differences[differences.kind == kind].set_index(keys).difference for kind in name.split(LESS))
         common = (a - b).dropna().rename("difference").reset_index()
-        parts.append(common[~common.measure.isin([SLOWDOWN, *AT_LOSS])].assign(way=name, base=math.nan))
+        parts.append(common[~common.measure.isin([SLOWDOWN, *AT_LOSS])].assign(kind=name, base=math.nan))
+    ways = {title: kind for kind, title in {**titles, **BETWEEN}.items()}
+    named = published.assign(kind=published.way.map(ways)).set_index(["kind", "rank", "measure"])
     rows = []
     for group, own in pd.concat(parts, ignore_index=True).groupby(GROUP, sort=False):
         facts = dict(zip(GROUP, group, strict=True))
@@ -133,15 +151,20 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Map
             continue
         else:
             found = list(student_interval(own.difference.tolist()))
-        rows.append(facts | dict(zip(INTERVAL, found, strict=True)) | {"n": len(own), "base": own.base.mean()})
-    table = pd.DataFrame(rows, columns=[*GROUP, "n", *INTERVAL, "base"])
-    named = published.rename(columns={name: f"published_{name}" for name in INTERVAL})
-    table = table.merge(named, on=["way", "rank", "measure"], how="left")
-    return table.assign(truth=table.truth.where(table.truth != "", None))
+        facts["truth"] = facts["truth"] or None
+        row = facts | dict(zip(INTERVAL, found, strict=True)) | {"n": len(own)}
+        if (place := (facts["kind"], facts["rank"], facts["measure"])) in named.index:
+            mean, low, high = named.loc[place, ["mean", "low", "high"]]
+            row |= {"published": mean, "published_low": low, "published_high": high}
+        rows.append(row)
+        if own.base.notna().all():
+            rows.append({**facts, "measure": facts["measure"] + BASE, "value": own.base.mean(), "n": len(own)})
+    return record(rows)
 
 
-def paired_page(table: pd.DataFrame, title: str) -> Page:
+def paired_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
     """Page with two sections per truth, at the end of training and at equal loss, and a row per rank and way."""
+    table = table.assign(way=table.kind.map({**titles, **BETWEEN}))
     sections = []
     for truth in table.truth.dropna().unique():
         own = table[table.truth.isna() | (table.truth == truth)]
@@ -158,7 +181,7 @@ def paired_page(table: pd.DataFrame, title: str) -> Page:
         "At equal loss: less what the full model of the same seed has where its own loss, along training and at a "
         "learning rate that is still high, comes down to that of the model; - where it never does",
     ]
-    if table.published_mean.notna().any():
+    if table.published.notna().any():
         legend.append(
             "Published: Murugan (2026), bytes of WikiText-2, 4 layers of width 32; compare trends, not levels"
         )
@@ -171,9 +194,9 @@ def _rows(table: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Cell]]
         row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
         for found in sorted(own.to_dict("records"), key=lambda found: measures.index(found["measure"])):
             name, _, better = {**COMPARED, **AT_LOSS, SLOWDOWN: ("steps to equal loss", "", "")}[found["measure"]]
-            row[labelled(name, better)] = Value(found["mean"], None, found["low"], found["high"])
-            if table.published_mean[table.measure == found["measure"]].notna().any():
-                cell = Value(found["published_mean"], None, found["published_low"], found["published_high"])
+            row[labelled(name, better)] = Value(found["value"], None, found["low"], found["high"])
+            if table.published[table.measure == found["measure"]].notna().any():
+                cell = Value(found["published"], None, found["published_low"], found["published_high"])
                 row[f"published {name}"] = cell
         rows.append(row)
     return rows

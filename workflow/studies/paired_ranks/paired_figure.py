@@ -40,7 +40,8 @@ def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) ->
     """
     shown = [kind for kind in kinds if kind["kind"] in LABELS]
     looks = kind_looks(shown)
-    own = table[(table.truth.isna() | (table.truth == truth)) & table.way.isin(looks)]
+    table = table.assign(way=table.kind.map({kind["kind"]: kind["title"] for kind in shown}))
+    own = table[(table.truth.isna() | (table.truth == truth)) & table.way.notna()]
     drawn = {kind["title"]: LABELS[kind["kind"]] for kind in shown if (own.way == kind["title"]).any()}
     with style():
         figure = Figure(figsize=(10, 7.4))
@@ -76,5 +77,5 @@ def _points(axes: Axes, part: pd.DataFrame, look: Look, octaves: float) -> None:
     if part.empty:
         return
     ranks = part["rank"] * 2**octaves
-    beyond = [part["mean"] - part.low, part.high - part["mean"]]
-    axes.errorbar(ranks, part["mean"], yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)
+    beyond = [part.value - part.low, part.high - part.value]
+    axes.errorbar(ranks, part.value, yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.store.layout import read_csv
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
-from oversmoothing.tables.formats import write_table
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import read_record
 from studies.paired_ranks.gradient import gradient_page, gradient_table
 from studies.paired_ranks.gradient_figure import draw
 
@@ -18,9 +18,9 @@ def main(job: Job) -> None:
     settings = job.params.settings
     titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
     measured = {Path(path).stem: read_table(path).to_pandas() for path in job.input}
-    table = gradient_table(measured, settings["models"], titles, settings["unit"])
-    write_table(job.output, table, gradient_page(table, TITLE))
-    figure = draw(read_csv(job.output.csv), settings["kinds"])
+    table = gradient_table(measured, settings["models"], settings["unit"])
+    write_record(job.output, table, gradient_page(table, TITLE, titles))
+    figure = draw(read_record(job.output.csv), settings["kinds"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 
