@@ -42,37 +42,6 @@ def by_key(published: pd.DataFrame, *keys: str) -> Rows:
     return {tuple(row[key] for key in keys): row for row in named.to_dict("records")}
 
 
-def beside(
-    published: Rows, key: tuple[Any, ...], differs: Iterable[str] | None = None, values: Sequence[str] = ("mean",)
-) -> dict[str, Any]:
-    """Columns that the published row of a key adds to a row of ours; empty without such a row.
-
-    Parameters
-    ----------
-    published : mapping
-        See `by_key`.
-    key : tuple
-        Key of a row in `published`.
-    differs : iterable of str, optional
-        Settings in which ours differs: keys of `DIFFERENCES`, and "rank".
-    values : sequence of str
-        Published columns to return.
-
-    Returns
-    -------
-    dict
-        ``published_model``, a column ``published_...`` for each value, and with `differs` ``published_differs``.
-    """
-    row = published.get(key)
-    found = {
-        "published_model": row["model"] if row else None,
-        **{f"published_{name}": row[name] if row else None for name in values},
-    }
-    if differs is not None:
-        found["published_differs"] = " ".join(dict.fromkeys(differs)) if row else None
-    return found
-
-
 def printed(published: Rows, key: tuple[Any, ...], differs: Iterable[str] = ()) -> dict[str, Any]:
     """Columns of the record that the published row of a key adds to a row of ours; none without such a row.
 
