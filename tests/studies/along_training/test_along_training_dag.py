@@ -1,12 +1,13 @@
 """The table along training, as the workflow computes it at toy size."""
 
-import pandas as pd
 import pytest
+
+from oversmoothing.record import read_record
 
 
 @pytest.fixture
 def table(everything):
-    return pd.read_csv(everything.folder / "results/tables/along_training.csv")
+    return read_record(everything.folder / "results/tables/along_training.csv")
 
 
 def test_what_the_head_forces_is_in_the_table_along_training(table):

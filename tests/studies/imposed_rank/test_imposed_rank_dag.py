@@ -2,8 +2,9 @@
 
 import re
 
-import pandas as pd
 import pyarrow.parquet as pq
+
+from oversmoothing.record import read_record
 
 
 def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(planned):
@@ -23,10 +24,10 @@ def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(p
 def test_a_new_metric_stands_in_the_table_and_the_figure(everything):
     """That of the recipe in CONTRIBUTING."""
     results = everything.folder / "results"
-    table = pd.read_csv(results / "tables/imposed_rank.csv")
+    table = read_record(results / "tables/imposed_rank.csv")
     brier = table[table.measure == "brier"]
     assert len(brier) == (table.measure == "kl").sum() > 0
-    assert (brier["mean"] >= 0).all()
+    assert (brier.value >= 0).all()
     assert "Brier" in (results / "tables/imposed_rank.md").read_text()
     words = re.findall(r"<text[^>]*>(.*?)</text>", (results / "figures/imposed_rank.svg").read_text(), flags=re.DOTALL)
     assert any("Brier" in word for word in words)

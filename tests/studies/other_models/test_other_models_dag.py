@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 from study import TINY, copy_built
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
 
 NOWHERE = "http://127.0.0.1:9"
@@ -62,7 +63,7 @@ def project(tmp_path_factory, built, repos):
 
 
 def table(study):
-    rows = pd.read_csv(study.folder / TABLE)
+    rows = read_record(study.folder / TABLE)
     return rows[rows.layer.isna()].set_index(["model", "revision", "measure"])
 
 
@@ -72,9 +73,12 @@ def test_every_revision_has_its_row_and_says_what_was_read(project, repos):
     assert list(losses.index) == [*(("neox", name) for name in NEOX["revisions"]), ("gpt2", "main")]
     assert list(losses.step[:4]) == [0, 1, 4, 8]
     assert pd.isna(losses.loc[("gpt2", "main"), "step"])
-    assert list(losses["read"]) == ["step0", "step1", "step4", "main", "main"]
+    assert list(rows.note.xs("read", level="measure")) == ["step0", "step1", "step4", "main", "main"]
     neox = repos["owner/neox"]
-    assert list(losses.commit[:4]) == [*(neox.branches[name].commit for name in STEPS), neox.commit]
+    assert list(rows.note.xs("commit", level="measure")[:4]) == [
+        *(neox.branches[name].commit for name in STEPS),
+        neox.commit,
+    ]
     assert losses.value.nunique() == 5
 
 

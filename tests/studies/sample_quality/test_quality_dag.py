@@ -5,17 +5,19 @@ from hub_models import files_of, write_gpt2
 from local_hub import Repo, local_hub
 from study import TINY
 
+from oversmoothing.record import read_record
+
 QUALITY = "results/tables/sample_quality.csv"
 DECODINGS = ("pure", "greedy", "top-k", "top-p", "temperature")
 
 
 def test_every_model_and_decoding_is_in_the_table_and_gaps_have_a_reason(everything):
-    table = pd.read_csv(everything.folder / QUALITY)
+    table = read_record(everything.folder / QUALITY)
     assert {"bn4-s1337", "bn16-s1337", "svd4-s1337", "svd16-s1337", "truth"} <= set(table.model)
     assert set(table[table.model == "bn4-s1337"].decoding) == {*DECODINGS, "top-a"}
     assert set(table[table.model == "svd4-s1337"].decoding) == {"pure"}
-    missing = table[table["mean"].isna()]
-    assert set(missing.metric) == {"mauve"}  # six windows are too few for it
+    missing = table[table.value.isna()]
+    assert set(missing.measure) == {"mauve"}  # six windows are too few for it
     assert missing.note.str.contains("100").all()
 
 

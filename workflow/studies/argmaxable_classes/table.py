@@ -70,11 +70,9 @@ def argmaxability_table(
                 count, listed = published.loc[model["published_as"], ["count", "bytes"]]
                 differs = " ".join(that_matter(model["differs"]))
                 counted |= {"published": count, "published_model": model["published_as"], "published_differs": differs}
-                rows += [
-                    {**keys, "measure": "unlisted", "published": count - len(listed)},
-                    {**keys, "measure": "only_ours", **_set(ours - listed)},
-                    {**keys, "measure": "only_published", **_set(listed - ours - undecided)},
-                ]
+                rows.append({**keys, "measure": "unlisted", "published": count - len(listed)})
+                alone = {"only_ours": ours - listed, "only_published": listed - ours - undecided}
+                rows += [{**keys, "measure": name, **_set(own)} for name, own in alone.items() if own]
     return record(rows)
 
 
@@ -104,7 +102,7 @@ def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) 
         }
         if pd.notna(by.published["unargmaxable"]):
             cells["published"] = str(int(by.published["unargmaxable"]))
-            cells |= {name: _names(by.note[name.replace(" ", "_")]) for name in ("only ours", "only published")}
+            cells |= {name: _names(by.note.get(name.replace(" ", "_"), "")) for name in ("only ours", "only published")}
         rows.append(cells)
     return Page(title, [Section("", rows, WIDTHS)], _legend(table, classes))
 

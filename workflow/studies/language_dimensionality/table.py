@@ -56,7 +56,10 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
                     numbers = dict.fromkeys(columns, 0.0)
                 else:
                     numbers = {name: errors[own].get(place) for name, own in columns.items()}
-                rows.append({**matrix, "dimensions": d, "measure": measure, **numbers, "unit": UNIT, "better": "lower"})
+                if measure == "w_error" or pd.notna(numbers["value"]):
+                    rows.append(
+                        {**matrix, "dimensions": d, "measure": measure, **numbers, "unit": UNIT, "better": "lower"}
+                    )
     return record(rows)
 
 
@@ -65,10 +68,10 @@ def by_dimensions(table: pd.DataFrame) -> pd.DataFrame:
     of_matrix = table[table.dimensions.isna()].pivot(index=MATRIX, columns="measure", values="value")
     errors = table[table.dimensions.notna()]
     keys = [*MATRIX, "dimensions"]
-    wide = errors.pivot(index=keys, columns="measure", values="value").reset_index()
+    wide = errors.pivot(index=keys, columns="measure", values="value").reindex(columns=list(ERRORS)).reset_index()
     ends = errors[errors.measure == "without_noise"][[*keys, "low", "high"]]
     order = errors[keys].drop_duplicates()
-    return order.merge(wide, on=keys).merge(ends, on=keys).merge(of_matrix.reset_index(), on=list(MATRIX))
+    return order.merge(wide, on=keys).merge(ends, on=keys, how="left").merge(of_matrix.reset_index(), on=list(MATRIX))
 
 
 def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:

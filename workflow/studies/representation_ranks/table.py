@@ -48,9 +48,10 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
         if place not in own.index:
             continue
         value, n, d = own.loc[place, ["value", "n", "d"]]
-        keys = {**facts(model), "representation": representation, "n": n, "unit": "dimensions"}
+        keys = {**facts(model), "representation": representation, "unit": "dimensions"}
         key = (model["published_as"], representation) if measure == PUBLISHED_MEASURE else ()
-        rows.append({**keys, "measure": measure, "value": value, **printed(cells, key, that_matter(model["differs"]))})
+        beside = printed(cells, key, that_matter(model["differs"]))
+        rows.append({**keys, "measure": measure, "value": value, "n": n, **beside})
         if measure == PUBLISHED_MEASURE:
             sizes.append({**keys, "measure": DIMENSIONS, "value": d})
     return record(rows + sizes)

@@ -124,7 +124,7 @@ def beside_human(
         values = {"value": row["mean"], **{name: row[name] for name in ("sd", "n", "low", "high", "note")}}
         beside = printed(published, key, differs)
         rows.append({**keys, "measure": row["metric"], **values, "better": measure.better, **beside})
-        if measure.of_set:
+        if pd.notna(row.get("resampled_mean")):
             rows.append({**keys, "measure": f"{row['metric']}_resampled", "value": row["resampled_mean"]})
     return record(rows)
 
