@@ -42,13 +42,14 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
     DataFrame
         Record with the measures `SIZES` of the matrix of each text, kind of token and length of context, and the
         measures `ERRORS` of its approximation by so many ``dimensions``. Errors are 0 from v dimensions on, and missing
-        where fewer singular values were computed. ``without_noise`` is also missing where too few contexts recur.
+        where fewer singular values were computed; there is no ``without_noise`` where too few contexts recur.
     """
     errors = spectra.set_index([*MATRIX, "d"])
     rows = []
     for size in sizes.to_dict("records"):
         matrix = {key: size[key] for key in MATRIX}
-        rows += [{**matrix, "measure": name, "value": size[name], "unit": unit} for name, unit in SIZES.items()]
+        known = {name: unit for name, unit in SIZES.items() if pd.notna(size[name])}
+        rows += [{**matrix, "measure": name, "value": size[name], "unit": unit} for name, unit in known.items()]
         for d in sorted({*ranks, THRESHOLD}):
             place = (*matrix.values(), d)
             for measure, columns in ERRORS.items():
@@ -65,13 +66,12 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
 
 def by_dimensions(table: pd.DataFrame) -> pd.DataFrame:
     """One row per matrix and number of dimensions, with a column for each of its measures (and ends of intervals)."""
-    of_matrix = table[table.dimensions.isna()].pivot(index=MATRIX, columns="measure", values="value")
-    errors = table[table.dimensions.notna()]
-    keys = [*MATRIX, "dimensions"]
+    keys, whole, errors = [*MATRIX, "dimensions"], table[table.dimensions.isna()], table[table.dimensions.notna()]
+    sizes = whole.pivot(index=list(MATRIX), columns="measure", values="value").reindex(columns=list(SIZES))
     wide = errors.pivot(index=keys, columns="measure", values="value").reindex(columns=list(ERRORS)).reset_index()
     ends = errors[errors.measure == "without_noise"][[*keys, "low", "high"]]
     order = errors[keys].drop_duplicates()
-    return order.merge(wide, on=keys).merge(ends, on=keys, how="left").merge(of_matrix.reset_index(), on=list(MATRIX))
+    return order.merge(wide, on=keys).merge(ends, on=keys, how="left").merge(sizes.reset_index(), on=list(MATRIX))
 
 
 def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
