@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from oversmoothing.claims.added import NOTHING
 from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.comparison import Chance, Missing
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
@@ -135,6 +136,6 @@ def test_the_page_says_what_is_missing():
     table = claims_table(claims.CLAIMS, analyses({}), None)
     verdicts = table.set_index("id").loc["layers-are-anisotropic"]
     assert (verdicts.verdict, verdicts.published_verdict) == (OPEN, NOT_PRINTED)
-    page = markdown(claims_page(table, "t.", CHANCE.run_to_run, []))
+    page = markdown(claims_page(table, "t.", CHANCE.run_to_run, [], NOTHING))
     assert "## Godey et al. (2024)\n" in page
     assert "this run has no table along_training" in page

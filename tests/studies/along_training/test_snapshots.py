@@ -252,7 +252,7 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
         SimpleNamespace(
             input=SimpleNamespace(measures=[job.output.measures], spectra=[job.output.spectra]),
             output=SimpleNamespace(**files, **figures),
-            params=SimpleNamespace(settings={"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}]}),
+            params=SimpleNamespace(settings={"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}], "unit": "byte"}),
         )
     )
     page = files["markdown"].read_text()
