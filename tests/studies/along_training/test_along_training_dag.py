@@ -2,7 +2,7 @@
 
 import pytest
 
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 
 import pyarrow.parquet as pq
 
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 
 
 def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_trains_no_model(planned):

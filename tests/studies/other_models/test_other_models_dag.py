@@ -13,8 +13,8 @@ from safetensors.numpy import load_file
 from study import TINY, copy_built
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from oversmoothing.record import read_record
 from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.record import read_record
 
 NOWHERE = "http://127.0.0.1:9"
 STEPS = {"step0": 0, "step1": 1, "step4": 3}

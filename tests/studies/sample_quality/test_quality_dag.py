@@ -5,7 +5,7 @@ from hub_models import files_of, write_gpt2
 from local_hub import Repo, local_hub
 from study import TINY
 
-from oversmoothing.record import read_record
+from oversmoothing.tables.record import read_record
 
 QUALITY = "results/tables/sample_quality.csv"
 DECODINGS = ("pure", "greedy", "top-k", "top-p", "temperature")
