@@ -149,6 +149,7 @@ def test_the_head_behind_a_norm_is_the_matrix_of_the_thesis():
 
 
 def test_needs_no_torch():
-    code = "import sys, oversmoothing.models.spectra, oversmoothing.numerics.singular_values; assert 'torch' not in sys.modules"
+    modules = "oversmoothing.models.spectra, oversmoothing.numerics.singular_values"
+    code = f"import sys, {modules}; assert 'torch' not in sys.modules"
     scripts = Path(__file__).resolve().parents[1] / "scripts"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=scripts)
