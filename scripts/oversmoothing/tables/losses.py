@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from oversmoothing.data.windows import read_windows
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
-from oversmoothing.tables.page import IN_BRACKETS, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.page import IN_BRACKETS, Page, Section, Value, by_model, directions, labelled
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, numbers, record
 
@@ -128,10 +128,8 @@ def losses_table(
 
 def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     """Page with one row per model, ours beside the published."""
-    several_seeds = table.seed.nunique() > 1
     rows = []
-    for _, of_model in table.groupby("model", sort=False):
-        row = model_cells(of_model.iloc[0].to_dict(), several_seeds)
+    for row, of_model in by_model(table):
         by_metric = of_model.set_index("measure").to_dict("index")
         for metric, (label, _, better) in METRICS.items():
             if not (table.measure == metric).any():

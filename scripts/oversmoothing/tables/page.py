@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,6 +132,18 @@ def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
     return cells
 
 
+def by_model(table: pd.DataFrame, *further: str) -> Iterator[tuple[dict[str, Cell], pd.DataFrame]]:
+    """Yield the first cells and the rows of each model of a record, or of each model and value of further columns."""
+    several_seeds = table.seed.nunique() > 1
+    for _, rows in table.groupby(["model", *further], sort=False):
+        yield model_cells(rows.iloc[0].to_dict(), several_seeds), rows
+
+
+def valued(row: Mapping[str, Any], spread: bool = True, **look: Any) -> Value:
+    """Number of a record's row with its interval and, with `spread`, its standard deviation; `look` as of `Value`."""
+    return Value(row["value"], row["sd"] if spread else None, row["low"], row["high"], **look)
+
+
 def entitled(page: Page) -> Page:
     """Page whose title says by what its rows differ; where no row has a rank, its column of ranks is one of models.
 
@@ -141,14 +153,14 @@ def entitled(page: Page) -> Page:
     if not ranks or not all(isinstance(rank, Name) for rank in ranks):
         return replace(page, title=page.title.replace(BY, BY_RANK))
 
-    def by_model(section: Section) -> Section:
+    def of_models(section: Section) -> Section:
         rows = [{"model" if name == "rank" else name: cell for name, cell in row.items()} for row in section.rows]
         return replace(section, rows=rows)
 
     title = page.title.replace(BY, "by model")
     if not any(name.startswith(PUBLISHED) for section in page.sections for name in section.columns):
         title = THESIS_TABLES.sub("", title)
-    return replace(page, title=title, sections=[by_model(section) for section in page.sections])
+    return replace(page, title=title, sections=[of_models(section) for section in page.sections])
 
 
 def labelled(label: str, better: str) -> str:

@@ -7,7 +7,18 @@ import pandas as pd
 from tabulate import tabulate
 
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.tables.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.page import (
+    AIMS,
+    IN_BRACKETS,
+    Cell,
+    Page,
+    Section,
+    Value,
+    by_model,
+    directions,
+    labelled,
+    valued,
+)
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, record
 
@@ -107,19 +118,16 @@ def _exceptions(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
-    several_seeds = part.seed.nunique() > 1
     split = across == "decoding" and part.measure.nunique() > 1
     rows = []
-    for _, of_model in part.groupby(["model", "measure"] if split else ["model"], sort=False):
-        first = of_model.iloc[0].to_dict()
-        cells = model_cells(first, several_seeds)
+    for cells, of_model in by_model(part, *(["measure"] if split else [])):
         if split:
-            cells["metric"] = labelled(METRICS[first["measure"]].label, first["better"])
+            first = of_model.iloc[0]
+            cells["metric"] = labelled(METRICS[first.measure].label, first.better)
         for row in of_model.to_dict("records"):
             rivals, aim = f"{row['measure']} {row['decoding']}", AIMS[row["better"]]
             column = row["decoding"] if across == "decoding" else METRICS[row["measure"]].label
-            ours = Value(row["value"], row["sd"], row["low"], row["high"], rivals, aim)
-            cells[column if split else labelled(column, row["better"])] = ours
+            cells[column if split else labelled(column, row["better"])] = valued(row, rivals=rivals, aim=aim)
             cells[f"published {column}"] = Value(row["published"], row["published_sd"])
         rows.append(cells)
     return rows

@@ -10,7 +10,7 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.tbat import APPROXIMATED
 from oversmoothing.store.parquet import read_groups
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, valued
 from oversmoothing.tables.record import facts, numbers, record
 
 TBAT, EXCESS = "tbat_approximation", "excess"
@@ -38,17 +38,13 @@ def approximation_table(
 
 def approximation_page(table: pd.DataFrame, title: str) -> Page:
     """Page with one row per model and one column per rank of approximation."""
-    several_seeds = table.seed.nunique() > 1
     shown = table[table.measure == TBAT]
     ranks = sorted(shown.approximation[shown.note != EXACT].unique())
     rows = []
-    for _, of_model in shown.groupby("model", sort=False):
-        cells: dict[str, Cell] = model_cells(of_model.iloc[0].to_dict(), several_seeds) | {
-            f"rank {rank}": None for rank in ranks
-        }
+    for cells, of_model in by_model(shown):
+        cells |= {f"rank {rank}": None for rank in ranks}
         for row in of_model.to_dict("records"):
-            name = EXACT if row["note"] == EXACT else f"rank {row['approximation']}"
-            cells[name] = Value(row["value"], row["sd"], row["low"], row["high"])
+            cells[EXACT if row["note"] == EXACT else f"rank {row['approximation']}"] = valued(row)
         rows.append(cells)
     legend = [
         "TBAT under pure sampling when BAT is given an SVD approximation of the head, of the rank that heads the "

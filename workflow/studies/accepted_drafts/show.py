@@ -7,7 +7,7 @@ import pandas as pd
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.sums import summarise_scores
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import AIMS, IN_BRACKETS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.page import AIMS, IN_BRACKETS, Page, Section, by_model, directions, labelled, valued
 from oversmoothing.tables.record import facts, numbers, record
 
 MEASURE = {"measure": "acceptance", "unit": "probability", "better": "higher"}
@@ -32,11 +32,10 @@ def page(table: pd.DataFrame) -> Page:
     sections = []
     for truth, part in table.groupby("truth", sort=False):
         rows = []
-        for _, of_model in part.groupby("model", sort=False):
-            cells: dict[str, Cell] = model_cells(of_model.iloc[0].to_dict(), part.seed.nunique() > 1)
+        for cells, of_model in by_model(part):
             for row in of_model.to_dict("records"):
-                column, decoding = labelled(row["decoding"], row["better"]), row["decoding"]
-                cells[column] = Value(row["value"], row["sd"], row["low"], row["high"], decoding, AIMS[row["better"]])
+                look = {"rivals": row["decoding"], "aim": AIMS[row["better"]]}
+                cells[labelled(row["decoding"], row["better"])] = valued(row, **look)
             rows.append(cells)
         sections.append(Section(f"Accepted by `{truth}`", rows))
     legend = [

@@ -10,7 +10,7 @@ import pandas as pd
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.class_names import BYTES, Names
-from oversmoothing.tables.page import Bytes, Cell, Page, Section, model_cells
+from oversmoothing.tables.page import Bytes, Cell, Page, Section, by_model
 from oversmoothing.tables.published import caveats, that_matter
 from oversmoothing.tables.record import facts, record
 
@@ -83,14 +83,11 @@ def _set(classes: set[int]) -> dict[str, Any]:
 
 def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) -> Page:
     """Page with one row per model and condition; bytes are listed by name, and of tokens the first."""
-    several_seeds = table.seed.nunique() > 1
-    rows = []
-    for (_, condition), part in table.groupby(["model", "condition"], sort=False):
+    rows: list[dict[str, Cell]] = []
+    for cells, part in by_model(table, "condition"):
         by = part.assign(note=part.note.fillna("")).set_index("measure")
-        cells: dict[str, Cell] = model_cells(part.iloc[0].to_dict(), several_seeds) | {
-            "h": CONDITIONS[str(condition)],
-            "unargmaxable": _bracket(int(by.value["unargmaxable"]), int(by.value["undecided"])),
-        }
+        cells["h"] = CONDITIONS[part.condition.iloc[0]]
+        cells["unargmaxable"] = _bracket(int(by.value["unargmaxable"]), int(by.value["undecided"]))
         if classes is not BYTES:
             rows.append(cells | {"tokens": _first(by.note["unargmaxable"], classes)})
             continue

@@ -12,7 +12,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, by_model, valued
 from oversmoothing.tables.record import facts, numbers, record
 from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
@@ -98,11 +98,7 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _rows(part: pd.DataFrame, cells_of: Callable[[pd.DataFrame], dict[str, Cell]]) -> list[dict[str, Cell]]:
-    several_seeds = part.seed.nunique() > 1
-    return [
-        model_cells(own.iloc[0].to_dict(), several_seeds) | cells_of(own.set_index("measure"))
-        for _, own in part.groupby("model", sort=False)
-    ]
+    return [cells | cells_of(rows.set_index("measure")) for cells, rows in by_model(part)]
 
 
 def _premise(own: pd.DataFrame) -> dict[str, Cell]:
@@ -134,8 +130,7 @@ def _cut(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
 
 
 def _value(own: pd.DataFrame, measure: str) -> Value:
-    row = own.loc[measure]
-    return Value(row["value"], None, row["low"], row["high"])
+    return valued(own.loc[measure], spread=False)
 
 
 def _legend(table: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, valued
 from studies.forced_part.table import measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
@@ -76,15 +76,12 @@ def best_head_page(table: pd.DataFrame) -> Page:
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    several_seeds = part.seed.nunique() > 1
     rows = []
-    for _, own in part.groupby("model", sort=False):
-        records = own.set_index("measure").to_dict("index")
-        row = model_cells(own.iloc[0].to_dict(), several_seeds)
+    for cells, of_model in by_model(part):
+        parts = of_model.set_index("measure").to_dict("index")
         for measure, label in COLUMNS.items():
-            mean, low, high = (records[measure][key] for key in ("value", "low", "high"))
-            row[label] = Value(mean, None, low, high, decimals=3 if measure in ("kl", "rest") else 4)
-        rows.append(row)
+            cells[label] = valued(parts[measure], spread=False, decimals=3 if measure in ("kl", "rest") else 4)
+        rows.append(cells)
     return rows
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from oversmoothing.forced.face import UNDECIDED, YES
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
 from oversmoothing.store.parquet import read_groups
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, valued
 from oversmoothing.tables.record import facts, numbers, record
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
@@ -127,18 +127,14 @@ def _on_norm(table: pd.DataFrame) -> list[str]:
 
 
 def _rows(part: pd.DataFrame, kinds: Mapping[str, str]) -> list[dict[str, Cell]]:
-    several_seeds, several_kinds = part.seed.nunique() > 1, part.kind.nunique() > 1
     rows = []
-    for _, own in part.groupby("model", sort=False):
-        first = own.iloc[0].to_dict()
-        row = model_cells(first, several_seeds)
-        if several_kinds:
-            row["head"] = kinds[first["kind"]]
-        records = own.set_index("measure").to_dict("index")
+    for cells, of_model in by_model(part):
+        if part.kind.nunique() > 1:
+            cells["head"] = kinds[of_model.kind.iloc[0]]
+        parts = of_model.set_index("measure").to_dict("index")
         for measure, label in COLUMNS.items():
-            if measure in records:
-                found = records[measure]
+            if measure in parts:
                 decimals = 4 if measure in ("forced", "norm_forced") else 3  # those of high ranks are small
-                row[label] = Value(found["value"], None, found["low"], found["high"], decimals=decimals)
-        rows.append(row)
+                cells[label] = valued(parts[measure], spread=False, decimals=decimals)
+        rows.append(cells)
     return rows

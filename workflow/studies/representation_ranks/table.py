@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.tables.page import Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, record
 
@@ -83,21 +83,18 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    several_seeds = part.seed.nunique() > 1
     known = set(part.representation)
     beside = set(part.representation[part.published.notna()])
     decimals = 2 if part.measure.iloc[0] == "effective_rank" else 0
     rows = []
-    for _, own in part.groupby("model", sort=False):
-        row = model_cells(own.iloc[0].to_dict(), several_seeds)
-        records = own.set_index("representation").to_dict("index")
+    for cells, of_model in by_model(part):
+        by = of_model.set_index("representation")
         for name, label in REPRESENTATIONS.items():
-            found = records.get(name, {})
             if name in known:
-                row[label] = Value(found.get("value"), decimals=decimals)
+                cells[label] = Value(by.value.get(name), decimals=decimals)
             if name in beside:
-                row[f"published {label}"] = Value(found.get("published"), decimals=decimals)
-        rows.append(row)
+                cells[f"published {label}"] = Value(by.published.get(name), decimals=decimals)
+        rows.append(cells)
     return rows
 
 

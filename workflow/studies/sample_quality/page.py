@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, labelled, model_cells
+from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, by_model, labelled
 from oversmoothing.tables.published import caveats, listed
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.table import HUMAN, SECOND
@@ -47,10 +47,8 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
 
 def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
     """One row per model, and a column of ours and one published per metric; the best of the `candidates` is marked."""
-    several_seeds = part.seed.nunique() > 1
     rows = []
-    for _, of_model in part.groupby("model", sort=False):
-        cells = model_cells(of_model.iloc[0].to_dict(), several_seeds)
+    for cells, of_model in by_model(part):
         for row in of_model.to_dict("records"):
             metric = row["measure"]
             cells[_label(metric)] = _ours(row, metric if row["kind"] == candidates else "", aims)
@@ -62,16 +60,15 @@ def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -
 
 def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
     """One row per model and metric, and a column of ours and one published per decoding; the best per row is marked."""
-    several_seeds = part.seed.nunique() > 1
     rows = []
-    for (_, metric), samples in part.groupby(["model", "measure"], sort=False):
-        first = samples.iloc[0].to_dict()
-        cells = model_cells(first, several_seeds) | {"metric": _label(str(metric))}
+    for cells, samples in by_model(part, "measure"):
+        model, metric = samples.iloc[0][["model", "measure"]]
+        cells["metric"] = _label(metric)
         for row in samples.to_dict("records"):
-            cells[row["decoding"]] = _ours(row, f"{first['model']} {metric}", aims)
+            cells[row["decoding"]] = _ours(row, f"{model} {metric}", aims)
             if part.published[part.decoding == row["decoding"]].notna().any():
                 cells[f"published {row['decoding']}"] = _published(row)
-        cells["human"] = Value(aims.get(str(metric), math.nan) * MEASURES[str(metric)].published_factor)
+        cells["human"] = Value(aims.get(metric, math.nan) * MEASURES[metric].published_factor)
         rows.append(cells)
     return rows
 

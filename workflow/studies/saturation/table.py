@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.tables.page import Cell, Page, Section, Value, model_cells
+from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
 from oversmoothing.tables.record import facts, record
 from studies.saturation.law import ALPHAS
 
@@ -111,18 +111,13 @@ def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
 
 
 def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    named = table[table.model.notna()]
-    several_seeds = named.seed.dropna().nunique() > 1
     rows = []
-    for _, own in named.groupby("model", sort=False):
-        first = own.iloc[0].to_dict()
-        cells = model_cells(first, several_seeds)
-        name = cells.pop("rank")
-        by = own.set_index("measure")
+    for cells, of_model in by_model(table):
+        name, by = cells.pop("rank"), of_model.set_index("measure")
         unit = by.unit["leaves_at"]
         rows.append(
             {
-                "model": f"rank {name}" if pd.notna(first["rank"]) else name,
+                "model": f"rank {name}" if pd.notna(by["rank"].iloc[0]) else name,
                 **cells,
                 "fitted": "yes" if by.value["fitted"] else "no",
                 "N": Value(by.value["parameters"], decimals=0),
