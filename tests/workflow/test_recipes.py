@@ -88,7 +88,7 @@ def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everyth
 
 def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_columns(everything):
     assert '"Brier"' in (everything.folder / "results/index.html").read_text()
-    code = "from oversmoothing import record, score_tables as tables; "
+    code = "from oversmoothing.tables import record, score_tables as tables; "
     code += "print(tables.for_terminal(record.read_record(sys.argv[1])))"
     command = [sys.executable, "-c", f"import sys; {code}", "results/tables/oversmoothing.csv"]
     environment = os.environ | {"PYTHONPATH": str(everything.folder / "scripts")}

@@ -1,7 +1,7 @@
 """The record: the one schema of all tables of numbers, and reading it.
 
 A row is one number, named by its keys: what was measured of which model, and under which circumstances. Tables are
-made with `record`, written with `page_formats.write_record` and read with `read_record`.
+made with `record`, written with `formats.write_record` and read with `read_record`.
 """
 
 from collections.abc import Iterable, Mapping
