@@ -23,7 +23,11 @@ from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
 from checks.versions import other_versions
 from oversmoothing.scores.catalogue.decoders import files
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from oversmoothing.scores.catalogue.metrics import (
+    AGAINST_TRUTHS,
+    METRICS,
+    OF_DISTRIBUTIONS,
+)
 from plan import settings
 from plan.arms import SCORED
 from plan.models import model_rows, names
@@ -107,7 +111,9 @@ JUDGED = plan.samples.judged_decodings(config)
 GPUS = plan.resources.gpus(config)
 ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
 DEVICE = lambda wildcards, output: config["device"]
-ADAPTERS = "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
+ADAPTERS = (
+    "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
+)
 STATES = plan.tokens.states(config)
 
 ALWAYS = []  # made unless `wanted` names what is
