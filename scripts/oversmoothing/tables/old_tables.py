@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-# Columns that held the number of a row. Beside all but the first three, which measure it is was not written.
+# Columns that held the number of a row. Where none named the measure it goes by that column, for "mean" by the table.
 NUMBERS = ("mean", "value", "difference", "validation_loss", "unargmaxable", "w_error")
 RENAMED = {
     **dict.fromkeys(NUMBERS, "value"),

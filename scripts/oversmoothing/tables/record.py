@@ -18,6 +18,12 @@ TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
 NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
 
 
+MEASURE = (
+    "what was measured; ending in `_median`, `_resampled` or `_base` the median of a measure, its mean over draws of "
+    "windows, or that of the full model from which `value` is the difference"
+)
+
+
 class Column(NamedTuple):
     """A column of the record: its type in pandas, what it holds, and whether every table has it."""
 
@@ -27,10 +33,14 @@ class Column(NamedTuple):
 
 
 FACTS = {
-    "kind": Column(TEXT, "what the model is, as in [Models](#models); `human` of human texts", True),
+    "kind": Column(
+        TEXT,
+        "what the model is, as in [Models](#models); `human` of human texts; of two at one rank `plain less backward`",
+        True,
+    ),
     "rank": Column(WHOLE, "of what enters its LM head", True),
     "seed": Column(WHOLE, "of its training", True),
-    "arm": Column(TEXT, "its name without the seed", True),
+    "arm": Column(TEXT, "the model's name without the seed", True),
 }
 KEYS = {
     "truth": Column(TEXT, "the model that it is measured against", True),
@@ -48,7 +58,7 @@ KEYS = {
     "context": Column(WHOLE, "tokens before the one that follows"),
     "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
     "class": Column(WHOLE, "byte or token"),
-    "measure": Column(TEXT, "what was measured", True),
+    "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {
     "value": Column(NUMBER, "the number, in `unit`; of positions or samples, their mean", True),
