@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
 from oversmoothing.bat.reject import reject_set  # noqa: E402
-from oversmoothing.models.positions import draw_rows, read_rows  # noqa: E402
+from oversmoothing.models.drawn_rows import draw_rows, read_rows  # noqa: E402
 from oversmoothing.models.spectra import read_head  # noqa: E402
 from oversmoothing.numerics.compiled import use_threads  # noqa: E402
 from oversmoothing.numerics.timing import median_seconds  # noqa: E402

@@ -6,7 +6,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.compiled import use_threads
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.tbat import TBAT_SCORES, choose_basis, read_states, tbat

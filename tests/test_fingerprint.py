@@ -101,7 +101,7 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
             f"{MODEL} data models/predictor models/spectra samples scores/catalogue/decoders scores/decoding "
             "scores/probabilities",
         ),
-        (["tbat.py"], f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced"),
+        (["tbat.py"], f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced_positions"),
         (["tbat_approximation.py"], TBAT),
         (
             ["score.py"],

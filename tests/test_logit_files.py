@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 import logits as logits_script
 from oversmoothing.jobs import UserError
 from oversmoothing.models import logit_files
+from oversmoothing.models.drawn_rows import draw_rows, read_rows
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logit_files import (
     head_file,
@@ -27,7 +28,6 @@ from oversmoothing.models.logit_files import (
 )
 from oversmoothing.models.logits import WindowStates, logits_schema
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.positions import draw_rows, read_rows
 from oversmoothing.models.weights import save_model
 from oversmoothing.store.parquet import open_writer, read_table, vectors, write_table
 

@@ -115,6 +115,11 @@ def claims_page(
         By the studies.
     """
     headings = CHAPTERS | added.headings
+    if unknown := set(table.chapter) - set(headings):
+        raise ValueError(
+            f"no heading for claims of {sorted(unknown)}: a place is a section of the thesis, or the document that "
+            "measures what the thesis does not ask, with its heading in `HEADINGS`"
+        )
     margins = MARGINS | {key: margin.name for key, margin in added.margins.items()}
     sections = [
         Section(headings[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)

@@ -20,7 +20,7 @@ from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import AUTO, load_token_lm
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 
 
 def main(arguments: Sequence[str]) -> int:

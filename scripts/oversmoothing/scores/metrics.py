@@ -89,6 +89,9 @@ def tv(p_bn: Array, p_gt: Array) -> Array:
 def kl(p_bn: Array, p_gt: Array) -> Array:
     """Kullback-Leibler divergence from the truth (thesis 4.1.5, equation 4.4), p_bn clipped below at 1e-9.
 
+    The formula is that of `catalogue.metrics`, as for all metrics. What a head forces has a KL of its own, without the
+    clip: `oversmoothing.forced.divergence`.
+
     Parameters and errors are those of `tto`, without tau.
 
     Returns

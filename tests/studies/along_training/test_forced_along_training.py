@@ -3,7 +3,7 @@
 import pandas as pd
 
 from oversmoothing.store.layout import write_csv
-from studies.along_training.forced import draw, over_at, which_ends_first
+from studies.along_training.forced_figure import draw, over_at, which_ends_first
 
 
 def along(forced, rest, rank=4, seed=1, truth="truth", steps=(0, 1, 2, 4)):

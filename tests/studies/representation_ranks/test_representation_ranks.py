@@ -13,8 +13,8 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.drawn_rows import draw_rows
 from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
-from oversmoothing.models.positions import draw_rows
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.tables.published import read_published
 from oversmoothing.tables.record import read_record

@@ -17,7 +17,7 @@ from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.weights import load_metadata, load_model
 from oversmoothing.numerics.compiled import use_threads
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import read_table, write_table

@@ -117,4 +117,4 @@ if FOLLOWED:
                     caption="forced.rst",
                 ),
             script:
-                "forced.py"
+                "forced_figure.py"

@@ -34,7 +34,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.models.spectra import read_bias, read_head
 from oversmoothing.models.window_logits import read_logits
 from oversmoothing.numerics.compiled import use_threads
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.store.parquet import open_writer

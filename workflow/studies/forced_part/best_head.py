@@ -15,7 +15,7 @@ from oversmoothing.forced.projection import project
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.models.spectra import read_bias, read_head
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer, read_table

@@ -13,7 +13,7 @@ from oversmoothing.forced.head import Head
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.heads import ModelHead, read_model_head
 from oversmoothing.models.window_logits import read_logits
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import softmax

@@ -19,8 +19,8 @@ from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.models.drawn_rows import draw_rows, read_rows
 from oversmoothing.models.logit_files import POSITION
-from oversmoothing.models.positions import draw_rows, read_rows
 from oversmoothing.models.spectra import read_head
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.timing import median_seconds

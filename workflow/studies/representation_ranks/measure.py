@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.models.drawn_rows import draw_rows, read_rows
 from oversmoothing.models.logit_files import POSITION
-from oversmoothing.models.positions import draw_rows, read_rows
 from oversmoothing.models.spectra import read_gain, read_head
 from oversmoothing.numerics.layer_norm import behind_norm
 from oversmoothing.numerics.singular_values import count_above, effective_rank, singular_values

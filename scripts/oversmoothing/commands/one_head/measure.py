@@ -28,7 +28,7 @@ from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.singular_values import count_above, effective_rank
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 
 NOTABLE = 0.01  # share of the largest singular value
 NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`

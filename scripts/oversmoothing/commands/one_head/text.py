@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oversmoothing.jobs import UserError
-from oversmoothing.numerics.spaced import positions_of
+from oversmoothing.numerics.spaced_positions import positions_of
 
 READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.drawn_rows import draw_rows, read_rows
 from oversmoothing.models.logits import logits_schema, window_keys
-from oversmoothing.models.positions import draw_rows, read_rows
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V, SIZES = 4, (3, 40, 1, 106)
