@@ -14,6 +14,7 @@ from study import COMPILED, ROOT
 
 from oversmoothing.tables.record import read_record
 
+NO_RECORDS = ("claims", "samples")
 NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
@@ -37,7 +38,8 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
 
 
 def table(everything, name):
-    return read_record(everything.folder / f"results/tables/{name}.csv")
+    path = everything.folder / f"results/tables/{name}.csv"
+    return (pd.read_csv if name in NO_RECORDS else read_record)(path)
 
 
 def page(everything, name):
