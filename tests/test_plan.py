@@ -1,5 +1,6 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import plan
 from checks.config import check, check_device
 from checks.paths import check_paths
 from oversmoothing.scores.catalogue.metrics import METRICS
+from plan import arms
 from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -361,6 +363,16 @@ def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
             file.truncate(10**9)
     assert plan.corpus.memory(config) == 4000 + 4 * (1000 + 4000 + 1500)
     assert plan.corpus.memory(DEFAULT) == 4000
+
+
+def test_arms_that_share_a_key_are_told_apart_by_its_value(monkeypatch):
+    plain = next(arm for arm in arms.OF_FAMILY if arm.kind == "plain")
+    mixture = replace(plain, kind="mixture", keys=plain.keys | {"head": {"description": "Mixed.", "enum": ["mixture"]}})
+    monkeypatch.setattr(arms, "OF_FAMILY", [*arms.OF_FAMILY, mixture])
+    kinds = {head: arms.asked({"rank": 4, "head": head}).kind for head in ("plain", "mixture")}
+    assert kinds == {"plain": "plain", "mixture": "mixture"}
+    assert arms.asked({"rank": 4}).kind == "family"
+    assert arms.family_keys()["head"]["enum"] == ["plain", "mixture"]
 
 
 def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():

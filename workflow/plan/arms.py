@@ -171,8 +171,22 @@ SCORED = tuple(dict.fromkeys(arm.kind for arm in OF_FAMILY if arm.scored))  # ki
 
 
 def asked(entry: Mapping[str, Any]) -> Arm:
-    """The arm that an entry of `family` asks for: the one that most of its keys belong to."""
-    return max((arm for arm in OF_FAMILY if set(arm.keys) <= set(entry)), key=lambda arm: len(arm.keys))
+    """The arm that an entry of `family` asks for: of those that it has keys and values of, the one with most keys."""
+    return max((arm for arm in OF_FAMILY if _fits(arm, entry)), key=lambda arm: len(arm.keys))
+
+
+def _fits(arm: Arm, entry: Mapping[str, Any]) -> bool:
+    return all(key in entry and entry[key] in schema.get("enum", [entry[key]]) for key, schema in arm.keys.items())
+
+
+def family_keys() -> dict[str, dict[str, Any]]:
+    """Schemas of the keys of entries of `family`; of a key that arms share, the values of all."""
+    keys: dict[str, dict[str, Any]] = {}
+    for arm in OF_FAMILY:
+        for key, schema in arm.keys.items():
+            values = [*keys.get(key, {}).get("enum", []), *schema.get("enum", [])]
+            keys[key] = {**schema, "enum": list(dict.fromkeys(values))} if values else dict(schema)
+    return keys
 
 
 def described(arms: Iterable[Arm]) -> list[dict[str, Any]]:

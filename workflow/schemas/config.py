@@ -10,7 +10,7 @@ from oversmoothing.data.sources import SOURCES
 from oversmoothing.scores.catalogue.decoders import Parameter, maps, methods
 from oversmoothing.scores.catalogue.metrics import METRICS
 from plan import studies
-from plan.arms import OF_FAMILY
+from plan.arms import OF_FAMILY, family_keys
 
 FILE = Path(__file__).parent / "config.schema.yaml"
 
@@ -28,8 +28,7 @@ def read_schema() -> dict[str, Any]:
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
     family = sections["family"]
     family["description"] = family["description"].replace("{arms}", "; ".join(arm.words for arm in OF_FAMILY))
-    keys = {key: schema for arm in OF_FAMILY for key, schema in arm.keys.items()}
-    family["items"]["properties"] = keys | family["items"]["properties"]
+    family["items"]["properties"] = family_keys() | family["items"]["properties"]
     margins = sections["claims"]["properties"]["run_to_run"]
     known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
     known |= margins["properties"]

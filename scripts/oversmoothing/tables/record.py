@@ -19,8 +19,9 @@ NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
 
 
 MEASURE = (
-    "what was measured; ending in `_median`, `_resampled` or `_base` the median of a measure, its mean over draws of "
-    "windows, or that of the full model from which `value` is the difference"
+    "what was measured: a metric, such as `tto`, or what the page of the table explains; ending in `_median`, "
+    "`_resampled` or `_base` the median of a measure, its mean over draws of windows, or that of the full model from "
+    "which `value` is the difference"
 )
 
 
@@ -64,14 +65,14 @@ VALUES = {
     "value": Column(NUMBER, "the number, in `unit`; of positions or samples, their mean", True),
     "sd": Column(NUMBER, "standard deviation over them", True),
     "n": Column(WHOLE, "how many there are", True),
-    "low": Column(NUMBER, "lower end of the 95 % interval of the value", True),
+    "low": Column(NUMBER, "lower end of the 95 % interval of the value; over positions it leaves out the seed", True),
     "high": Column(NUMBER, "its upper end", True),
     "unit": Column(TEXT, "of the value and of what stands beside it", True),
     "better": Column(TEXT, "`lower`, `higher`, or `human`: the closer to human texts", True),
     "bracket": Column(NUMBER, "mean width of the proved brackets of which the value is the middle"),
 }
 PUBLISHED = {
-    "published": Column(NUMBER, "the printed value", True),
+    "published": Column(NUMBER, "the value printed in the thesis (`resources/published/`)", True),
     "published_sd": Column(NUMBER, "its standard deviation"),
     "published_low": Column(NUMBER, "lower end of its interval"),
     "published_high": Column(NUMBER, "upper end of its interval"),
