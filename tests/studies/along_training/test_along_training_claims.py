@@ -71,8 +71,8 @@ CASES = {
         FAILS: low(singular_entropy=(0.0, 1.0, 0.95, 0.99)),
         OPEN: low(singular_entropy=(0.0, 0.6, 0.7, 0.9)),
     },
-    "anisotropy-rises-at-saturation": ENDS,
-    "singular-entropy-jumps-at-saturation": ENDS,
+    "anisotropy-rises-where-it-saturates": ENDS,
+    "singular-entropy-jumps-where-it-saturates": ENDS,
 }
 
 
@@ -87,10 +87,10 @@ def test_every_claim_can_hold_and_fail_and_be_left_open(claim, verdict):
     ("test", "series", "verdict"),
     [
         (claims.singular_entropy_falls, {"singular_entropy": (0.0, 1.0, 0.7, 0.9)}, HOLDS),
-        (claims.singular_entropy_jumps_at_saturation, SATURATING, HOLDS),
-        (claims.singular_entropy_jumps_at_saturation, {**SATURATING, "singular_entropy": (1, 1, 1, 1)}, FAILS),
-        (claims.anisotropy_rises_at_saturation, SATURATING, HOLDS),
-        (claims.anisotropy_rises_at_saturation, {**SATURATING, "anisotropy": (0.3, 0.3, 0.3, 0.2)}, FAILS),
+        (claims.singular_entropy_jumps_where_it_saturates, SATURATING, HOLDS),
+        (claims.singular_entropy_jumps_where_it_saturates, {**SATURATING, "singular_entropy": (1, 1, 1, 1)}, FAILS),
+        (claims.anisotropy_rises_where_it_saturates, SATURATING, HOLDS),
+        (claims.anisotropy_rises_where_it_saturates, {**SATURATING, "anisotropy": (0.3, 0.3, 0.3, 0.2)}, FAILS),
     ],
 )
 def test_the_lower_rank_decides(test, series, verdict):
@@ -99,9 +99,9 @@ def test_the_lower_rank_decides(test, series, verdict):
     assert "bn4-s1" in judged.weakest.name
 
 
-def test_nothing_is_said_of_saturation_where_no_loss_rises():
+def test_nothing_is_said_of_saturated_models_where_no_loss_rises():
     with pytest.raises(Missing, match="no model saturates: no loss ends more than 1% above its lowest"):
-        claims.singular_entropy_jumps_at_saturation(analyses({4: FALLING, 288: SATURATING}))
+        claims.singular_entropy_jumps_where_it_saturates(analyses({4: FALLING, 288: SATURATING}))
 
 
 @pytest.mark.parametrize("claim", claims.CLAIMS[1:], ids=lambda claim: claim.id)

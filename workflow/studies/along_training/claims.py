@@ -14,7 +14,7 @@ from studies.along_training.table import last_layer, steps
 
 MARKED = 0.1  # of a value: smaller changes do not count as a rise or fall
 ALMOST_ALL = 0.9  # of the layers
-SATURATED = 0.01  # of the loss: a final loss this far above its lowest is saturation
+SATURATED = 0.01  # of the loss: a model saturates if its last loss is this far above its lowest
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,13 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
     return comparisons
 
 
-def anisotropy_rises_at_saturation(analyses: Analyses) -> list[Comparison]:
+def anisotropy_rises_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the last block of a model that saturates ends more anisotropic than it was at the lowest loss."""
     trainings = Trainings(analyses.table("along_training"))
     return _after_the_best(trainings, f"anisotropy {trainings.blocks}", "anisotropy of the last block")
 
 
-def singular_entropy_jumps_at_saturation(analyses: Analyses) -> list[Comparison]:
+def singular_entropy_jumps_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the singular entropy of a model that saturates ends above its value at the lowest loss."""
     trainings = Trainings(analyses.table("along_training"))
     return _after_the_best(trainings, "singular_entropy", "singular entropy (nats)")
@@ -161,19 +161,19 @@ CLAIMS = [
         singular_entropy_falls,
     ),
     Claim(
-        "anisotropy-rises-at-saturation",
+        "anisotropy-rises-where-it-saturates",
         "Godey et al., 4.1",
         "Where a small model saturates, the anisotropy of its last layer jumps up.",
         "In each model whose loss ends above its lowest: anisotropy at the end less at the lowest loss, above a tenth "
         "of it.",
-        anisotropy_rises_at_saturation,
+        anisotropy_rises_where_it_saturates,
     ),
     Claim(
-        "singular-entropy-jumps-at-saturation",
+        "singular-entropy-jumps-where-it-saturates",
         "Godey et al., 4.2",
         "Where a small model saturates, the singular entropy of its head jumps up.",
         "In each model whose loss ends above its lowest: singular entropy at the end less at the lowest loss, above a "
         "tenth of it.",
-        singular_entropy_jumps_at_saturation,
+        singular_entropy_jumps_where_it_saturates,
     ),
 ]
