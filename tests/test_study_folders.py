@@ -1,5 +1,9 @@
 """Studies as folders: what they need of each other, and sections that several of them share."""
 
+from importlib import import_module
+
+from oversmoothing.claims.claim import Claim
+from oversmoothing.claims.claims import CLAIMS
 from plan import studies
 
 
@@ -16,3 +20,15 @@ def test_studies_add_keys_to_a_section_of_others():
     studies.merge(section, {"claims": {"required": ["b"], "properties": {"b": {"type": "integer"}}}, "new": {"x": 1}})
     properties = {"a": {"type": "number"}, "b": {"type": "integer"}}
     assert section == {"claims": {"required": ["a", "b"], "properties": properties}, "new": {"x": 1}}
+
+
+def test_every_claim_is_said_and_tested_in_whole_sentences():
+    files = [path for path in studies.FOLDER.glob("*/*.py") if "Claim(" in path.read_text()]
+    modules = [import_module(f"studies.{path.parent.name}.{path.stem}") for path in files]
+    lists = [value for module in modules for value in vars(module).values() if isinstance(value, list)]
+    claims = [*CLAIMS, *(claim for values in lists for claim in values if isinstance(claim, Claim))]
+    assert len(claims) > len(CLAIMS)
+    for claim in claims:
+        for text in (claim.statement, claim.how):
+            assert text[0].isupper(), claim.id
+            assert text.endswith("."), claim.id

@@ -205,7 +205,7 @@ DISPUTE = [
     Claim(
         "forward-rank-costs-more",
         "Murugan 2026",
-        "A head W = A B of the same rank costs more than that ",
+        "A head W = A B of the same rank costs more than that gradient.",
         "Loss of the plain head less that of the backward rank, above 0 at each rank.",
         forward_rank_costs_more,
         published="+0.081 at 16, +0.103 at 8, +0.091 at 4 nats",
@@ -254,7 +254,7 @@ DISPUTE = [
         "ours",
         "At equal loss all models trained from the start leak alike, wherever their rank is imposed.",
         "TTO less that of the full head where its loss is the same, within a tenth of it, for each rank of a head "
-        "learned from scratch, with and without LayerNorm, and of a ",
+        "learned from scratch, with and without LayerNorm, and of a gradient.",
         leaks_alike,
     ),
 ]
