@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import handles, legend, model_looks, step_axis, style, write_figure
-from oversmoothing.tables.samples import label
+from oversmoothing.tables.page import label
 
 KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
 

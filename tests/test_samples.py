@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import samples_table as script
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
-from oversmoothing.tables.samples import html, label, last_word, markdown, sample_table, segments, visible
+from oversmoothing.tables.page import label
+from oversmoothing.tables.samples import sample_table
+from oversmoothing.tables.visible_bytes import html, last_word, markdown, segments, visible
 
 NASTY = b"<b>|*x*|</b> a_b  `c` [l](http://x.org) &amp; \\ \x00\t\n\xc3(\xe2\x80\xae\xc3\xa9\xff "
 MODELS = [

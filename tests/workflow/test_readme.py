@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from default_config import DEFAULT, default
@@ -113,12 +112,6 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
         if "truths" in own:
             own["truths"] += DEFAULT["truths"]
         check(default(**own))
-
-
-def test_where_an_index_begins(study):
-    for file in study.folder.glob("results/spectra/*.parquet"):
-        assert min(pq.read_table(file)["index"].to_pylist()) == 1, file
-    assert "`index` of a singular value counts from 1" in RESULTS
 
 
 def test_modules_import_only_from_their_layer_and_those_below():

@@ -27,7 +27,7 @@ from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
 from oversmoothing.scores.catalogue.decoders import maps, methods, parameters
 from oversmoothing.scores.decoding import Decoder, decoder
-from oversmoothing.tables.samples import LEGEND, html, last_word, visible
+from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, visible
 from oversmoothing.tables.web_page import write_web_page
 
 MODELS = "results/models/*/weights.safetensors"

@@ -7,7 +7,7 @@ from pathlib import Path
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.data.tokens.vocabulary import read_vocabulary
 from oversmoothing.tables.page import Bytes, Cell, literal
-from oversmoothing.tables.samples import OPEN_BOX, visible
+from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,14 @@ class Name(str):
     """Name of a model in the place of a rank that it does not have."""
 
 
+def label(model: Mapping[str, Any], several_seeds: bool = False) -> str:
+    """Label of a model: "rank 4", "SVD rank 4" for a truncated head, the name of a truth or a checkpoint."""
+    if model["kind"] == "truth" or model["rank"] is None:
+        return str(model["model"])
+    name = f"{'SVD rank' if model['kind'] == 'svd' else 'rank'} {model['rank']}"
+    return f"{name}, seed {model['seed']}" if several_seeds else name
+
+
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
     """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
     cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else Name(row["model"])}

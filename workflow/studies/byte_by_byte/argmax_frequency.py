@@ -20,7 +20,7 @@ from oversmoothing.tables.figures.byte_shares import (
     scale_of_rare,
 )
 from oversmoothing.tables.figures.style import legend, model_looks, style
-from oversmoothing.tables.samples import label
+from oversmoothing.tables.page import label
 from studies.byte_by_byte.table import ARGMAX, text_of
 
 TEXT = "how often the byte occurs"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.byte_shares import byte_axis
 from oversmoothing.tables.figures.style import legend, model_looks, named, style
-from oversmoothing.tables.samples import label
+from oversmoothing.tables.page import label
 from studies.byte_by_byte.table import NSMD, text_of
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}

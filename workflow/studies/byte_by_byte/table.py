@@ -12,9 +12,8 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.class_names import BYTES, Names, names_of
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, label
 from oversmoothing.tables.record import facts, numbers, record
-from oversmoothing.tables.samples import label
 
 TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
 NEVER = "{unit}s that occur and are never a model's most probable {unit}"

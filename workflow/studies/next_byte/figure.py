@@ -14,7 +14,8 @@ from matplotlib.patches import Patch
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.class_names import BYTES, Names
 from oversmoothing.tables.figures.style import RIGHT, WRONG, legend, style
-from oversmoothing.tables.samples import label, visible
+from oversmoothing.tables.page import label
+from oversmoothing.tables.visible_bytes import visible
 
 NAMED = 12  # bytes with a bar of their own; the others share one
 OF_EACH = 3  # most probable bytes of each model, which are named first

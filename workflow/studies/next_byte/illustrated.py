@@ -13,8 +13,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from oversmoothing.data.tokens.vocabulary import BYTES, read_vocabulary
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.figures.style import RIGHT, WRONG, style, write_figure
+from oversmoothing.tables.page import label
 from oversmoothing.tables.record import read_record
-from oversmoothing.tables.samples import label, visible
+from oversmoothing.tables.visible_bytes import visible
 from studies.next_byte.prompts import read_prompts
 from studies.next_byte.table import completion, read_distributions
 

@@ -17,10 +17,10 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.class_names import BYTES, Names
-from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, literal
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, label, labelled, literal
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import facts, record
-from oversmoothing.tables.samples import OPEN_BOX, label, last_word, visible
+from oversmoothing.tables.visible_bytes import OPEN_BOX, last_word, visible
 
 DECODING = "pure"
 RIGHT, TOP = "p_next", "p_top"

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style
-from oversmoothing.tables.samples import label
+from oversmoothing.tables.page import label
 from studies.saturation.table import leaves
 
 LOSSES: dict[str, Any] = {"markersize": 5.5, "linewidth": 0.8}

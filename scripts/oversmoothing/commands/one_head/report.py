@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.tables.samples import OPEN_BOX, visible
+from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
 LISTED = 10  # unargmaxable tokens
 LABEL = 26  # characters of the first column

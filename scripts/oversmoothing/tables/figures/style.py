@@ -21,7 +21,7 @@ from matplotlib.ticker import NullLocator
 
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.sums import write_sum
-from oversmoothing.tables.samples import label
+from oversmoothing.tables.page import label
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
