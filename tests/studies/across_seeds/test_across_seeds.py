@@ -1,0 +1,165 @@
+"""What holds across seeds: hand-solved levels, steps and floors, and the step on files."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from default_config import KINDS, default
+from scipy.stats import chi, ttest_1samp
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.tables.record import read_record
+from studies.across_seeds import show
+from studies.across_seeds.plan import FULL, TRUTHS, compared, equals, others
+from studies.across_seeds.table import across_table, of_pairs
+
+SEEDS = (1, 2, 3)
+OF_TRUTH = {"truth-1": 0.0, "truth-2": 0.1}
+MODELS = [
+    {"model": f"{arm}{rank}-s{seed}", "kind": kind, "rank": rank, "seed": seed, "arm": f"{arm}{rank}"}
+    for seed in SEEDS
+    for arm, kind in (("bn", "family"), ("pl", "plain"))
+    for rank in (4, 8)
+]
+GROUPS = {FULL: ["bn8-s1", "bn8-s2", "bn8-s3"], TRUTHS: [*OF_TRUTH]}
+
+
+def level(model, truth):
+    """The seed moves all ranks by .01, and rank 4 by .001 more; the plain arm lies .05 lower at rank 4."""
+    low = model["rank"] == 4
+    return (
+        0.2
+        + 0.1 * low
+        - 0.05 * (low and model["kind"] == "plain")
+        + (0.01 + 0.001 * low) * model["seed"]
+        + OF_TRUTH[truth]
+    )
+
+
+@pytest.fixture
+def scores():
+    rows = [
+        (model["model"], truth, name, level(model, truth))
+        for model in MODELS
+        for truth in OF_TRUTH
+        for name in AGAINST_TRUTHS
+    ]
+    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
+
+
+@pytest.fixture
+def of_equals():
+    pairs = [(a, b) for names in GROUPS.values() for a in names for b in names if a != b]
+    rows = [(a, b, name, 0.03 + 0.01 * int(a[-1]), 50) for a, b in pairs for name in AGAINST_TRUTHS]
+    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value", "n"])
+
+
+@pytest.fixture
+def table(scores, of_equals):
+    return across_table(scores, of_equals, MODELS, GROUPS)
+
+
+def test_levels_are_means_over_seeds_and_truths(table):
+    tto = table[(table.measure == "tto") & table.truth.isna() & (table["rank"] == 4)].set_index("kind")
+    seeds = [0.35 + 0.011 * seed for seed in SEEDS]
+    assert tto.loc["family", ["value", "low", "high"]].tolist() == pytest.approx(student_interval(seeds))
+    assert tto.loc["family", ["n", "sd"]].tolist() == pytest.approx([3, np.std(seeds, ddof=1)])
+    against_one = table[(table.measure == "tto") & (table.truth == "truth-2") & (table.arm.isna())]
+    assert against_one.value.max() == pytest.approx(0.4 + 0.022)
+
+
+def test_steps_and_arms_are_paired_by_seed(table):
+    step = table[(table.measure == "tto_step") & (table.kind == "family")].iloc[0]
+    direct = ttest_1samp([0.1 + 0.001 * seed for seed in SEEDS], 0).confidence_interval()
+    assert (step["rank"], step["note"]) == (4, "less rank 8")
+    assert [step.low, step.high] == pytest.approx([*direct])  # far narrower than the levels': what seeds share cancels
+    arms = table[(table.measure == "tto") & (table.kind == "plain less family")].set_index("rank")
+    assert arms.value.to_dict() == pytest.approx({4: -0.05, 8: 0.0})
+    assert arms.loc[4, "high"] - arms.loc[4, "low"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_floor_is_of_models_against_their_equals(table):
+    floor = table[(table.measure == "tto_floor") & (table.note == FULL)]
+    pairs, mean = floor[floor.model.notna()], floor[floor.model.isna()].iloc[0]
+    assert len(pairs) == 6
+    assert (pairs.n == 50).all()
+    # The pair of i and j is a_i, so that the pseudo-values of the mean, too, are a_i.
+    assert [mean.value, mean.low, mean.high] == pytest.approx(student_interval([0.04, 0.05, 0.06]))
+    of_truths = table[(table.measure == "tto_floor") & (table.note == TRUTHS) & table.model.isna()].iloc[0]
+    assert of_truths.value == pytest.approx(0.045)
+    assert np.isnan(of_truths.low)  # of two models
+
+
+def test_the_mean_of_pairs_has_the_interval_of_what_each_model_adds():
+    adds = np.random.default_rng(0).normal(size=6)
+    assert of_pairs(adds[:, None] + adds) == pytest.approx(student_interval(2 * adds))
+
+
+def test_the_interval_of_pairs_covers_the_truth_in_19_of_20_cases():
+    expected = np.sqrt(2) * chi(40).mean()  # of the distance of two standard normal points in 40 dimensions
+    draw = np.random.default_rng(1)
+    covered = 0
+    for _ in range(400):
+        places = draw.normal(size=(5, 40))
+        distances = np.linalg.norm(places[:, None] - places, axis=2)
+        _, low, high = of_pairs(distances)
+        covered += low < expected < high
+    assert 0.90 < covered / 400 < 0.985
+
+
+def test_equals_differ_in_their_seed_alone():
+    alike = {"model": {"layers": 3}, "training": {"max_steps": 10}}
+    truths = [{"name": "a", "seed": 1, **alike}, {"name": "b", "seed": 2, **alike}, {"name": "c", "seed": 3}]
+    config = default(seeds=[1, 2], family=[{"rank": 4}, {"rank": 8}, {"backward_rank": 4}], truths=truths)
+    assert equals(config) == {FULL: ["bn8-s1", "bn8-s2"], TRUTHS: ["a", "b"]}
+    assert others(equals(config), "a") == ["b"]
+    assert {row["kind"] for row in compared(config)} == {"family", "backward"}
+    assert compared(default(seeds=[1])) == []
+    assert equals(default(seeds=[1])) == {}
+
+
+def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
+    def write(folder, frame):
+        paths = []
+        for (measure, model), part in frame.groupby(["measure", "model"], sort=False):
+            paths.append(tmp_path / folder / measure / f"{model}.parquet")
+            paths[-1].parent.mkdir(parents=True, exist_ok=True)
+            with open_writer(paths[-1], SCORES, {}) as writer:
+                rows = ScoreRows(writer)
+                for truth, value in zip(part.truth, part.value, strict=True):
+                    for window in range(2):
+                        rows.add(window, truth, "pure", np.full(25, value))
+                rows.flush()
+        return paths
+
+    suffixes = {
+        "csv": "csv",
+        "markdown": "md",
+        "html": "html",
+        "latex": "tex",
+        "png": "png",
+        "pdf": "pdf",
+        "svg": "svg",
+    }
+    job = SimpleNamespace(
+        input=SimpleNamespace(scores=write("scores", scores), equals=write("equals", of_equals)),
+        output=SimpleNamespace(**{key: tmp_path / f"across_seeds.{suffix}" for key, suffix in suffixes.items()}),
+        params=SimpleNamespace(settings={"models": MODELS, "equals": GROUPS, "kinds": KINDS}),
+    )
+    show.main(job)
+    direct = across_table(scores, of_equals, MODELS, GROUPS)
+    keys = ["kind", "rank", "truth", "measure", "model", "note"]
+    frames = [
+        frame.drop(columns="table").sort_values(keys, ignore_index=True)
+        for frame in (read_record(job.output.csv), direct)
+    ]
+    pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
+    page = job.output.markdown.read_text()
+    assert "The floor: two models that differ in nothing but their seed" in page
+    assert re.search(r"\| 4 +\| learned from scratch, plain head +\| 0.322 \[0.29", page)
+    assert job.output.png.stat().st_size > 10_000

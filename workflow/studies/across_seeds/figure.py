@@ -1,0 +1,79 @@
+"""TTO by rank and seed beside the floor, and the steps between neighbouring ranks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.figures.style import Look, Looks, handles, kind_looks, legend, rank_axis, style
+from studies.across_seeds.table import FLOOR, STEP
+
+MEASURE = AGAINST_TRUTHS[0]
+GREYS = ("0.55", "0.8")
+
+
+def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps.
+
+    `kinds` has ``kind``, ``title``, ``legend`` and ``look`` of each kind of model (see `plan.arms.described`).
+    """
+    pooled = table[table.truth.isna() & table.model.isna() & table["rank"].notna()]
+    looks = {kind["kind"]: look for kind, look in zip(kinds, kind_looks(kinds).values(), strict=True)}
+    looks = {kind: look for kind, look in looks.items() if (pooled.kind == kind).any()}
+    with style():
+        figure = Figure(figsize=(10, 4.4))
+        levels, steps = figure.subplots(1, 2, width_ratios=[1.25, 1])
+        floors = _floor(levels, table)
+        _lines(levels, pooled[pooled.measure == MEASURE], looks)
+        levels.set_ylim(bottom=0)
+        levels.set_title(f"{METRICS[MEASURE].name}: mean and 95 % interval over seeds")
+        levels.grid(axis="y")
+        rank_axis(levels, sorted(pooled["rank"].unique()))
+        _steps(steps, pooled[pooled.measure == f"{MEASURE}{STEP}"], looks)
+        titles = {kind["kind"]: kind["legend"] for kind in kinds}
+        entries = handles({titles[kind]: look for kind, look in looks.items()}, markersize=6, linewidth=1.6)
+        legend(figure, [*entries, *floors], columns=2)
+    return figure
+
+
+def _lines(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
+    for i, (kind, look) in enumerate(looks.items()):
+        own = table[table.kind == kind].sort_values("rank")
+        _intervals(axes, own["rank"].astype(float) * 1.05**i, own, look)
+
+
+def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
+    pairs = list(zip(table["rank"], table.note, strict=True))
+    places = {pair: place for place, pair in enumerate(sorted(set(pairs)))}
+    at = pd.Series([float(places[pair]) for pair in pairs], table.index)
+    for i, (kind, look) in enumerate(looks.items()):
+        own = table[table.kind == kind]
+        _intervals(axes, at[own.index] + 0.15 * (i - (len(looks) - 1) / 2), own, {**look, "linestyle": "none"})
+    axes.axhline(0, color="0.35", linewidth=1)
+    axes.set_yscale("symlog", linthresh=0.01)
+    axes.set_xticks(range(len(places)), [f"{rank} {less}".replace("less rank", "less") for rank, less in places])
+    axes.set_xlim(-0.6, len(places) - 0.4)
+    axes.grid(axis="y")
+    axes.set_xlabel("rank less the next higher rank of its arm")
+    axes.set_title("Steps, paired by seed")
+
+
+def _intervals(axes: Axes, places: pd.Series, table: pd.DataFrame, look: Look) -> None:
+    errors = [table.value - table.low, table.high - table.value]
+    axes.errorbar(places, table.value, errors, markersize=5, linewidth=1.6, capsize=3, elinewidth=1.2, **look)
+
+
+def _floor(axes: Axes, table: pd.DataFrame) -> list[Patch]:
+    """Draw a band from the smallest to the largest pair of each group of equals; return their legend entries."""
+    pairs = table[(table.measure == f"{MEASURE}{FLOOR}") & table.model.notna()]
+    entries = []
+    for (group, part), grey in zip(pairs.groupby("note", sort=False), GREYS, strict=False):
+        axes.axhspan(part.value.min(), part.value.max(), color=grey, linewidth=0, alpha=0.5, zorder=0)
+        entries.append(
+            Patch(color=grey, alpha=0.5, label=f"one of two {group} that differ in their seed, the other as the truth")
+        )
+    return entries

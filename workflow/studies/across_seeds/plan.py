@@ -1,0 +1,37 @@
+"""The models of which there are several, and groups of equals: models that differ in nothing but their seed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.arms import ARMS
+from plan.models import by_name, full_models, model_rows
+from plan.studies import Study
+
+FULL, TRUTHS = "full models", "truths"
+
+
+def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Facts of the models of the family and its arms, all held against the truths; none with one seed."""
+    kinds = dict.fromkeys(arm.kind for arm in ARMS if arm.keys and arm.scored)
+    rows = [row for row in model_rows(by_name(config), *kinds) if None not in (row["rank"], row["seed"])]
+    return rows if len({row["seed"] for row in rows}) > 1 else []
+
+
+def equals(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Groups of at least two models that differ in nothing but their seed: full models of the family, and truths."""
+    known = by_name(config)
+    truths: dict[str, list[str]] = {}
+    for model in known.values():
+        if model.kind == "truth" and model.settings:
+            alike = {key: value for key, value in model.settings.items() if key != "seed"}
+            truths.setdefault(repr(alike), []).append(model.name)
+    groups = {FULL: list(full_models(known.values()).values()), TRUTHS: max(truths.values(), key=len, default=[])}
+    return {name: models for name, models in groups.items() if len(models) > 1}
+
+
+def others(groups: Mapping[str, list[str]], model: str) -> list[str]:
+    """The equals of a model."""
+    return [other for models in groups.values() if model in models for other in models if other != model]
+
+
+STUDY = Study()

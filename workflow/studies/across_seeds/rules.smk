@@ -1,0 +1,65 @@
+"""What holds across seeds: levels and steps by rank, and the floor, what two models that differ by chance alone show.
+
+Needs: scores of the family and its arms against the truths; the logits of the full models and of the truths.
+Makes: scores/across_seeds/{metric}/{model}.parquet, tables/across_seeds.{csv,md,html,tex},
+figures/across_seeds.{png,svg,pdf}.
+"""
+
+from studies.across_seeds import plan as across_seeds
+
+EQUALS = across_seeds.equals(config)
+ACROSS = across_seeds.compared(config)
+OF_EQUALS = f"{RESULTS}/scores/across_seeds/{{metric}}/{{model}}.parquet"
+
+
+use rule score as scores_of_equals with:
+    input:
+        model=LOGITS,
+        truths=lambda wildcards: [
+            LOGITS.format(model=name)
+            for name in across_seeds.others(EQUALS, wildcards.model)
+        ],
+    output:
+        **{metric: OF_EQUALS.replace("{metric}", metric) for metric in AGAINST_TRUTHS},
+    wildcard_constraints:
+        model=one_of(name for models in EQUALS.values() for name in models),
+    params:
+        by_name=decoding_code([PURE], *SCORING["code"]),
+        settings=lambda wildcards: settings(
+            tau=config["metrics"]["tau"],
+            decodings=[PURE],
+            truths=across_seeds.others(EQUALS, wildcards.model),
+        ),
+
+
+if ACROSS:
+
+    rule across_seeds_table:
+        input:
+            scores=scores(AGAINST_TRUTHS, [row["model"] for row in ACROSS]),
+            equals=expand(
+                OF_EQUALS,
+                metric=AGAINST_TRUTHS,
+                model=[name for models in EQUALS.values() for name in models],
+            ),
+        output:
+            **table(
+                "across_seeds",
+                category="8 Small models",
+                label="Across seeds: the numbers",
+                caption="table.rst",
+            ),
+            **figure(
+                "across_seeds",
+                category="8 Small models",
+                label="Across seeds",
+                caption="figure.rst",
+            ),
+        params:
+            settings=settings(
+                models=ACROSS,
+                equals=EQUALS,
+                kinds=KINDS,
+            ),
+        script:
+            "show.py"

@@ -1,0 +1,205 @@
+"""Table of what holds across seeds: levels by rank, paired steps and arms, and the floor."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
+from oversmoothing.tables.record import record
+
+STEP, FLOOR = "_step", "_floor"  # at the end of a measure
+LESS = " less "  # between two kinds, of a difference at one rank
+FAMILY = "family"
+INTERVAL = ("value", "low", "high")
+
+
+def across_table(
+    scores: pd.DataFrame,
+    of_equals: pd.DataFrame,
+    models: Sequence[Mapping[str, Any]],
+    equals: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Levels, steps and differences between arms over seeds, and the floor.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        ``model``, ``truth``, ``measure``, ``value``: means of the models against each truth.
+    of_equals : DataFrame
+        The same of models against their equals, with ``n`` positions.
+    models : sequence of mappings
+        What `record.facts` reads; each rank of an arm has the same seeds.
+    equals : mapping
+        Models that differ in nothing but their seed, by the name of their group.
+
+    Returns
+    -------
+    DataFrame
+        Record. The levels are by arm, rank and truth, and over all truths (no ``truth``): means over ``n`` seeds with
+        95 % intervals by Student's t. So are ``{measure}_step``, a rank less the next higher one of its arm, and the
+        kinds ``{arm} less family``, both paired by seed and over all truths. ``{measure}_floor`` is what one model of a
+        group shows with another one as the truth: of each pair over ``n`` positions, and the mean of all pairs of ``n``
+        models with its interval (see `of_pairs`).
+    """
+    known = pd.DataFrame(models)
+    by_truth = scores.merge(known, on="model")
+    keys = ["kind", "rank", "measure", "seed"]
+    pooled = by_truth.groupby(keys, sort=False, as_index=False).value.mean()
+    rows = [*_levels(by_truth, ["kind", "rank", "truth", "measure"]), *_levels(pooled, ["kind", "rank", "measure"])]
+    rows += [*_steps(pooled), *_between_arms(pooled)]
+    for group, names in equals.items():
+        rows += _floor(of_equals[of_equals.model.isin(names)], group, names)
+    return record({**row, "unit": METRICS[metric(row["measure"])].unit} for row in rows)
+
+
+def of_pairs(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean over pairs of k models and its 95 % interval by the jackknife over models.
+
+    Parameters
+    ----------
+    values : array, shape (k, k)
+        Of model i with model j as the truth; the diagonal is not read.
+
+    Returns
+    -------
+    tuple of float
+        Mean, low, high. The pairs share models, so the interval is Student's over the k pseudo-values of leaving out
+        one model each; NaN with two models.
+    """
+    k = len(values)
+    mean = _off_diagonal(values).mean()
+    if k < 3:
+        return float(mean), math.nan, math.nan
+    without = [_off_diagonal(np.delete(np.delete(values, i, 0), i, 1)).mean() for i in range(k)]
+    return student_interval([float(k * mean - (k - 1) * rest) for rest in without])
+
+
+def metric(measure: str) -> str:
+    """The metric that a measure is made of."""
+    return measure.removesuffix(STEP).removesuffix(FLOOR)
+
+
+def across_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+    """Page with the levels and steps, the arms, the floor, and the levels against each truth."""
+    table = table.assign(way=table.kind.map(titles))
+    everywhere = table[table.truth.isna() & table.model.isna()]
+    sections = [Section("Levels, and steps to the next rank of the arm", _level_rows(everywhere))]
+    arms = everywhere[everywhere.kind.str.contains(LESS, na=False)]
+    for kind, part in arms.groupby("kind", sort=False):
+        arm = titles[str(kind).removesuffix(LESS + FAMILY)]
+        sections.append(Section(f"{arm.capitalize()}, minus the family at the same rank", _by_measure(part)))
+    if len(floor := table[table.measure.str.endswith(FLOOR)]):
+        sections.append(Section("The floor: two models that differ in nothing but their seed", _floor_rows(floor)))
+    truths = list(table.truth[table.kind.isin(list(titles)) & table["rank"].notna()].dropna().unique())
+    if len(truths) > 1:
+        sections.append(Section("TTO against each truth", _truth_rows(table, truths)))
+    seeds = int(everywhere.n[everywhere["rank"].notna()].max())
+    legend = [
+        f"Means over {seeds} seeds [95 % interval by Student's t], the same windows for all; over all truths unless "
+        "one is named; pure sampling",
+        "Step: TTO minus that of the next higher rank of the same arm and seed, which also has the same batches. "
+        "Differences between arms are paired by seed too. Each interval stands alone, with no allowance for their "
+        "number",
+        "Floor: what one of two models that differ in nothing but their seed shows with the other one as the truth; "
+        "mean of all pairs [95 % interval by the jackknife over models], the smallest and the largest of a pair",
+        directions(table.better),
+    ]
+    return Page(title, sections, legend)
+
+
+def _levels(values: pd.DataFrame, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for group, part in values.groupby(list(keys), sort=False):
+        metric_of = METRICS[dict(zip(keys, group, strict=True))["measure"]]
+        yield {**dict(zip(keys, group, strict=True)), **_over_seeds(part.value), "better": metric_of.better}
+
+
+def _steps(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for (kind, measure), part in pooled.groupby(["kind", "measure"], sort=False):
+        by_rank = part.pivot_table(index="seed", columns="rank", values="value")
+        for rank, higher in pairwise(sorted(by_rank)):
+            paired = (by_rank[rank] - by_rank[higher]).dropna()
+            facts = {"kind": kind, "rank": rank, "measure": f"{measure}{STEP}", "note": f"less rank {higher}"}
+            yield {**facts, **_over_seeds(paired)}
+
+
+def _between_arms(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    by_seed = pooled.set_index(["rank", "measure", "seed", "kind"]).value.unstack()
+    for kind in by_seed.columns.drop(FAMILY, errors="ignore") if FAMILY in by_seed else []:
+        difference = (by_seed[kind] - by_seed[FAMILY]).dropna()
+        for (rank, measure), paired in difference.groupby(["rank", "measure"]):
+            yield {"kind": f"{kind}{LESS}{FAMILY}", "rank": rank, "measure": measure, **_over_seeds(paired)}
+
+
+def _floor(scores: pd.DataFrame, group: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for measure, part in scores.groupby("measure", sort=False):
+        facts = {"note": group, "measure": f"{measure}{FLOOR}", "better": METRICS[str(measure)].better}
+        for pair in part.to_dict("records"):
+            yield {**facts, **{key: pair[key] for key in ("model", "truth", "value", "n")}}
+        square = part.pivot_table(index="model", columns="truth", values="value").reindex(names)[list(names)]
+        yield {**facts, **dict(zip(INTERVAL, of_pairs(square.to_numpy()), strict=True)), "n": len(names)}
+
+
+def _over_seeds(values: pd.Series) -> dict[str, Any]:
+    interval = dict(zip(INTERVAL, student_interval(values.tolist()), strict=True))
+    return {**interval, "sd": float(values.std()), "n": len(values)}
+
+
+def _off_diagonal(values: np.ndarray) -> np.ndarray:
+    return values[~np.eye(len(values), dtype=bool)]
+
+
+def _level_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    rows = []
+    for (_, rank), part in table[table.way.notna() & table["rank"].notna()].groupby(["kind", "rank"], sort=False):
+        own = part.set_index("measure")
+        cells: dict[str, Cell] = {"rank": str(rank), "way": str(part.way.iloc[0])}
+        cells |= {_named(name): _value(own.loc[name]) for name in AGAINST_TRUTHS}
+        step = f"{AGAINST_TRUTHS[0]}{STEP}"
+        cells[f"{METRICS[AGAINST_TRUTHS[0]].label}, step"] = _value(own.loc[step]) if step in own.index else None
+        rows.append(cells)
+    return rows
+
+
+def _by_measure(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    return [
+        {"rank": str(rank), **{METRICS[name].label: _value(part.loc[name]) for name in AGAINST_TRUTHS}}
+        for rank, part in table.set_index("measure").groupby("rank")
+    ]
+
+
+def _floor_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    rows = []
+    for group, part in table.groupby("note", sort=False):
+        for measure, own in part.groupby("measure", sort=False):
+            pairs, mean = own[own.model.notna()].value, own[own.model.isna()].iloc[0]
+            cells: dict[str, Cell] = {
+                "two": str(group),
+                "models": str(mean["n"]),
+                "metric": _named(metric(str(measure))),
+            }
+            rows.append(cells | {"mean": _value(mean), "smallest": Value(pairs.min()), "largest": Value(pairs.max())})
+    return rows
+
+
+def _truth_rows(table: pd.DataFrame, truths: Sequence[str]) -> list[dict[str, Cell]]:
+    levels = table[(table.measure == AGAINST_TRUTHS[0]) & table.way.notna() & table.model.isna()]
+    rows = []
+    for (_, rank), part in levels.dropna(subset="rank").groupby(["kind", "rank"], sort=False):
+        own = part.set_index("truth")
+        cells: dict[str, Cell] = {"rank": str(rank), "way": str(part.way.iloc[0])}
+        rows.append(cells | {truth: _value(own.loc[truth]) for truth in truths})
+    return rows
+
+
+def _named(name: str) -> str:
+    return labelled(METRICS[name].label, METRICS[name].better)
+
+
+def _value(row: Mapping[str, Any]) -> Value:
+    return Value(row["value"], None, row["low"], row["high"])
