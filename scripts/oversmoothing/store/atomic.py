@@ -13,11 +13,7 @@ from oversmoothing.jobs import UserError
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to `path` once the block succeeds.
-
-    The folder of `path` is created if missing. If the block raises, the temporary file is removed and `path` is
-    unchanged; if the disk is full, a `UserError` names `path`.
-    """
+    """Yield a temporary path beside `path`, renamed to `path` once the block succeeds and removed if it raises."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -57,8 +53,5 @@ def _lives(process: str) -> bool:
 
 def _flush_to_disk(path: Path) -> None:
     """Flush a file to disk before it is renamed, so that a power failure cannot leave it empty."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -36,15 +36,8 @@ def check_identity(path: str | os.PathLike[str], metadata: Mapping[str, str]) ->
     """Raise a `UserError` if a file is not the one that its path says.
 
     An input of the running job must have the name that the plan gives it, and it and all that it was made from the
-    settings that the config now asks for. Outside a job, a file of this project in a folder with the name of its own,
-    such as ``results/logits/``, must have its own name there. What a file does not state is not checked, nor are, in a
-    job, files that no rule makes: they are the user's.
-
-    Parameters
-    ----------
-    path : path
-    metadata : mapping
-        The file's, as written by `provenance` and `identity`.
+    settings that the config now asks for. Outside a job, a file in a folder with the name of its own, such as
+    ``results/logits/``, must have its own name there. What a file does not state passes, as do, in a job, the user's.
     """
     inputs = jobs.asked.get("inputs", {})
     known, name = _within({place: entry["file"] for place, entry in inputs.items()}, path)
@@ -57,14 +50,13 @@ def check_identity(path: str | os.PathLike[str], metadata: Mapping[str, str]) ->
     if known is None:
         return
     entry = inputs[known]
-    if "settings" in metadata and (found := _difference(json.loads(metadata["settings"]), entry.get("settings"))):
-        raise UserError(f"{path}: made with {found}; run again with --forcerun {entry['rule']}")
+    if "settings" in metadata and (difference := _difference(json.loads(metadata["settings"]), entry.get("settings"))):
+        raise UserError(f"{path}: made with {difference}; run again with --forcerun {entry['rule']}")
     asked = {source["file"]: source.get("settings") for source in inputs.values()}
     for source, settings in json.loads(metadata.get(SOURCES, "{}")).items():
-        if found := _difference(settings, asked.get(source)):
-            raise UserError(
-                f"{path}: made from {source}, which was made with {found}; run again with --forcerun {entry['rule']}"
-            )
+        if difference := _difference(settings, asked.get(source)):
+            made = f"made from {source}, which was made with {difference}"
+            raise UserError(f"{path}: {made}; run again with --forcerun {entry['rule']}")
 
 
 def _within(places: Mapping[str, str], path: str | os.PathLike[str]) -> tuple[str | None, str | None]:

@@ -21,13 +21,7 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
 
 
 def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
-    """Read a table written by `write_csv`, or one of the thesis's; `options` are passed to pandas.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, does not match the checksum beside it, or is not CSV.
-    """
+    """Read a table written by `write_csv`, or one of the thesis's; errors as of `check_sum`."""
     check_sum(path)
     try:
         return pd.read_csv(path, **options)
@@ -39,10 +33,8 @@ def number(value: float, decimals: int | None = None) -> str:
     """A number with the given decimals; by default three, more for very small numbers and none from 100,000 on."""
     if decimals is not None:
         return f"{value:,.{decimals}f}"
-    if 1e5 <= abs(value) < 1e9:
-        return f"{value:,.0f}"
-    if abs(value) >= 1e9:
-        return f"{value:.1e}"
+    if abs(value) >= 1e5:
+        return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.1e}"
     if value == 0 or abs(value) >= 0.01:
         return f"{value:.3f}"
     return f"{value:.4f}" if abs(value) >= 0.0005 else f"{value:.1e}"

@@ -18,10 +18,9 @@ from oversmoothing.store.seal import BLANK, KEY, check, seal
 def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file for writing row group by row group; it appears under `path` when complete.
 
-    Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and without a dictionary, because their
-    mantissas compress badly and their exponents well. All columns are compressed with zstd, `provenance` and the
-    file's identity are written into its key-value metadata, and it is sealed. Each ``write_table`` call makes one row
-    group.
+    All columns are compressed with zstd. Vectors of float32 (``fixed_size_list``) are stored with BYTE_STREAM_SPLIT and
+    without a dictionary: their mantissas compress badly, their exponents well. The key-value metadata hold
+    `provenance`, the file's identity and its seal.
     """
     vectors = [f"{field.name}.list.element" for field in schema if pa.types.is_fixed_size_list(field.type)]
     scalars = [field.name for field in schema if not pa.types.is_fixed_size_list(field.type)]
@@ -58,7 +57,7 @@ def read_groups(path: str | Path, columns: Sequence[str]) -> Iterator[pa.RecordB
     """Yield `columns` one row group at a time, in bounded memory; errors as in `read_table`."""
     with open_reader(path, columns) as reader:
         for group in range(reader.num_row_groups):
-            yield _contiguous(reader.read_row_group(group, columns=list(columns)))
+            yield reader.read_row_group(group, columns=list(columns)).combine_chunks().to_batches()[0]
 
 
 @contextmanager
@@ -69,17 +68,15 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
         with pq.ParquetFile(path) as reader:
             metadata = reader.schema_arrow.metadata or {}
             check_identity(path, {key.decode(): value.decode() for key, value in metadata.items()})
-            missing = [name for name in columns if name not in reader.schema_arrow.names]
-            if missing:
-                have = ", ".join(reader.schema_arrow.names)
-                raise UserError(f"{path}: no column {missing[0]!r} (it has: {have})")
+            names = reader.schema_arrow.names
+            if missing := [name for name in columns if name not in names]:
+                raise UserError(f"{path}: no column {missing[0]!r} (it has: {', '.join(names)})")
             yield reader
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (pa.ArrowInvalid, OSError) as error:
-        raise UserError(
-            f"{path}: not a complete Parquet file ({str(error).splitlines()[0]}); delete it and run again"
-        ) from error
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{path}: not a complete Parquet file ({reason}); delete it and run again") from error
 
 
 def vectors(column: pa.Array) -> np.ndarray:
@@ -96,7 +93,3 @@ def vector_array(values: np.ndarray) -> pa.FixedSizeListArray:
 def vector_type(width: int) -> pa.DataType:
     """Return the type ``fixed_size_list<float32>[width]``."""
     return pa.list_(pa.float32(), width)
-
-
-def _contiguous(table: pa.Table) -> pa.RecordBatch:
-    return table.combine_chunks().to_batches()[0]

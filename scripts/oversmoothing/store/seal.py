@@ -46,9 +46,8 @@ def check(path: str | Path, otherwise: str = "") -> None:
         file.seek(place)
         if file.read(_DIGITS) == _checksum(file, place):
             return
-    raise UserError(
-        f"{path}: changed or damaged since it was written (its checksum differs); delete it and run again{otherwise}"
-    )
+    damage = "changed or damaged since it was written (its checksum differs)"
+    raise UserError(f"{path}: {damage}; delete it and run again{otherwise}")
 
 
 def sealed_with(path: str | Path) -> str:
@@ -62,13 +61,11 @@ def sealed_with(path: str | Path) -> str:
 def _find(file: BinaryIO) -> int:
     """Return the position of the checksum's digits; -1 if there is no seal."""
     tail = max(0, file.seek(0, 2) - _REACH)
-    file.seek(tail)
-    found = file.read(_REACH).rfind(_MARK)
-    if found >= 0:
-        return tail + found + len(_MARK)
-    file.seek(0)
-    found = file.read(_REACH).find(_MARK)
-    return found + len(_MARK) if found >= 0 else -1
+    for start, find in ((tail, bytes.rfind), (0, bytes.find)):
+        file.seek(start)
+        if (mark := find(file.read(_REACH), _MARK)) >= 0:
+            return start + mark + len(_MARK)
+    return -1
 
 
 def _checksum(file: BinaryIO, place: int) -> bytes:

@@ -17,14 +17,9 @@ def write_sealed(path: str | Path, value: Mapping[str, Any]) -> None:
 
 
 def read_sealed(path: str | Path) -> dict[str, Any]:
-    """Read an object without its seal; one that has none passes.
+    """Read an object without its seal, if it has one.
 
-    Raises
-    ------
-    UserError
-        If the file was changed since it was sealed.
-    OSError, ValueError, RecursionError
-        If the file cannot be read, or is no JSON object.
+    A `UserError` says that it changed since; OSError, ValueError and RecursionError, that it is no JSON object.
     """
     check(path, f'; if you changed it yourself, write null as its "{KEY}"')
     value = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -3,11 +3,11 @@
 They are kept in a hidden file beside each file, or in one ``SHA256SUMS`` per folder, in the format of ``sha256sum``.
 """
 
-import hashlib
 from pathlib import Path
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.provenance import sha256
 
 FOLDER = "SHA256SUMS"
 
@@ -48,7 +48,7 @@ def check_sum(path: str | Path) -> None:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     for sums in (_beside(path), path.with_name(FOLDER)):
-        if sums.is_file() and _known(sums).get(path.name, own := _sha256(path)) != own:
+        if sums.is_file() and _listed(sums).get(path.name, actual := sha256(path)) != actual:
             raise UserError(
                 f"{path}: does not match its checksum in {sums.name}; make or fetch it again or, if you changed it "
                 "yourself, write its sha256sum there"
@@ -58,22 +58,17 @@ def check_sum(path: str | Path) -> None:
 def check_folder(folder: str | Path) -> None:
     """Raise a `UserError` if a file of a folder differs from its entry in ``SHA256SUMS``; without it, all pass."""
     sums = Path(folder, FOLDER)
-    for name in _known(sums) if sums.is_file() else ():
+    for name in _listed(sums) if sums.is_file() else ():
         check_sum(Path(folder, name))
 
 
-def _known(sums: Path) -> dict[str, str]:
+def _listed(sums: Path) -> dict[str, str]:
     pairs = (line.split(maxsplit=1) for line in sums.read_text("utf-8", "replace").splitlines())
     return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
 
 
 def _line(name: str, content: Path) -> str:
-    return f"{_sha256(content)}  {name}\n"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return f"{sha256(content)}  {name}\n"
 
 
 def _beside(path: Path) -> Path:

@@ -38,16 +38,16 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Map
     header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), KEY: BLANK}}
     end = 0
     ordered = dict(sorted(tensors.items(), key=lambda item: (-item[1].size, item[0])))
-    for name, own in ordered.items():
-        start, end = end, end + int(np.prod(own.shape, dtype=np.int64)) * own.size
-        header[name] = {"dtype": own.dtype, "shape": list(own.shape), "data_offsets": [start, end]}
+    for name, tensor in ordered.items():
+        start, end = end, end + int(np.prod(tensor.shape, dtype=np.int64)) * tensor.size
+        header[name] = {"dtype": tensor.dtype, "shape": list(tensor.shape), "data_offsets": [start, end]}
     described = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     described = described.ljust(-(-len(described) // 8) * 8)
     with atomic_path(path) as temporary:
         with temporary.open("wb") as file:
             file.write(len(described).to_bytes(8, "little") + described)
-            for own in ordered.values():
-                file.write(own.content())
+            for tensor in ordered.values():
+                file.write(tensor.content())
         seal(temporary)
 
 
