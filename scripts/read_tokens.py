@@ -4,7 +4,7 @@ import logging
 
 from oversmoothing.data.tokens.learn import save_tokenizer
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
-from oversmoothing.hub.client import asset_folder
+from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance

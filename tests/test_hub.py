@@ -16,8 +16,9 @@ from odd_json import mutated
 
 from oversmoothing.hub import client as module
 from oversmoothing.hub import listing
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, alone_in, asset_folder, fetch, take_stock
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, alone_in, fetch, take_stock
 from oversmoothing.hub.listing import Repository, resolve
+from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed
 
@@ -244,7 +245,7 @@ def test_a_manifest_leads_to_its_files(hub, tmp_path):
     manifest.write_text(json.dumps(fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)))
     assert asset_folder(manifest) == tmp_path / "small@main"
     (tmp_path / "small@main/model.safetensors").write_bytes(LARGE[:-7])
-    with pytest.raises(UserError, match=r"model\.safetensors has 2999993 bytes, not 3000000; delete .*@main\.json"):
+    with pytest.raises(UserError, match=r"model\.safetensors has 2,999,993 bytes, not 3,000,000; delete .*@main\.json"):
         asset_folder(manifest)
     (tmp_path / "small@main/model.safetensors").unlink()
     with pytest.raises(UserError, match=r"model\.safetensors is missing"):
@@ -389,7 +390,7 @@ def test_a_file_that_changed_under_its_name_and_size_is_named(hub, tmp_path):
     weights = tmp_path / "small@main/model.safetensors"
     weights.write_bytes(LARGE[:-1] + bytes([LARGE[-1] ^ 1]))
     with pytest.raises(
-        UserError, match=r"model\.safetensors is not the file that .* lists; delete .* `snakemake assets`"
+        UserError, match=r"model\.safetensors has changed since its checksum was taken; delete .* `snakemake assets`"
     ):
         asset_folder(manifest)
     hub.requests.clear()

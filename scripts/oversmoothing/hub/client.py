@@ -6,7 +6,6 @@ interrupted download from the beginning in the next run; here the partial file (
 """
 
 import fcntl
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,27 +28,19 @@ from oversmoothing.hub.listing import (
     resolve,
 )
 from oversmoothing.jobs import UserError
-from oversmoothing.store.sealed_json import read_sealed
+from oversmoothing.store.provenance import sha256
 
 logger = logging.getLogger(__name__)
 
 # The files of a causal language model. Pickled weights and code are never fetched.
 MODEL_FILES = (
-    "config.json",
-    "generation_config.json",
-    "model*.safetensors",
-    "model.safetensors.index.json",
-    "tokenizer*.json",
-    "tokenizer*.model",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "merges.txt",
+    *("config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json"),
+    *("tokenizer*.json", "tokenizer*.model", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.json", "merges.txt"),
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
 PICKLED = ("pytorch_model*.bin",)
-REMEDY = "run `snakemake assets` with network access; it is fetched alone"
 
 
 def fetch(
@@ -64,22 +55,9 @@ def fetch(
 
     Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Files keep their paths in the
     repository; files already present as the hub describes them are kept, and with `tidy` all others in the folder are
-    deleted. Each pattern of `needed` (by default of `patterns`) must match a file. If the hub reports that the revision
-    does not exist, the revision `otherwise` is fetched instead. If another process is fetching into the same folder,
-    wait for it.
-
-    Returns
-    -------
-    dict
-        A manifest: ``repository``, ``kind``, ``revision``, ``commit`` and ``files``, from path to ``size`` (bytes) and
-        ``sha256``; also ``instead_of``, the revision asked for, if `otherwise` was fetched. The same commit gives the
-        same manifest.
-
-    Raises
-    ------
-    UserError
-        If the hub cannot be reached, or has no such repository, revision or file; if the repository is gated, or a
-        downloaded file is not as the hub describes it.
+    deleted. Each pattern of `needed` (by default of `patterns`) must match a file. Where the hub has no such revision,
+    `otherwise` is fetched, and ``instead_of`` in the manifest names the one asked for. The same commit gives the same
+    manifest. Raises `UserError`, also if the repository is gated or a file is not as the hub describes it.
     """
     folder = Path(folder)
     asked = repository.revision
@@ -118,45 +96,10 @@ def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str
     paths = sorted(path for path in _files_in(folder) if any(matches(path, pattern) for pattern in patterns))
     for pattern in needed:
         if not any(matches(path, pattern) for path in paths):
-            raise UserError(
-                f"{folder}: it has no file {pattern} (relative to {Path.cwd()}){_about_pickles(_files_in(folder))}"
-            )
+            hint = _about_pickles(_files_in(folder))
+            raise UserError(f"{folder}: it has no file {pattern} (relative to {Path.cwd()}){hint}")
     files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
     return {"folder": str(folder), "files": files}
-
-
-def asset_folder(manifest: str | Path, remedy: str = REMEDY) -> Path:
-    """Return the folder of the files listed in a manifest, after verifying them all.
-
-    `remedy` is for messages: what brings fetched files back once the manifest is deleted.
-    """
-    manifest = Path(manifest)
-    known = read_asset(manifest)
-    again = "run again" if "folder" in known else remedy
-    folder = Path(known.get("folder") or manifest.with_suffix(""))
-    for path, facts in known["files"].items():
-        file = folder / path
-        size = file.stat().st_size if file.is_file() else None
-        if size != facts["size"]:
-            state = "is missing" if size is None else f"has {size} bytes, not {facts['size']}"
-            raise UserError(f"{file} {state}; delete {manifest} and {again}")
-        if sha256(file) != facts["sha256"]:
-            raise UserError(f"{file} is not the file that {manifest} lists; delete {manifest} and {again}")
-    return folder
-
-
-def read_asset(path: str | Path) -> dict[str, Any]:
-    """Read a manifest written by `fetch` or `take_stock`."""
-    try:
-        known = read_sealed(path)
-        for facts in known["files"].values():
-            if type(facts["size"]) is not int or type(facts["sha256"]) is not str:
-                raise TypeError("a file without size and sha256")
-        if type(known.get("folder", "")) is not str:
-            raise TypeError("a folder that is not a string")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
-    return known
 
 
 @contextmanager
@@ -173,12 +116,6 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         except OSError as error:
             logger.warning("%s: no locks on this file system (%s); fetch with one process at a time", folder, error)
         yield
-
-
-def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
@@ -228,9 +165,8 @@ class _Limited:
     def write(self, data: bytes) -> int:
         if self._file.tell() + len(data) > self._size:
             self._file.truncate(0)  # nothing of it can be used
-            raise UserError(
-                f"{self._name}: the hub lists {self._size:,} bytes and sends more; run again, or from another network"
-            )
+            fault = f"the hub lists {self._size:,} bytes and sends more"
+            raise UserError(f"{self._name}: {fault}; run again, or from another network")
         return self._file.write(data)
 
 

@@ -37,6 +37,7 @@ ATTEMPTS = 4  # per request, in addition to huggingface_hub's own retries
 WAIT = 2.0  # seconds before the second attempt; doubled before each further one
 PAGES = 1000  # per listing, each of about a thousand files
 REFUSED = (401, 403)  # states of an answer: no valid token, and one without the right
+LOG_IN = "set HF_TOKEN or run `hf auth login`"
 DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 T = TypeVar("T")
@@ -52,20 +53,11 @@ class UnreachableError(UserError):
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository on the hub.
+    """A repository on the hub."""
 
-    Attributes
-    ----------
-    name : str
-        ``owner/name``, or just ``name`` for some old ones.
-    revision : str
-        A branch, a tag or a commit.
-    kind : {"model", "dataset"}
-    """
-
-    name: str
-    revision: str = "main"
-    kind: str = "model"
+    name: str  # ``owner/name``, or just ``name`` for some old ones
+    revision: str = "main"  # a branch, a tag or a commit
+    kind: str = "model"  # or "dataset"
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}@{self.revision}"
@@ -73,39 +65,21 @@ class Repository:
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file as listed by the hub.
+    """A file as listed by the hub."""
 
-    Attributes
-    ----------
-    path : str
-        Path in the repository.
-    size : int
-        Bytes.
-    blob_id : str
-        Git's id of the content, or of the pointer to it.
-    sha256 : str or None
-        For a large file; a small one is identified by `blob_id`.
-    """
-
-    path: str
-    size: int
-    blob_id: str
-    sha256: str | None
+    path: str  # in the repository
+    size: int  # bytes
+    blob_id: str  # Git's, of the content or of the pointer to it
+    sha256: str | None  # of a large file; a small one has its `blob_id` alone
 
 
 def resolve(repository: Repository) -> str:
-    """Return the commit that a revision currently refers to.
-
-    A `UserError` is raised if the hub cannot be reached, has no such repository or revision, requires its terms to be
-    accepted, or gives a malformed answer.
-    """
-    revision = quote(repository.revision, safe="")
+    """Return the commit that a revision currently refers to; a `UserError` if the hub does not say."""
+    url = f"{_address(repository)}/revision/{quote(repository.revision, safe='')}"
 
     def ask() -> Any:
         validate_repo_id(repository.name)
-        return _answer(
-            repository, get_session().get(f"{_address(repository)}/revision/{revision}", headers=build_hf_headers())
-        )
+        return _answer(repository, get_session().get(url, headers=build_hf_headers()))
 
     answer = patiently(repository, ask)
     commit = answer.get("sha") if isinstance(answer, dict) else None
@@ -115,16 +89,16 @@ def resolve(repository: Repository) -> str:
 
 
 def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> list[ListedFile]:
-    """Return the files of a commit that match a pattern (errors as in `resolve`)."""
-    found = []
+    """Return the files of a commit that match a pattern ."""
+    listed = []
     for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
         under = "" if folder == "." else f"{folder}/"
         entries = patiently(repository, lambda under=under: list(_entries(repository, commit, under)))  # type: ignore[misc]
         for entry in entries:
             path = _plain_path(repository, entry, under)
             if path is not None and any(matches(path, pattern) for pattern in patterns):
-                found.append(_listed(repository, path, entry))
-    return found
+                listed.append(_listed(repository, path, entry))
+    return listed
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -133,24 +107,21 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def patiently(repository: Repository, call: Callable[[], T]) -> T:
-    """Call the hub, retrying after temporary failures, and translate its errors to `UserError` (see `resolve`)."""
+    """Call the hub, retrying after temporary failures, and translate its errors to `UserError`."""
     for attempt in range(ATTEMPTS):
         try:
             return call()
         except GatedRepoError as error:
             raise UserError(
-                f"{repository}: gated: accept its terms on its page on the hub, then set HF_TOKEN or run "
-                "`hf auth login`, and run again"
+                f"{repository}: gated: accept its terms on its page on the hub, then {LOG_IN}, and run again"
             ) from error
         except RevisionNotFoundError as error:
             raise MissingRevisionError(
                 f"{repository}: the repository has no revision {repository.revision!r}; name another in the config"
             ) from error
         except RepositoryNotFoundError as error:
-            raise UserError(
-                f"{repository}: no such repository on the hub, or a private one; check the spelling, and for a private "
-                "one set HF_TOKEN or run `hf auth login`"
-            ) from error
+            fault = "no such repository on the hub, or a private one"
+            raise UserError(f"{repository}: {fault}; check the spelling, and for a private one {LOG_IN}") from error
         except HFValidationError as error:
             raise UserError(f"{repository}: not a valid repository name: {_line(error)}") from error
         except OfflineModeIsEnabled as error:
@@ -161,7 +132,7 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
             if isinstance(error, HfHubHTTPError) and error.response.status_code in REFUSED:
                 raise UserError(
                     f"{repository}: the hub refuses access ({_line(error)}); it is gated or private, or the "
-                    "token not valid: accept its terms on its page, then set HF_TOKEN or run `hf auth login`"
+                    f"token not valid: accept its terms on its page, then {LOG_IN}"
                 ) from error
             if "No space left on device" in str(error):
                 raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
@@ -229,11 +200,11 @@ def _plain_path(repository: Repository, entry: Any, under: str) -> str | None:
 
 def _listed(repository: Repository, path: str, entry: dict[str, Any]) -> ListedFile:
     size, blob_id, large = entry.get("size"), entry.get("oid"), entry.get("lfs")
-    digest = large.get("oid") if isinstance(large, dict) else large
-    known = [blob_id] if large is None else [blob_id, digest]
-    if type(size) is not int or size < 0 or not all(isinstance(own, str) and DIGEST.fullmatch(own) for own in known):
+    sha256 = large.get("oid") if isinstance(large, dict) else large
+    sums = [blob_id] if large is None else [blob_id, sha256]
+    if type(size) is not int or size < 0 or not all(isinstance(text, str) and DIGEST.fullmatch(text) for text in sums):
         raise UserError(f"{repository}: the hub lists {path} without its size and checksum ({_shown(entry)})")
-    return ListedFile(path, size, str(blob_id), digest)
+    return ListedFile(path, size, str(blob_id), sha256)
 
 
 def _shown(value: Any) -> str:

@@ -13,38 +13,22 @@ from oversmoothing.jobs import UserError
 logger = logging.getLogger(__name__)
 
 WEIGHTS = ("model*.safetensors",)
-KNOWN = (
-    "known of Pythia: github.com/EleutherAI/pythia/issues/205 and 206; of OLMo 2: github.com/allenai/OLMo/issues/915"
-)
+KNOWN = "known of Pythia: github.com/EleutherAI/pythia/issues/205, 206; of OLMo 2: github.com/allenai/OLMo/issues/915"
 
 
 def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mapping[str, str]) -> None:
     """Check that revisions of different training steps have no weight file in common, from the hub's listings.
 
-    A revision that the hub does not have is left out, and nothing is compared if the hub cannot be asked: fetching
-    names the reason.
-
-    Parameters
-    ----------
-    name : str
-        Of the repository.
-    steps : mapping
-        Training step of each revision, or None.
-    otherwise : mapping
-        Revision to read in the place of one that the hub does not have.
-
-    Raises
-    ------
-    UserError
-        If two revisions of different steps share a file; the message names both.
+    `steps` is from revision to training step or None. Of one that the hub does not have, `otherwise` may name another
+    to read. Nothing is compared if the hub cannot be asked: fetching names the reason.
     """
     files = {}
     try:
         for revision in steps:
-            held = _weight_files(name, revision)
-            if held is None and revision in otherwise:
-                held = _weight_files(name, otherwise[revision])
-            files[revision] = held or {}
+            listed = _weight_files(name, revision)
+            if listed is None and revision in otherwise:
+                listed = _weight_files(name, otherwise[revision])
+            files[revision] = listed or {}
     except UserError as error:
         logger.warning("%s; the weights of its revisions are not compared", error)
         return
@@ -58,26 +42,19 @@ def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mappi
 def shared(files: Mapping[str, Mapping[str, str]], steps: Mapping[str, int | None]) -> list[tuple[str, list[str]]]:
     """Return files that revisions of different training steps have in common, with these revisions.
 
-    A revision without a step, such as `main`, may be equal to the last step, since it mostly is the end of a training.
-
-    Parameters
-    ----------
-    files : mapping of mappings
-        Path and checksum of the weight files of each revision.
-    steps : mapping
-        Training step of each revision, or None.
+    `files` has path and checksum of the weight files of each revision. One without a step, such as `main`, may be equal
+    to the last step, since it mostly is the end of a training.
     """
     last = max((step for step in steps.values() if step is not None), default=None)
     holders: dict[str, dict[str, str]] = {}
-    for revision, own in files.items():
-        for path, checksum in own.items():
+    for revision, weights in files.items():
+        for path, checksum in weights.items():
             holders.setdefault(checksum, {})[revision] = path
-    found: dict[tuple[str, ...], str] = {}
-    for own in holders.values():
-        known = {last if steps[revision] is None else steps[revision] for revision in own}
-        if len(known) > 1:
-            found.setdefault(tuple(own), next(iter(own.values())))
-    return [(path, list(revisions)) for revisions, path in found.items()]
+    first: dict[tuple[str, ...], str] = {}
+    for paths in holders.values():
+        if len({last if steps[revision] is None else steps[revision] for revision in paths}) > 1:
+            first.setdefault(tuple(paths), next(iter(paths.values())))
+    return [(path, list(revisions)) for revisions, path in first.items()]
 
 
 def _weight_files(name: str, revision: str) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from oversmoothing.data.reader import read_split
-from oversmoothing.hub.client import asset_folder, read_asset
+from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
 from oversmoothing.models.head_spectrum import head_spectrum

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.hub.client import asset_folder
+from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import setup
 from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model

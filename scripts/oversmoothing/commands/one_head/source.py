@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, asset_folder, fetch, read_asset
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
+from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import check_folder

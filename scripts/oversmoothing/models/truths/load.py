@@ -15,7 +15,7 @@ from oversmoothing.data.tokens.vocabulary import (
     id_before_texts,
     load_tokenizer,
 )
-from oversmoothing.hub.client import asset_folder
+from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import auto as pretrained
 from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_tensors
