@@ -1,14 +1,11 @@
 """Build the corpus: split the documents of the configured source into training, validation and evaluation bytes."""
 
-import logging
 from pathlib import Path
 
 from oversmoothing.data.shards import build_from_shards, open_shards, read_fetched, shard_facts
 from oversmoothing.data.sources import open_source
 from oversmoothing.data.splits import SPLITS, build_splits
 from oversmoothing.jobs import Job, run
-
-logger = logging.getLogger(__name__)
 
 
 def main(job: Job) -> None:
@@ -19,7 +16,7 @@ def main(job: Job) -> None:
     if settings["source"] == "fineweb":
         fetched = read_fetched(job.input.files[0])
         shards = open_shards(fetched, settings["column"])
-        contents = build_from_shards(
+        build_from_shards(
             shards["train"],
             shards["evaluation"],
             paths,
@@ -30,7 +27,7 @@ def main(job: Job) -> None:
             facts=shard_facts(fetched),
         )
     else:
-        contents = build_splits(
+        build_splits(
             open_source(settings, processes=getattr(job, "threads", 1)),
             paths,
             manifest,
@@ -39,8 +36,6 @@ def main(job: Job) -> None:
             overlap_words=settings["overlap_words"],
             at_least=job.params.at_least,
         )
-    for split, part in contents["splits"].items():
-        logger.info("%s: %d documents, %d bytes", split, part["documents"], part["bytes"])
 
 
 if __name__ == "__main__":

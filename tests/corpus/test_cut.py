@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.data.cut import Cut, paragraphs, stretches
+from oversmoothing.data.documents import Cut, paragraphs, stretches
 from oversmoothing.data.files import Files
 from oversmoothing.data.sources import open_source
 from oversmoothing.data.splits import SPLITS, build_splits

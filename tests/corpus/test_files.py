@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import plan
 from oversmoothing.data import files
+from oversmoothing.data import texts as texts_module
 from oversmoothing.data.documents import Document
 from oversmoothing.data.files import Files
 from oversmoothing.data.globs import matching_files
@@ -187,7 +188,7 @@ def test_parquet_without_the_column_lists_those_it_has(tmp_path: Path) -> None:
 def test_parquet_text_that_is_not_utf8(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\3\0\0\0"), pa.py_buffer(b"ab\xff")])
     pq.write_table(pa.table({"text": broken}), tmp_path / "a.parquet")
-    with pytest.raises(UserError, match=r"a\.parquet: row 0 is not UTF-8 \(byte 2"):
+    with pytest.raises(UserError, match=r"a\.parquet: row 0 is not UTF-8: correct"):
         list(Files([str(tmp_path / "a.parquet")]))
 
 
@@ -210,7 +211,7 @@ def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [lambda path: list(Files([str(path)])), lambda path: list(read_texts(path))])
 def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(files, "UNFOLDED", 1 << 20)
+    monkeypatch.setattr(texts_module, "UNFOLDED", 1 << 20)
     path = tmp_path / "bomb.parquet"
     for text, refused in (("a" * (1 << 22), True), ("a" * (1 << 19), False)):
         pq.write_table(pa.table({"text": ["short", text]}), path, compression="zstd")
@@ -250,7 +251,7 @@ def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, name, monkeypat
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "a.jsonl").write_bytes(json_lines(TEXTS))
     monkeypatch.setattr(files, "_decode", full)
-    monkeypatch.setattr(files, "text_column", full)
+    monkeypatch.setattr(texts_module, "_check_column", full)
     with pytest.raises(UserError, match=rf"{name}: it does not fit into memory: leave it out, or split it"):
         list(Files([str(tmp_path / name)]))
 

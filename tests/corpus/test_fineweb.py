@@ -146,7 +146,7 @@ def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(
     assert len(streamed) == 2
     whole = streamed[0].read_bytes()
     streamed[0].write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(UserError, match=r"has changed since it was fetched: run `snakemake assets --forcerun"):
+    with pytest.raises(UserError, match=r"has changed since its checksum was taken; run `snakemake assets --forcerun"):
         open_shards(first, "text")
     assert fetch_shards(settings, tmp_path) == first  # as the message says
     assert streamed[0].read_bytes() == whole

@@ -129,7 +129,7 @@ def test_a_manifest_of_shards_that_changed_is_refused(tmp_path: Path) -> None:
         read_fetched(path)
     for text in ("", "[]", '{"folder": "assets", "files": {}}'):
         path.write_text(text)
-        with pytest.raises(UserError, match=r"corpus\.json: not a manifest of fetched shards"):
+        with pytest.raises(UserError, match=r"corpus\.json: not a manifest of fetched"):
             read_fetched(path)
 
 
@@ -142,10 +142,10 @@ def test_shards_that_changed_are_refused(tmp_path: Path) -> None:
     data = path.read_bytes()
     for damaged, message in (
         (data[:-1], rf"has {len(data) - 1:,} bytes, not {len(data):,}"),
-        (data[:-1] + b"?", "has changed since it was fetched"),
+        (data[:-1] + b"?", "has changed since its checksum was taken"),
     ):
         path.write_bytes(damaged)
-        with pytest.raises(UserError, match=rf"0\.parquet {message}: run `snakemake assets"):
+        with pytest.raises(UserError, match=rf"0\.parquet {message}; run `snakemake assets"):
             open_shards(manifest, "text")
     path.unlink()
     with pytest.raises(UserError, match=r"0\.parquet is missing"):

@@ -4,32 +4,21 @@ from collections.abc import Callable, Sequence
 
 Decode = Callable[[Sequence[int]], bytes]  # from tokens to their text; the tokens of a byte-level model are its bytes
 
+# The form feed, which the thesis calls FF, has its number too, because FF is the byte 0xFF.
 _CONTROLS = """
-    NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI
+    NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF(0C) CR SO SI
     DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US
 """
 CONTROLS = _CONTROLS.split()
 SPACE, DELETE, ASCII = 0x20, 0x7F, 0x80
-FORM_FEED = 0x0C
 
 
 def byte_name(b: int) -> str:
-    """Name of a byte value, such as NUL, SP, A or DEL; from 0x80 on two hexadecimal digits, such as C3.
-
-    Names are unique: the form feed, which the thesis calls FF, is FF(0C) here, because FF is the byte 0xFF.
-
-    Raises
-    ------
-    ValueError
-        If `b` is not between 0 and 255.
-    """
-    if not 0 <= b <= 0xFF:
-        raise ValueError(f"{b} is no byte value; it must lie between 0 and 255")
-    if b < SPACE:
-        return "FF(0C)" if b == FORM_FEED else CONTROLS[b]
+    """Unique name of a byte value, such as NUL, SP, A or DEL; from 0x80 on two hexadecimal digits, such as C3."""
+    _check(b)
     if b >= ASCII:
         return f"{b:02X}"
-    return {SPACE: "SP", DELETE: "DEL"}.get(b, chr(b))
+    return CONTROLS[b] if b < SPACE else {SPACE: "SP", DELETE: "DEL"}.get(b, chr(b))
 
 
 def byte_kind(b: int) -> str:
@@ -40,14 +29,8 @@ def byte_kind(b: int) -> str:
     {"control", "letter", "digit", "punctuation", "continuation", "first of 2", "first of 3", "first of 4", "never"}
         The space is punctuation. "never" applies to C0 and C1, which could only begin an overlong encoding of a
         one-byte character, and to F5 to FF, which lie beyond the last code point.
-
-    Raises
-    ------
-    ValueError
-        If `b` is not between 0 and 255.
     """
-    if not 0 <= b <= 0xFF:
-        raise ValueError(f"{b} is no byte value; it must lie between 0 and 255")
+    _check(b)
     if b < SPACE or b == DELETE:
         return "control"
     if b < ASCII:
@@ -56,3 +39,8 @@ def byte_kind(b: int) -> str:
         if b < end:
             return kind
     return "first of 4" if b < 0xF5 else "never"
+
+
+def _check(b: int) -> None:
+    if not 0 <= b <= 0xFF:
+        raise ValueError(f"{b} is no byte value; it must lie between 0 and 255")

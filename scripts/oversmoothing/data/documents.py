@@ -1,24 +1,25 @@
-"""Documents of a corpus and the interface of the sources that yield them."""
+"""Documents of a corpus, the interface of the sources that yield them, and long texts cut into several."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
+PARAGRAPHS = "paragraphs"
+_BLANK_LINES = re.compile(r"\n[ \t\r]*\n\s*")
+
 
 class Document(NamedTuple):
-    """One coherent text: a docstring, a web page or a file.
+    """One coherent text, which can be encoded as UTF-8: a docstring, a web page or a file."""
 
-    ``name`` identifies its origin and is the same on every machine; ``text`` can be encoded as UTF-8.
-    """
-
-    name: str
+    name: str  # says its origin, the same on every machine
     text: str
 
 
 class Source(Protocol):
     """Yields the same documents in the same order each time it is iterated.
 
-    A source is read several times (see `splits`) and should keep only small data in memory. It raises `UserError`
-    with the file's name for a missing file or a malformed line.
+    It is read several times (see `splits`) and should keep only small data in memory. It raises `UserError` with the
+    file's name for a missing file or a malformed line.
     """
 
     def __iter__(self) -> Iterator[Document]:
@@ -26,9 +27,46 @@ class Source(Protocol):
         ...
 
     def facts(self) -> dict[str, Any]:
-        """Origin of the documents for the manifest: names, versions, sizes and counts.
+        """Origin of the documents for the manifest, complete once they have been iterated: versions, sizes, counts.
 
-        The values are JSON and contain no absolute path, time or host. They are complete once the source has been
-        iterated.
+        The values are JSON and contain no absolute path, time or host.
         """
         ...
+
+
+class Cut:
+    """The documents of another source, each cut at blank lines (`PARAGRAPHS`) or after a number of characters."""
+
+    def __init__(self, source: Source, cut: str | int) -> None:
+        self.source = source
+        self.cut = cut
+
+    def __iter__(self) -> Iterator[Document]:
+        for name, text in self.source:
+            pieces = paragraphs(text) if self.cut == PARAGRAPHS else stretches(text, int(self.cut))
+            yield from (Document(f"{name}#{i}", piece) for i, piece in enumerate(pieces))
+
+    def facts(self) -> dict[str, Any]:
+        """Facts of the source, and how it was cut."""
+        return {**self.source.facts(), "cut": self.cut}
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Parts of a text between blank lines, without those."""
+    return filter(None, _BLANK_LINES.split(text.strip("\n")))
+
+
+def stretches(text: str, length: int) -> Iterator[str]:
+    """Parts of at most `length` characters that together are the text.
+
+    They end with a line, or else a word, where one ends in their second half.
+    """
+    start = 0
+    while start < len(text):
+        end = start + length
+        if end < len(text):
+            least = start + length // 2
+            places = (text.rfind(mark, least, end) + 1 for mark in ("\n", " "))
+            end = next((place for place in places if place > least), end)
+        yield text[start:end]
+        start = end

@@ -10,15 +10,15 @@ import logging
 import lzma
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from oversmoothing.data.documents import Document
 from oversmoothing.data.globs import CONTROL, matching_files
+from oversmoothing.data.texts import TIMES, UNFOLDED, damage_named, text_batches
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
@@ -34,29 +34,15 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
     ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
 }
-UNFOLDED, TIMES = 1 << 26, 1000  # a column chunk or file above this size and this compression ratio cannot be text
 BUFFER = 1 << 20  # bytes decompressed at a time
-BATCH = 256  # documents decoded at a time from a Parquet file; affects memory use, not the result
 
 
 class Files:
     """Source of the documents in local files, in the order of the files' paths.
 
-    A Parquet file yields one document per row and a JSON Lines file one per line; any other file is one document.
-    Null texts are skipped and counted.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Files or globs; ``**`` matches any number of folders. Relative paths start at the working directory.
-    column : str
-        The column (Parquet) or field (JSON Lines) that holds the text.
-
-    Raises
-    ------
-    UserError
-        If a glob matches no file or a file has an unknown extension. While iterating, if a file is damaged, lacks the
-        column, or is not valid UTF-8 or JSON; the message names the file and the place in it.
+    `paths` are files or globs, in which ``**`` matches any number of folders. A Parquet file yields one document per
+    row, a JSON Lines file one per line, both from `column`; any other file is one document. Null texts are skipped and
+    counted. A `UserError` names the glob that matches nothing, or the file that cannot be read and the place in it.
     """
 
     def __init__(self, paths: Sequence[str], column: str = "text") -> None:
@@ -101,51 +87,10 @@ def find_files(paths: Sequence[str]) -> list[Path]:
         if not matching_files([place]):
             hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if glob.glob(place) else ""  # noqa: PTH207
             raise UserError(f"no file matches {pattern!r} (searched {place}){hint}")
-    found = matching_files(full)
-    if odd := next(filter(CONTROL.search, found), None):
+    files = matching_files(full)
+    if odd := next(filter(CONTROL.search, files), None):
         raise UserError(f"{odd!r}: a line break or another control character in a path: rename the file")
-    return [Path(path) for path in found]
-
-
-def text_column(path: Path, file: pq.ParquetFile, column: str) -> None:
-    """Check that a Parquet file has a string column of this name and that no row group is a decompression bomb."""
-    schema = file.schema_arrow
-    if schema.names.count(column) > 1:
-        raise UserError(f"{path}: {schema.names.count(column)} columns are called {column!r}: rename all but one")
-    if column not in schema.names:
-        raise UserError(
-            f"{path}: no column {column!r} (it has: {', '.join(schema.names)}): "
-            "set corpus column to the one with the text"
-        )
-    kind = schema.field(column).type
-    text = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
-        raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
-    leaves = [file.schema.column(place).path for place in range(len(file.schema))]
-    place = leaves.index(column)
-    for group in range(file.num_row_groups):
-        chunk = file.metadata.row_group(group).column(place)
-        if chunk.total_uncompressed_size > max(UNFOLDED, TIMES * chunk.total_compressed_size):
-            raise UserError(
-                f"{path}: column {column!r} of row group {group} has {chunk.total_compressed_size:,} bytes that unfold "
-                f"to {chunk.total_uncompressed_size:,}, as no text does: leave the file out"
-            )
-
-
-@contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """Convert a reader's errors into a `UserError` of one line that names the file."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise UserError(f"{path}: the file is gone: it was there when the globs were matched") from None
-    except PermissionError:
-        raise UserError(f"{path}: no permission to read it: change its mode") from None
-    except MemoryError:
-        raise UserError(f"{path}: it does not fit into memory: leave it out, or split it into smaller files") from None
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error
+    return [Path(path) for path in files]
 
 
 def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]]]:
@@ -168,21 +113,9 @@ def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]
 
 
 def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
-    row = 0
-    with damage_named(path), pq.ParquetFile(path) as file:
-        text_column(path, file, column)
-        for batch in file.iter_batches(batch_size=BATCH, columns=[column]):
-            for value in batch.column(0):
-                yield f":{row}", _text_of(value, path, row)
-                row += 1
-
-
-def _text_of(value: pa.Scalar, path: Path, row: int) -> str | None:
-    try:
-        text: str | None = value.as_py()
-    except UnicodeDecodeError as error:  # Arrow does not verify that a string column is UTF-8
-        raise UserError(f"{path}: row {row} is not UTF-8 (byte {error.start} of its text): correct the row") from None
-    return text
+    with damage_named(path):
+        texts = chain.from_iterable(batch.to_pylist() for batch in text_batches(path, column))
+        yield from ((f":{row}", text) for row, text in enumerate(texts))
 
 
 def _read_json_lines(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
@@ -203,15 +136,12 @@ def _field(line: str, column: str, path: Path, number: int) -> str | None:
         raise UserError(f"{path}: line {number} is not JSON ({reason}): correct or remove the line") from None
     if not isinstance(record, dict) or column not in record:
         have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is not an object"
-        raise UserError(
-            f"{path}: line {number} has no field {column!r} ({have}): set corpus column to the field with the text"
-        )
+        fault = f"line {number} has no field {column!r} ({have})"
+        raise UserError(f"{path}: {fault}: set corpus column to the field with the text")
     text = record[column]
     if text is not None and not isinstance(text, str):
-        raise UserError(
-            f"{path}: line {number}: {column!r} is {type(text).__name__}, not a string: "
-            "set corpus column to a field with text"
-        )
+        fault = f"{column!r} is {type(text).__name__}, not a string"
+        raise UserError(f"{path}: line {number}: {fault}: set corpus column to a field with text")
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     return text if text is None else text.encode("utf-8", "replace").decode()
 
@@ -225,9 +155,8 @@ def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: not UTF-8: byte {offset + error.start} is 0x{data[error.start]:02x}: convert the file to UTF-8"
-        ) from None
+        byte = f"byte {offset + error.start} is 0x{data[error.start]:02x}"
+        raise UserError(f"{path}: not UTF-8: {byte}: convert the file to UTF-8") from None
     return text.removeprefix(codecs.BOM_UTF8.decode()) if first else text
 
 
@@ -246,7 +175,7 @@ class _Unfolded(io.RawIOBase):
     def __init__(self, path: Path, file: Any) -> None:
         self.path, self.file = path, file
         self.size = path.stat().st_size
-        self.left = max(UNFOLDED, TIMES * self.size)
+        self.most = self.left = max(UNFOLDED, TIMES * self.size)
 
     def readable(self) -> bool:
         return True
@@ -255,10 +184,8 @@ class _Unfolded(io.RawIOBase):
         count: int = self.file.readinto(buffer)
         self.left -= count
         if self.left < 0:
-            raise UserError(
-                f"{self.path}: its {self.size:,} bytes unfold to more than {max(UNFOLDED, TIMES * self.size):,}, as no "
-                "text does: leave the file out"
-            )
+            fault = f"its {self.size:,} bytes unfold to more than {self.most:,}, as no text does"
+            raise UserError(f"{self.path}: {fault}: leave the file out")
         return count
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Download of FineWeb, or of another corpus of Parquet shards on the hub.
+"""Download of FineWeb, or of another corpus of Parquet shards on the hub: whole shards, or their first texts.
 
 Only this step needs the network. It writes a manifest of the local files, from which `shards` builds the corpus.
 """
@@ -9,19 +9,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from oversmoothing.data.shards import ROLES
-from oversmoothing.data.stream import stream_texts
-from oversmoothing.hub.client import alone_in, fetch, sha256, take_stock
-from oversmoothing.hub.listing import Repository, list_files, resolve
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from tqdm import tqdm
+
+from oversmoothing.data.shards import ROLES, too_little
+from oversmoothing.hub.client import alone_in, fetch, take_stock
+from oversmoothing.hub.listing import Repository, list_files, patiently, resolve
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.provenance import digest
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.provenance import digest, sha256
 
 logger = logging.getLogger(__name__)
 
 
+ROWS = 1000  # streamed at a time
+
+
 def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Download the shards of a corpus.
+    """Download the shards of a corpus into a folder, in which the files of other configs are kept.
 
     Parameters
     ----------
@@ -29,19 +37,12 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
         ``repository``: on the hub, or a local folder with the same paths inside (it begins with ``/``, ``.`` or
         ``~``), which is used in place; ``revision``; ``column``; ``train`` and ``evaluation``: lists of shards;
         ``train_bytes`` and ``evaluation_bytes``: bytes of text from their beginning, or None for whole shards.
-    folder : str or Path
-        Where downloaded files are stored; files that other configs fetched are kept.
 
     Returns
     -------
     dict
-        A manifest as from `hub.fetch` (``repository``, ``revision``, ``commit``, ``folder``, ``files``) and, for each
-        role, its ``shards``, the paths in `folder` of their ``texts``, and the ``budget`` in bytes.
-
-    Raises
-    ------
-    UserError
-        Under the conditions of `hub.fetch` and `stream.stream_texts`, or if a local folder lacks a shard.
+        A manifest as from `hub.client.fetch` with ``folder``, and for each role its ``shards``, the paths in the folder
+        of their ``texts``, and the ``budget`` in bytes.
     """
     if settings["repository"].startswith(("/", ".", "~")):
         return {**_local(settings), **_roles(settings)}
@@ -55,39 +56,64 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
     for role in ROLES:
         budget = settings[f"{role}_bytes"]
         if budget is not None:
-            name = (
-                f"first-bytes/{digest([repository.revision, settings[role], settings['column']])[:12]}-{budget}.parquet"
-            )
+            key = digest([repository.revision, settings[role], settings["column"]])[:12]
+            name = f"first-bytes/{key}-{budget}.parquet"
             path = Path(folder) / name
             with alone_in(folder):
                 checksum = _first_bytes(repository, settings[role], settings["column"], budget, path)
             fetched["files"][name] = {"size": path.stat().st_size, "sha256": checksum}
             roles[role]["texts"] = [name]
-    return {
-        "repository": named.name,
-        "kind": "dataset",
-        "revision": named.revision,
-        "commit": repository.revision,
-        "folder": str(folder),
-        "files": fetched["files"],
-        **roles,
-    }
+    described = {"repository": named.name, "kind": "dataset", "revision": named.revision, "commit": repository.revision}
+    return {**described, "folder": str(folder), "files": fetched["files"], **roles}
+
+
+def stream_texts(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
+    """Write the first `budget` bytes of text of Parquet files on the hub, up to the end of a document.
+
+    Only this column of the required row groups is transferred. A partial download cannot be compared with the whole
+    file's checksum and restarts after an interruption; `path` appears when it is complete.
+    """
+    patiently(repository, lambda: _stream(repository, files, column, budget, path))
+
+
+def _stream(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
+    import datasets  # takes seconds to import and is needed only for a budget
+
+    sources = [f"hf://datasets/{repository.name}@{repository.revision}/{file}" for file in files]
+    schema = pa.schema([pa.field(column, pa.large_string())])
+    facts = {"repository": str(repository), "files": " ".join(files), "budget": str(budget)}
+    taken = 0
+    with (
+        open_writer(path, schema, facts) as writer,
+        tqdm(desc=path.name, total=budget, unit="B", unit_scale=True, disable=None) as bar,
+    ):
+        stream = datasets.load_dataset("parquet", data_files=sources, split="train", streaming=True, columns=[column])
+        for batch in stream.with_format("arrow").iter(batch_size=ROWS):
+            texts = batch.column(column).cast(pa.large_string()).combine_chunks()
+            ends = taken + np.cumsum(pc.fill_null(pc.binary_length(texts), 0).to_numpy())
+            count = min(len(texts), int(np.searchsorted(ends, budget)) + 1)
+            writer.write_table(pa.table([texts[:count]], schema))
+            bar.update(int(ends[count - 1]) - taken)
+            taken = int(ends[count - 1])
+            if taken >= budget:
+                return
+        raise too_little(files, budget, taken)
 
 
 def _first_bytes(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> str:
     """Download the first texts of some files into one; return its SHA-256, which is also stored beside it."""
     beside = path.with_suffix(".sha256")
     if path.is_file():
-        found = sha256(path)
-        if beside.is_file() and beside.read_text(encoding="utf-8") == f"{found}\n":
+        checksum = sha256(path)
+        if beside.is_file() and beside.read_text(encoding="utf-8") == f"{checksum}\n":
             logger.info("%s: already here", path)
-            return found
+            return checksum
         logger.warning("%s: not what %s says was written; fetching it again", path, beside.name)
     stream_texts(repository, files, column, budget, path)
-    found = sha256(path)
+    checksum = sha256(path)
     with atomic_path(beside) as temporary:
-        temporary.write_text(f"{found}\n", encoding="utf-8")
-    return found
+        temporary.write_text(f"{checksum}\n", encoding="utf-8")
+    return checksum
 
 
 def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,15 +13,14 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # a line
 def matching_files(patterns: Iterable[str]) -> list[str]:
     """Return the files that match any of the globs, sorted by path; of several paths to one file, the first.
 
-    Globs are those of `glob.glob`, and ``**`` matches any number of folders, links among them. It enters each folder
-    once, so that links in a circle end.
+    Globs are those of `glob.glob`, but ``**`` enters each folder once, so that links in a circle end.
     """
     matches = {path for pattern in patterns for path in _matches(os.path.expanduser(pattern))}  # noqa: PTH111 (a glob)
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for path in sorted(matches):
         if os.path.isfile(path):  # noqa: PTH113
-            found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+            files.setdefault(os.path.realpath(path), path)
+    return list(files.values())
 
 
 def _matches(pattern: str, base: str = "") -> Iterator[str]:

@@ -58,17 +58,7 @@ _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that ho
 class Docstrings:
     """Source of one document per docstring; a repeated paragraph is kept only where it first occurs.
 
-    Parameters
-    ----------
-    roots : sequence of (name, folder), optional
-        Packages to read, in this order; by default the installed `PACKAGES`.
-    processes : int
-        Number of processes that read files; it does not affect the documents.
-
-    Raises
-    ------
-    UserError
-        If a package is not installed.
+    `roots` are names and folders of packages, by default the installed `PACKAGES`; a `UserError` names a missing one.
     """
 
     def __init__(self, roots: Sequence[tuple[str, Path]] | None = None, processes: int = 1) -> None:
@@ -95,38 +85,29 @@ class Docstrings:
         files = [(name, root, path) for name, root in self.roots for path in python_files(root)]
         self._files = len(files)
         seen: set[str] = set()
-        for (name, root, path), docstrings in zip(files, self._read(files), strict=True):
+        prose = _map(read_prose, [path for _, _, path in files], self.processes)
+        bar = tqdm(prose, total=len(files), desc="docstrings", unit="file", disable=None)
+        for (name, root, path), docstrings in zip(files, bar, strict=True):
             for line, texts in docstrings:
-                new = [text for text in dict.fromkeys(texts) if text not in seen]
-                seen.update(new)
-                if new:
+                if new := [text for text in dict.fromkeys(texts) if text not in seen]:
+                    seen.update(new)
                     place = f"{name}/{path.relative_to(root).as_posix()}:{line}"
                     yield Document(place, PARAGRAPH_BREAK.join(new))
-
-    def _read(self, files: list[tuple[str, Path, Path]]) -> Iterator[list[tuple[int, list[str]]]]:
-        paths = [path for _, _, path in files]
-        bar = tqdm(total=len(paths), desc="docstrings", unit="file", disable=None)
-        with bar:
-            for prose in _map(read_prose, paths, self.processes):
-                bar.update()
-                yield prose
 
 
 def find_package(name: str) -> Path:
     """Return the folder of an installed package without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise UserError(
-            f"package {name!r} is not installed, and `source: docstrings` reads it: "
-            "install envs/lock.txt, or use `source: files`"
-        )
+        fault = f"package {name!r} is not installed, and `source: docstrings` reads it"
+        raise UserError(f"{fault}: install envs/lock.txt, or use `source: files`")
     return Path(next(iter(spec.submodule_search_locations)))
 
 
 def python_files(root: Path) -> list[Path]:
     """Return the modules below `root`, sorted by path, without those in `SKIPPED_FOLDERS`."""
-    found = [path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)]
-    return sorted(found, key=lambda path: path.relative_to(root).as_posix())
+    files = [path for path in root.rglob("*.py") if not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts)]
+    return sorted(files, key=lambda path: path.relative_to(root).as_posix())
 
 
 def read_prose(path: Path) -> list[tuple[int, list[str]]]:
@@ -141,8 +122,8 @@ def read_prose(path: Path) -> list[tuple[int, list[str]]]:
             tree = ast.parse(source, feature_version=OLDEST_PYTHON)
         except (SyntaxError, ValueError, RecursionError):
             return []
-        found = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree, source).items())]
-    return [(line, texts) for line, texts in found if texts]
+        prose = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree, source).items())]
+    return [(line, texts) for line, texts in prose if texts]
 
 
 @contextmanager
@@ -161,13 +142,12 @@ def docstrings(tree: ast.Module, source: bytes) -> dict[tuple[int, int], str]:
     They include string expressions (such as those below an attribute) and strings passed to a function or assigned
     to a variable with "doc" in its name (``add_newdoc``, ``add_docstr``).
     """
-    named = _lines_with_doc(source)
-    found: dict[tuple[int, int], str] = {}
-    for node in _nodes(tree, named):
-        for value in _documenting(node):
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                found[value.lineno, value.col_offset] = value.value
-    return found
+    return {
+        (value.lineno, value.col_offset): value.value
+        for node in _nodes(tree, _lines_with_doc(source))
+        for value in _documenting(node)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
+    }
 
 
 def _lines_with_doc(source: bytes) -> list[int]:

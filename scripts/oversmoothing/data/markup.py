@@ -36,19 +36,9 @@ _FOREIGN = re.compile(r"[\ufffd\ud800-\udfff\ue000-\uf8ff\u2190-\u2bff\U0001f000
 
 
 def plain(text: str) -> str | None:
-    """Strip the markup from a paragraph.
+    """Strip the markup from a paragraph; None if code, mathematics or markup remains that cannot be read as words.
 
     Letters outside ASCII are kept, runs of white space become one space, and characters without a glyph are removed.
-
-    Parameters
-    ----------
-    text : str
-        A paragraph with its lines joined.
-
-    Returns
-    -------
-    str or None
-        Plain text, or None if code, mathematics or markup remains that cannot be read as words.
     """
     text = _SPACES.sub(" ", _UNPRINTABLE.sub("", _SPACES.sub(" ", text))).strip()
     for mark, pattern, replacement in _STEPS:

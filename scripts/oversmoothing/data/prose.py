@@ -12,33 +12,14 @@ from functools import lru_cache
 from oversmoothing.data.markup import plain
 
 # Sections (NumPy and Google style) that contain lists of names rather than sentences.
-DROPPED_SECTIONS = {
-    "references",
-    "reference",
-    "see also",
-    "citations",
-    "citation",
-    "methods",
-    "raises",
-    "seealso",
-}
+DROPPED_SECTIONS = {"references", "reference", "see also", "seealso", "citations", "citation", "methods", "raises"}
 # Sections in which `name (type): text` is an entry and only the text after the colon is prose.
 ENTRY_SECTIONS = (
     "args|arguments|attributes|keyword args|keyword arguments|kwargs|inputs?|outputs?|parameters|params|"
     "other parameters|properties|fields|members|returns?|yields?|shape|keys"
 )
 # Directives whose body is prose; the body of any other (code, math, tables, footnotes) is dropped.
-PROSE_DIRECTIVES = {
-    "admonition",
-    "attention",
-    "caution",
-    "danger",
-    "hint",
-    "important",
-    "note",
-    "tip",
-    "warning",
-}
+PROSE_DIRECTIVES = {"admonition", "attention", "caution", "danger", "hint", "important", "note", "tip", "warning"}
 
 _HEADER = re.compile(
     rf"({ENTRY_SECTIONS}|examples?|notes?|usage|{'|'.join(sorted(DROPPED_SECTIONS))})\s*:{{1,2}}", re.I
@@ -65,17 +46,9 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def paragraphs(docstring: str) -> list[str]:
-    """Return the paragraphs of prose in a docstring, in order and each on one line.
+    """Return the paragraphs of whole sentences in a docstring, in order and each on one line.
 
-    Parameters
-    ----------
-    docstring : str
-        With its indentation; reStructuredText, Markdown, NumPy or Google style.
-
-    Returns
-    -------
-    list of str
-        Paragraphs of one or more whole sentences.
+    It has its indentation, in reStructuredText, Markdown, NumPy or Google style.
     """
     return [text for lines in _blocks(_dedent(docstring)) if (text := _prose(" ".join(lines)))]
 

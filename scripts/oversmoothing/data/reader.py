@@ -1,39 +1,20 @@
 """Reading of a corpus. Training imports this module, so a change to anything it imports retrains every model."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import read_sealed
 
 
 def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
     """Bytes or tokens of a split, memory-mapped read-only, after a check of size and sha256 against the manifest.
 
-    The check is needed because rules take the splits as ``ancient()``, so that Snakemake does not notice a change.
-
-    Parameters
-    ----------
-    path : path
-        File of raw bytes written by `splits.build_splits`, or of tokens by `tokens.text.write_tokens`.
-    manifest : path
-        The corpus's, or that of its tokens.
-    split : {"train", "validation", "evaluation"}
-    check : bool
-        Whether to compare with the manifest; False if another process of the same job does so.
-
-    Returns
-    -------
-    numpy.memmap, shape (n,)
-        uint8, or for tokens the ``dtype`` of the manifest.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, empty or differs from the manifest, or if the manifest is missing or damaged.
+    Rules take the splits as ``ancient()``, so Snakemake does not notice a change. Without `check`, another process of
+    the same job compares them. Shape (n,); uint8, or for tokens the ``dtype`` of the manifest.
     """
     path = Path(path)
     described = read_manifest(manifest)
@@ -45,7 +26,7 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
         raise UserError(f"{path}: the corpus file is empty: delete it and build the corpus again")
     if check and size != part["bytes"]:
         raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
-    if check and _sha256(path) != part["sha256"]:
+    if check and sha256(path) != part["sha256"]:
         raise UserError(f"{path}: its sha256 is not the one in the manifest: delete it and run again")
     return np.memmap(path, dtype=described.get("dtype", "uint8"), mode="r")
 
@@ -63,8 +44,3 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"{path}: not a complete manifest of a corpus ({error}): delete it and run again") from error
     return manifest
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,13 +15,8 @@ def run_hashes(text: str, length: int) -> np.ndarray:
     """Hash every run of `length` consecutive words of a text.
 
     Words are separated by white space, in lower case and without punctuation at their ends (a word of punctuation
-    alone keeps it), so any run that two texts share literally also has equal hashes.
-
-    Returns
-    -------
-    numpy.ndarray of uint64, shape (words - length + 1,)
-        Empty for a shorter text. Equal runs have equal hashes on every machine; two different ones collide with a
-        probability of about 2**-64.
+    alone keeps it), so any run that two texts share literally also has equal hashes, on every machine. Different runs
+    collide with a probability of about 2**-64. uint64, shape (words - length + 1,), empty for a shorter text.
     """
     words = np.array([_WORD_HASHES[word] for word in text.split()], dtype=np.uint64)
     count = max(0, len(words) - length + 1)
@@ -40,11 +35,14 @@ def collect(hashes: Iterable[np.ndarray]) -> np.ndarray:
 
 def shares_run(hashes: np.ndarray, known: np.ndarray) -> bool:
     """Whether any of `hashes` is in the sorted array `known`."""
-    if not len(hashes) or not len(known):
-        return False
-    ordered = np.sort(hashes)  # sorted keys access memory in order
-    places = np.searchsorted(known, ordered)
-    return bool(np.any(known[np.minimum(places, len(known) - 1)] == ordered))
+    return bool(is_known(np.sort(hashes), known).any())  # sorted keys access memory in order
+
+
+def is_known(hashes: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Mask of the hashes that are in the sorted array `known`."""
+    if not len(known):
+        return np.zeros(len(hashes), bool)
+    return known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
 
 
 class _WordHashes(dict[str, int]):
@@ -54,8 +52,7 @@ class _WordHashes(dict[str, int]):
         if len(self) >= CACHED_WORDS:
             self.clear()
         bare = word.lower().strip(PUNCTUATION) or word
-        value = int.from_bytes(blake2b(bare.encode(), digest_size=8).digest(), "little")
-        self[word] = value
+        self[word] = value = int.from_bytes(blake2b(bare.encode(), digest_size=8).digest(), "little")
         return value
 
 

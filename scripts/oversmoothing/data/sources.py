@@ -7,8 +7,7 @@ workflow can read the names without importing the readers.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from oversmoothing.data.cut import Cut
-from oversmoothing.data.documents import Source
+from oversmoothing.data.documents import Cut, Source
 from oversmoothing.jobs import UserError
 
 
@@ -34,10 +33,7 @@ SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
-    """Source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so.
-
-    The documents do not depend on the number of processes.
-    """
+    """Source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so."""
     name = settings.get("source")
     if name not in SOURCES:
         raise UserError(f"corpus.source: {name!r} is unknown; use one of {', '.join(sorted(SOURCES))}")

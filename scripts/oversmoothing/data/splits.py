@@ -8,7 +8,6 @@ only the runs of the held-out splits.
 
 import hashlib
 import json
-import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,8 +22,6 @@ from oversmoothing.data.writer import SplitWriter
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.sealed_json import write_sealed
-
-logger = logging.getLogger(__name__)
 
 # Characters of the list of files in a manifest. Snakemake compares inputs above 1 MB by time, not by content, so that a
 # long list would retrain every model after an identical rebuild.
@@ -43,38 +40,28 @@ def build_splits(
     overlap_words: int | None = 13,
     at_least: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    r"""Write the three splits of a source as raw UTF-8 bytes and a manifest of them; return the manifest.
+    """Write the three splits of a source as raw UTF-8 bytes and a manifest of them; return the manifest.
 
-    The source is read once for each split. The files are replaced together at the end; after an error, any earlier
-    files are unchanged.
+    The source is read once for each split. All files are replaced together at the end, none after an error.
 
     Parameters
     ----------
-    source : Source
-    paths : mapping of str to Path
-        File of each of `SPLITS`.
+    paths, shares : mapping
+        File and share of the documents (positive, with sum 1) of each of `SPLITS`.
     manifest : Path
         JSON: the source's facts, the settings and, for each split, its documents, bytes, sha256 and the numbers of
-        dropped documents by reason. Equal corpora have equal manifests. Of some thousands of files or more there is, in
-        place of the list, their number, sums and ``sha256``, that of the list.
-    shares : mapping of str to float
-        Share of the documents in each split; positive, with sum 1.
+        dropped documents by reason. Of some thousands of files or more there is, in place of the list, their number,
+        sums and ``sha256``, that of the list.
     separator : str
-        Text between two documents. The thesis uses none (``""``); a blank line makes the border visible to a model.
+        Between two documents. The thesis uses none (``""``); a blank line makes the border visible to a model.
     overlap_words : int, optional
         Length of the runs of words that no two splits may share; None keeps overlaps.
-    at_least : mapping of str to int, optional
-        Smallest size of each split in bytes, such as the evaluation windows need; at least one byte in any case.
-
-    Raises
-    ------
-    UserError
-        If the shares are invalid, the source has no document, or a split is too small.
+    at_least : mapping, optional
+        Smallest size of each split in bytes, such as the evaluation windows need; below it a `UserError` is raised.
     """
     bounds = split_bounds(shares)
     if overlap_words is not None and overlap_words < 1:
         raise UserError(f"overlap_words is {overlap_words}: write a number of words (13), or null to keep overlaps")
-    least = {split: max(1, (at_least or {}).get(split, 1)) for split in SPLITS}
     parts: dict[str, Any] = {}
     known = collect([])
     total: int | None = None
@@ -82,10 +69,10 @@ def build_splits(
         # Entered first and therefore renamed last: a manifest never exists beside splits that it does not describe.
         temporary_manifest = stack.enter_context(atomic_path(manifest))
         for split in SPLITS:
-            writer = SplitWriter(stack, stack.enter_context(atomic_path(paths[split])), separator.encode())
+            writer = SplitWriter(stack, split, paths[split], separator)
             dropped = dict.fromkeys(("empty", "duplicates", "overlaps"), 0)
-            overlap = _Overlap(overlap_words, known, remember=split != SPLITS[-1])
             seen: set[bytes] = set()
+            kept: list[np.ndarray] = []  # hashes of the runs that no later split may have
             count = 0
             for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
                 count += 1
@@ -98,10 +85,12 @@ def build_splits(
                         dropped["empty"] += 1
                     elif digest in seen:
                         dropped["duplicates"] += 1
-                    elif overlap.refuses(document.text):
+                    elif overlap_words and shares_run(runs := run_hashes(document.text, overlap_words), known):
                         dropped["overlaps"] += 1
                     else:
                         writer.write(encoded, documents=1)
+                        if overlap_words and split != SPLITS[-1]:
+                            kept.append(runs)
                     seen.add(digest)
                 except MemoryError:
                     raise UserError(
@@ -116,31 +105,28 @@ def build_splits(
                     f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, with corpus "
                     f"cut: paragraphs (at blank lines) or a number of characters{_without_text(source)}"
                 )
-            known = overlap.merged()
-            parts[split] = {**writer.close(), "dropped": dropped}
-            _check_size(split, parts[split], least[split], shares, source)
-            logger.info("%s: %s", split, parts[split])
-        contents = {
-            "source": _shortened(source.facts()),
-            "settings": {
-                "shares": {split: float(shares[split]) for split in SPLITS},
-                "separator": separator,
-                "overlap_words": overlap_words,
-            },
-            "splits": parts,
+            known = collect([known, *kept])
+            least = max(1, (at_least or {}).get(split, 1))
+            if writer.bytes < least:
+                raise writer.too_small(
+                    least,
+                    f"raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
+                    f"({_describe(source)}; dropped: {dropped['duplicates']:,} repeated, {dropped['overlaps']:,} "
+                    f"overlapping, {dropped['empty']:,} empty){_without_text(source)}",
+                )
+            parts[split] = writer.close(dropped)
+        settings = {
+            "shares": {split: float(shares[split]) for split in SPLITS},
+            "separator": separator,
+            "overlap_words": overlap_words,
         }
+        contents = {"source": _shortened(source.facts()), "settings": settings, "splits": parts}
         write_sealed(temporary_manifest, contents)
     return contents
 
 
 def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
-    """Upper bound of each split's share of [0, 1), in the order of `SPLITS`.
-
-    Raises
-    ------
-    UserError
-        If the keys are not `SPLITS`, a share is not positive, or the sum is not 1.
-    """
+    """Upper bound of each split's share of [0, 1), in the order of `SPLITS`; a `UserError` if the sum is not 1."""
     if set(shares) != set(SPLITS):
         raise UserError(f"corpus splits are {sorted(shares)}: give a share to each of {', '.join(sorted(SPLITS))}")
     for split, share in shares.items():
@@ -167,41 +153,6 @@ def _split_of(digest: bytes, bounds: Mapping[str, float]) -> str:
     return next((split for split, end in bounds.items() if place < end), SPLITS[-1])
 
 
-class _Overlap:
-    """Rejects texts that share a run of words with an earlier split and collects the runs of those it accepts."""
-
-    def __init__(self, words: int | None, known: np.ndarray, remember: bool) -> None:
-        self.words = words
-        self.known = known
-        self.remember = remember
-        self.kept: list[np.ndarray] = []
-
-    def refuses(self, text: str) -> bool:
-        if self.words is None:
-            return False
-        hashes = run_hashes(text, self.words)
-        if shares_run(hashes, self.known):
-            return True
-        if self.remember:
-            self.kept.append(hashes)
-        return False
-
-    def merged(self) -> np.ndarray:
-        return collect([self.known, *self.kept])
-
-
-def _check_size(split: str, part: Mapping[str, Any], least: int, shares: Mapping[str, float], source: Source) -> None:
-    if part["bytes"] >= least:
-        return
-    lost = part["dropped"]
-    raise UserError(
-        f"the {split} split has {part['bytes']:,} bytes in {part['documents']:,} documents, and {least:,} "
-        f"are needed: raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
-        f"({_describe(source)}; dropped: {lost['duplicates']:,} repeated, {lost['overlaps']:,} overlapping, "
-        f"{lost['empty']:,} empty){_without_text(source)}"
-    )
-
-
 def _without_text(source: Source) -> str:
     """Name the source's files that hold no text, if there are any."""
     listed = source.facts().get("files")  # of docstrings only their number
@@ -211,5 +162,4 @@ def _without_text(source: Source) -> str:
 
 
 def _describe(source: Source) -> str:
-    facts = source.facts()
-    return f"source {facts.get('source')!r}"
+    return f"source {source.facts().get('source')!r}"

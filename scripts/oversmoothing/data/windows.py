@@ -16,15 +16,11 @@ SCHEMA = pa.schema(
     [
         pa.field("window", pa.int32(), nullable=False),
         pa.field("offset", pa.int64(), nullable=False),  # of the prompt's first byte in the evaluation corpus
-        pa.field("prompt", pa.binary(), nullable=False),
-        pa.field("scored", pa.binary(), nullable=False),
+        *(pa.field(name, pa.binary(), nullable=False) for name in ("prompt", "scored")),
     ]
 )
 # Of windows that were cut in tokens rather than bytes; `prompt` and `scored` are then the text of these.
-TOKENS = [
-    pa.field("prompt_tokens", pa.list_(pa.int32()), nullable=False),
-    pa.field("scored_tokens", pa.list_(pa.int32()), nullable=False),
-]
+TOKENS = [pa.field(name, pa.list_(pa.int32()), nullable=False) for name in ("prompt_tokens", "scored_tokens")]
 
 # A sentence starts at the first non-space byte after a punctuation mark and at least one white space.
 SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
@@ -58,7 +54,6 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
         Number of windows; 100 in the thesis.
     prompt, scored : int
         Length of the prompt and of the scored text after it; 100 and 500 bytes in the thesis.
-    seed : int
     cut : callable, optional
         For windows of tokens (`oversmoothing.data.tokens.text.passages`), of which each has a byte at least.
 
@@ -66,28 +61,21 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
     -------
     pyarrow.Table
         With `SCHEMA`, and with `cut` also `TOKENS`; one row per window in the order drawn: ``window`` = 0, 1, ...
-
-    Raises
-    ------
-    UserError
-        If a number is out of range or the corpus has no room for that many windows.
     """
-    for name, value, least in (
-        ("count", count, 1),
-        ("prompt", prompt, 1),
-        ("scored", scored, 1),
-        ("seed", seed, 0),
-    ):
+    for name, value, least in (("count", count, 1), ("prompt", prompt, 1), ("scored", scored, 1), ("seed", seed, 0)):
         if value < least:
             raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
-    unit = "bytes" if cut is None else "tokens"
-    if len(data) < count * length:
-        raise UserError(_full(len(data), 0, count, length, unit))
-    schema = SCHEMA if cut is None else pa.schema([*SCHEMA, *TOKENS])
-    drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed))
+    unit, schema = ("bytes", SCHEMA) if cut is None else ("tokens", pa.schema([*SCHEMA, *TOKENS]))
+    drawn: list[tuple[int, Passage]] = []
+    if len(data) >= count * length:
+        drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed))
     if len(drawn) < count:
-        raise UserError(_full(len(data), len(drawn), count, length, unit))
+        raise UserError(
+            f"windows: the evaluation corpus of {len(data):,} bytes has no room for {count:,} windows of {length:,} "
+            f"{unit} that each start a sentence and do not overlap (placed {len(drawn):,}): "
+            "lower count, prompt or scored, or raise the evaluation share of the corpus"
+        )
     columns = [range(count), *zip(*((start, *passage.columns) for start, passage in drawn), strict=True)]
     return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema)
 
@@ -104,12 +92,11 @@ def read_windows(path: str | Path) -> pa.Table:
 def window_tokens(windows: pa.Table) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Tokens of each prompt and of each scored text, int64; they are its bytes where the windows were cut in bytes."""
     if TOKENS[0].name in windows.column_names:
-        prompts, scored = ([np.array(own, np.int64) for own in windows[field.name].to_pylist()] for field in TOKENS)
+        parts = ([np.array(tokens, np.int64) for tokens in windows[field.name].to_pylist()] for field in TOKENS)
     else:
-        prompts, scored = (
-            [np.frombuffer(own, np.uint8).astype(np.int64) for own in windows[name].to_pylist()]
-            for name in ("prompt", "scored")
-        )
+        texts = (windows[name].to_pylist() for name in ("prompt", "scored"))
+        parts = ([np.frombuffer(text, np.uint8).astype(np.int64) for text in column] for column in texts)
+    prompts, scored = parts
     return prompts, scored
 
 
@@ -126,10 +113,7 @@ def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
 def _draw(
     data: np.ndarray, count: int, length: int, cut: Cut, random: np.random.Generator
 ) -> list[tuple[int, Passage]]:
-    """Draw `count` passages that start with a sentence, at least `length` bytes before the end, and do not overlap.
-
-    There are fewer where the text has no room for more.
-    """
+    """Draw up to `count` passages that start with a sentence, `length` bytes or more before the end, apart."""
     last = len(data) - length
     drawn: list[tuple[int, Passage]] = []
     taken: list[tuple[int, int]] = []  # starts and ends, sorted
@@ -166,14 +150,5 @@ def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:
     if place and taken[place - 1][1] > start:
         return None
     passage = cut(start)
-    if passage is None or (place < len(taken) and passage.end > taken[place][0]):
-        return None
-    return passage
-
-
-def _full(size: int, found: int, count: int, length: int, unit: str) -> str:
-    return (
-        f"windows: the evaluation corpus of {size:,} bytes has no room for {count:,} windows of {length:,} "
-        f"{unit} that each start a sentence and do not overlap (placed {found:,}): "
-        "lower count, prompt or scored, or raise the evaluation share of the corpus"
-    )
+    overlaps = passage is not None and place < len(taken) and passage.end > taken[place][0]
+    return None if overlaps else passage

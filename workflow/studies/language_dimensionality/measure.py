@@ -7,7 +7,8 @@ import pyarrow as pa
 
 from oversmoothing.data.files import Files
 from oversmoothing.data.reader import read_split
-from oversmoothing.data.tokens.learn import load_tokenizer, tokenise
+from oversmoothing.data.tokens.learn import tokenise
+from oversmoothing.data.tokens.vocabulary import load_tokenizer
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table

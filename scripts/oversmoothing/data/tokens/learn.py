@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from oversmoothing.jobs import UserError
-from oversmoothing.store.sums import check_sum, write_text
+from oversmoothing.store.sums import write_text
 
 END = "<|endoftext|>"
 PIECE = 1 << 16  # characters tokenised at once
@@ -32,15 +31,6 @@ def train_tokenizer(text: str, vocabulary: int) -> Tokenizer:
 def save_tokenizer(path: str | Path, tokenizer: Tokenizer) -> None:
     """Write a tokenizer in the Hugging Face format, with a checksum beside it."""
     write_text(path, tokenizer.to_str())
-
-
-def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Read a tokenizer written by `save_tokenizer`."""
-    check_sum(path)
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more specific
-        raise UserError(f"{path}: no complete tokenizer ({error}); delete it and run again") from error
 
 
 def tokenise(tokenizer: Tokenizer, text: str) -> np.ndarray:

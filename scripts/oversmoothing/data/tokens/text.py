@@ -31,20 +31,8 @@ def encode_bytes(tokenizer: Tokenizer, vocabulary: Vocabulary, text: bytes) -> n
 def write_tokens(path: str | Path, data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary) -> dict[str, Any]:
     """Write the tokens of a split, and return what a manifest says of the file.
 
-    The text is tokenised in blocks that end with a line (or a character, where a line is longer), so a file of any size
-    can be read.
-
-    Parameters
-    ----------
-    path : path
-    data : uint8 array, shape (n,)
-        UTF-8.
-    tokenizer, vocabulary
-
-    Returns
-    -------
-    dict
-        ``bytes`` and ``sha256`` of the file, ``tokens``, and ``text_bytes``, the bytes of the text.
+    `data` are UTF-8, uint8 (n,). They are tokenised in blocks that end with a line (or a character, where a line is
+    longer), so a file of any size can be read.
     """
     total, sha256 = 0, hashlib.sha256()
     with atomic_path(path) as temporary, temporary.open("wb") as file:
@@ -60,7 +48,7 @@ def write_tokens(path: str | Path, data: np.ndarray, tokenizer: Tokenizer, vocab
 def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, prompt: int, scored: int) -> Cut:
     """Return the function that cuts a passage of `prompt` and `scored` tokens out of a text (`windows.draw_windows`).
 
-    The text from the start of a passage on is tokenised, as a user would give it to a model.
+    The text is tokenised from the start of the passage on, as a user would give it to a model.
     """
     length = prompt + scored
 
@@ -88,8 +76,8 @@ def passages_of_job(job: Any, data: np.ndarray) -> Cut | None:
     """As `passages`, with the windows' settings and the tokens of a job; None for a job over bytes."""
     if not job.input.tokenizer:
         return None
-    own = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
-    return passages(data, *own, job.params.settings["prompt"], job.params.settings["scored"])
+    tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
+    return passages(data, tokenizer, vocabulary, job.params.settings["prompt"], job.params.settings["scored"])
 
 
 def _last_space(text: str) -> int:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +38,10 @@ SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Tokens of a study.
+    """Tokens of a study."""
 
-    Attributes
-    ----------
-    ids : int32 array, shape (v,)
-        The tokenizer's id of each token, rising.
-    texts : sequence of bytes, of length v
-        The text for which each token stands; a part of a character may be one.
-    """
-
-    ids: np.ndarray
-    texts: Sequence[bytes]
+    ids: np.ndarray  # the tokenizer's id of each token, rising; int32, shape (v,)
+    texts: Sequence[bytes]  # the v texts for which they stand; a part of a character may be one
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -58,17 +49,18 @@ class Vocabulary:
     @cached_property
     def places(self) -> np.ndarray:
         """Token of each id of the tokenizer up to the largest, int64; -1 for an id that is no token."""
-        found = np.full(int(self.ids.max()) + 1, -1, np.int64)
-        found[self.ids] = np.arange(len(self))
-        return found
+        places = np.full(int(self.ids.max()) + 1, -1, np.int64)
+        places[self.ids] = np.arange(len(self))
+        return places
 
     def tokens(self, ids: Sequence[int]) -> np.ndarray:
         """Tokens, int64 (n,), of the tokenizer's ids; a `UserError` if one of them is special."""
         wanted = np.asarray(ids, np.int64)
-        found = np.where(wanted < len(self.places), self.places[np.minimum(wanted, len(self.places) - 1)], -1)
-        if (found < 0).any():
-            raise UserError(f"the tokenizer gave the id {int(wanted[found < 0][0])}, which is special or unknown to it")
-        return found
+        tokens = np.where(wanted < len(self.places), self.places[np.minimum(wanted, len(self.places) - 1)], -1)
+        if (tokens < 0).any():
+            odd = int(wanted[tokens < 0][0])
+            raise UserError(f"the tokenizer gave the id {odd}, which is special or unknown to it")
+        return tokens
 
     def decode(self, tokens: Sequence[int]) -> bytes:
         """Text of tokens, as bytes; it may begin or end inside a character."""
@@ -77,7 +69,8 @@ class Vocabulary:
     def table(self) -> pa.Table:
         """The vocabulary with schema `VOCABULARY`."""
         columns = [np.arange(len(self), dtype=np.int32), self.ids, list(self.texts)]
-        return pa.table([pa.array(own, field.type) for own, field in zip(columns, VOCABULARY, strict=True)], VOCABULARY)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, VOCABULARY, strict=True)]
+        return pa.table(arrays, VOCABULARY)
 
 
 BYTES = Vocabulary(np.arange(256, dtype=np.int32), [bytes([value]) for value in range(256)])
@@ -92,19 +85,11 @@ def read_vocabulary(path: str | Path | None) -> Vocabulary:
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Tokenizer of a file ``tokenizer.json``, which reads the names of special ids in a text as text.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, or does not match the checksum beside it.
-    """
+    """Tokenizer of a file ``tokenizer.json``, which reads the names of special ids in a text as text."""
     path = Path(path)
     if not path.is_file():
-        raise UserError(
-            f"{path}: no such file; a tokenizer in the fast format is needed (save it with "
-            "`PreTrainedTokenizerFast.save_pretrained`)"
-        )
+        remedy = "a tokenizer in the fast format is needed (save it with `PreTrainedTokenizerFast.save_pretrained`)"
+        raise UserError(f"{path}: no such file; {remedy}")
     check_sum(path)
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -121,11 +106,6 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
 
     The text of a token follows from the tokenizer's decoder: byte-level (GPT-2, GPT-NeoX, Llama 3, Qwen, OLMo), or
     SentencePiece's with bytes as ``<0x0A>`` (Llama 2). Added tokens that are not special stand for themselves.
-
-    Raises
-    ------
-    UserError
-        If the tokenizer has another kind of decoder, two tokens of one id, an id from `IDS` on, or no token.
     """
     described = json.loads(tokenizer.to_str())
     added = tokenizer.get_added_tokens_decoder()
@@ -141,9 +121,8 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     if not ids:
         raise UserError(f"{path}: it has no token but special ones")
     if ids[-1] >= IDS:
-        raise UserError(
-            f"{path}: {names[ids[-1]]!r} has the id {ids[-1]:,}; ids from {IDS:,} on are of no model's head"
-        )
+        last = names[ids[-1]]
+        raise UserError(f"{path}: {last!r} has the id {ids[-1]:,}; ids from {IDS:,} on are of no model's head")
     texts = [plain[id].encode() if id in plain else text_of(names[id]) for id in ids]
     return Vocabulary(np.array(ids, np.int32), texts)
 
@@ -152,8 +131,8 @@ def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
     """First token in which two vocabularies differ, described in words; None if they are equal."""
     for token in range(max(len(one), len(other))):
         described = [
-            f"id {own.ids[token]} is {own.texts[token]!r}" if token < len(own) else "it has no further token"
-            for own in (one, other)
+            f"id {side.ids[token]} is {side.texts[token]!r}" if token < len(side) else "it has no further token"
+            for side in (one, other)
         ]
         if described[0] != described[1]:
             return f"of token {token}, {described[0]} in one and {described[1]} in the other"
@@ -165,30 +144,23 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
     path = Path(folder) / FAST
     if not path.is_file():
         slow = next((file for file in SLOW if (Path(folder) / file).is_file()), None)
-        found = f"only a tokenizer in another format ({slow})" if slow else "no tokenizer"
+        instead = f"only a tokenizer in another format ({slow})" if slow else "no tokenizer"
         raise UserError(
-            f"{name}: {folder} has no {FAST}, {found}; load its tokenizer with `AutoTokenizer.from_pretrained`, "
+            f"{name}: {folder} has no {FAST}, {instead}; load its tokenizer with `AutoTokenizer.from_pretrained`, "
             "save it beside a copy of the weights with `save_pretrained`, and name that folder in the config"
         )
     if difference := first_difference(vocabulary, vocabulary_of(load_tokenizer(path), path)):
-        raise UserError(
-            f"{name}: its tokenizer is not the study's: {difference} ({path}); models that are compared must have the "
-            "same tokens"
-        )
+        fault = f"its tokenizer is not the study's: {difference} ({path})"
+        raise UserError(f"{name}: {fault}; models that are compared must have the same tokens")
 
 
 def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
-    """Id that a tokenizer puts before every text, such as 1 of Llama 2; None if it puts none; `path` is for messages.
+    """Id that a tokenizer puts before every text, such as 1 of Llama 2; None if it puts none, a `UserError` if several.
 
     What it puts behind a text is left out, because the texts of a study do not end.
-
-    Raises
-    ------
-    UserError
-        If it puts several ids before a text.
     """
     encoded = tokenizer.encode("a", add_special_tokens=True)
-    first = [id for id, _ in takewhile(lambda own: own[1], zip(encoded.ids, encoded.special_tokens_mask, strict=True))]
+    first = encoded.ids[: [*encoded.special_tokens_mask, 0].index(0)]
     if len(first) > 1:
         raise UserError(f"{path}: it puts {len(first)} ids before a text, {first}; write one of them as `bos`")
     return first[0] if first else None
@@ -210,7 +182,8 @@ def _text_of(described: dict[str, Any], path: str | Path) -> Any:
 def _has(described: dict[str, Any], kind: str) -> bool:
     """Whether a tokenizer's decoder, or its pre-tokenizer where it has no decoder, is or contains one of a kind."""
     part = described["decoder"] or described["pre_tokenizer"] or {}
-    return any(own.get("type") == kind for own in (part, *part.get("decoders", part.get("pretokenizers", []))))
+    parts = (part, *part.get("decoders", part.get("pretokenizers", [])))
+    return any(described.get("type") == kind for described in parts)
 
 
 def _byte_level() -> dict[str, bytes]:
@@ -219,10 +192,10 @@ def _byte_level() -> dict[str, bytes]:
     Printable bytes stand for themselves, the others in rising order for the characters from U+0100 on.
     """
     alphabet = set(pre_tokenizers.ByteLevel.alphabet())
-    own = {character: ord(character) for character in alphabet if ord(character) < 0x100}
-    others = sorted(set(range(0x100)) - set(own.values()))
-    own |= dict(zip(sorted(alphabet - set(own)), others, strict=True))
-    return {character: bytes([value]) for character, value in own.items()}
+    values = {character: ord(character) for character in alphabet if ord(character) < 0x100}
+    others = sorted(set(range(0x100)) - set(values.values()))
+    values |= dict(zip(sorted(alphabet - set(values)), others, strict=True))
+    return {character: bytes([value]) for character, value in values.items()}
 
 
 def _text_of_piece(name: str) -> bytes:
