@@ -20,7 +20,8 @@ def main(job: Job) -> None:
     for rank, models in settings["models"].items():
         files = [path for path in map(Path, job.input.scores) if path.stem in models]
         sums = tuple(sum_scores(path, ["pure"], POOLED)[POOLED, "pure"] for path in files)
-        values[int(rank)] = Value(tuple(own.mean for own in sums), tuple(path.stem for path in files), "tto", sums)
+        means = tuple(by_window.mean for by_window in sums)
+        values[int(rank)] = Value(means, tuple(path.stem for path in files), "tto", sums)
     table = rank_order(values, chance)
     write_table(job.output, table, rank_order_page(table, TITLE))
 

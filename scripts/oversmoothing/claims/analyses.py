@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.claims.comparison import Chance, Missing, Value
+from oversmoothing.claims.evidence import over_windows
 from oversmoothing.claims.members import Member
-from oversmoothing.numerics.statistics import WindowSums
 from oversmoothing.tables.losses import predictions
 
 SEVERAL = 2  # members needed for a comparison
@@ -17,22 +17,11 @@ SEVERAL = 2  # members needed for a comparison
 
 @dataclass(frozen=True)
 class Analyses:
-    """What the claims are tested on.
+    """What the claims are tested on."""
 
-    Attributes
-    ----------
-    tables : mapping of str to DataFrame
-        Those available of the studies that have claims, by name.
-    models : sequence of mappings
-        As in `members.members`.
-    logits : mapping of str to path
-        By model.
-    chance : Chance
-    """
-
-    tables: Mapping[str, pd.DataFrame]
-    models: Sequence[Mapping[str, Any]]
-    logits: Mapping[str, str | Path]
+    tables: Mapping[str, pd.DataFrame]  # by name: those available of the studies that have claims
+    models: Sequence[Mapping[str, Any]]  # as in `members.members`
+    logits: Mapping[str, str | Path]  # by model
     chance: Chance
 
     def table(self, name: str) -> pd.DataFrame:
@@ -43,5 +32,4 @@ class Analyses:
 
     def loss(self, member: Member) -> Value:
         """Return the mean loss over the scored bytes of all windows, in nats per byte."""
-        sums: tuple[WindowSums, ...] = tuple(predictions(self.logits[model]).losses for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+        return over_windows(member, "losses", lambda model: predictions(self.logits[model]).losses)

@@ -1,6 +1,6 @@
 """Selection of the members that a claim refers to; `Missing` is raised for members that are absent."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 from oversmoothing.claims.comparison import Missing
 from oversmoothing.claims.evidence import Evidence
@@ -46,35 +46,45 @@ def standing_for(members: list[Member], role: int) -> Member:
     raise Missing(f"no model stands for the thesis's rank {role}")
 
 
-def neighbours(members: list[Member], what: str = "") -> list[tuple[Member, Member]]:
-    """Return pairs of each member and the member of the next higher rank."""
+def ranked(evidence: Evidence) -> list[Member]:
+    """Return the family, which must have a member."""
+    if not evidence.family:
+        raise Missing("no model of the family has a rank")
+    return evidence.family
+
+
+def several(members: list[Member], what: str = "") -> list[Member]:
+    """Return the members, of which there must be two; `what` says of which ranks."""
     if len(members) < 2:
         raise Missing(f"it takes two ranks{f' {what}' if what else ''}")
-    return list(pairwise(members))
+    return members
+
+
+def neighbours(members: list[Member], what: str = "") -> list[tuple[Member, Member]]:
+    """Return pairs of each member and the member of the next higher rank."""
+    return list(pairwise(several(members, what)))
 
 
 def extreme(members: list[Member]) -> list[Member]:
     """Return the members that stand for the severe bottlenecks of 5.3."""
-    found = up_to(members, EXTREME)
-    if not found:
+    severe = up_to(members, EXTREME)
+    if not severe:
         raise Missing(f"no model stands for a rank up to {EXTREME}")
-    return found
+    return severe
 
 
 def low_and_higher(members: list[Member]) -> list[tuple[Member, Member]]:
     """Return pairs of each member of an extreme rank (thesis 5.3) and each member of a higher one."""
-    low, high = up_to(members, EXTREME), beyond(members, EXTREME)
-    if not low or not high:
+    pairs = list(product(up_to(members, EXTREME), beyond(members, EXTREME)))
+    if not pairs:
         raise Missing(f"it takes ranks up to {EXTREME} and above")
-    return [(a, b) for a in low for b in high]
+    return pairs
 
 
 def lowest_and_best(evidence: Evidence) -> tuple[Member, Member]:
     """Return the two models of Figure 4.2: that of the lowest rank and the one with the lowest NSMD."""
-    lowest = evidence.family[0] if evidence.family else None
-    if lowest is None or len(evidence.family) < 2:
-        raise Missing("it takes two ranks")
-    return lowest, min(evidence.family[1:], key=lambda member: evidence.score("nsmd", member).mean)
+    lowest, *others = several(evidence.family)
+    return lowest, min(others, key=lambda member: evidence.score("nsmd", member).mean)
 
 
 def frequent_bytes(evidence: Evidence) -> list[int]:

@@ -9,32 +9,15 @@ from oversmoothing.claims.comparison import Comparison
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding and its test.
-
-    Attributes
-    ----------
-    id : str
-    place : str
-        In the thesis, or in Godey et al.; of ours, the document that measures it.
-    statement : str
-        The finding, as a statement that can fail.
-    how : str
-        The test in words: what is compared with what.
-    test : callable
-        From evidence to comparisons: an `Evidence`, of this run or of printed means, or `Analyses`.
-    published : str
-        The published numbers, where there are no means to undergo the test.
-    by_construction : bool
-        Whether it holds in any correct computation; such a claim is not a finding.
-    """
+    """A finding and its test, which takes an `Evidence` (of this run or of printed means) or `Analyses`."""
 
     id: str
-    place: str
-    statement: str
-    how: str
+    place: str  # in the thesis, or in Godey et al.; of ours, the document that measures it
+    statement: str  # that can fail
+    how: str  # the test in words: what is compared with what
     test: Callable[[Any], Sequence[Comparison]]
-    by_construction: bool = False
-    published: str = ""
+    by_construction: bool = False  # whether it holds in any correct computation; such a claim is not a finding
+    published: str = ""  # the published numbers, where there are no means to undergo the test
 
     @property
     def section(self) -> str:

@@ -1,6 +1,6 @@
 """The findings of the thesis, in their order, as testable claims."""
 
-from oversmoothing.claims import decodings, models, truncation
+from oversmoothing.claims import decodings, models
 from oversmoothing.claims.claim import Claim
 
 CLAIMS = [
@@ -133,14 +133,14 @@ CLAIMS = [
         "7.1, Tables 7.1 and 7.2",
         "Oversmoothing rises with each step by which the head's SVD is truncated.",
         "Each rank of the SVD less the next, within each model; paired by window.",
-        truncation.truncation_is_monotone,
+        models.truncation_is_monotone,
     ),
     Claim(
         "svd-worse-than-learned",
         "7.1, Tables 4.1, 4.2, 7.1, 7.2",
         "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
         "The truncated head less the trained model, at each rank that both have; paired by window.",
-        truncation.truncation_is_worse_than_learning,
+        models.truncation_is_worse_than_learning,
     ),
     Claim(
         "all-smoother-than-the-truth",

@@ -1,8 +1,8 @@
 """Claims about the effect of decodings on oversmoothing (thesis 6.1, Table 6.1)."""
 
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 
-from oversmoothing.claims.choose import MODERATE, beyond, each, extreme
+from oversmoothing.claims.choose import MODERATE, beyond, each, extreme, ranked
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
@@ -25,7 +25,7 @@ def temperature_is_lowest(evidence: Evidence) -> list[Comparison]:
 def order_under_kl(evidence: Evidence) -> list[Comparison]:
     """Compare each decoding with the next under KL, in the order given by the thesis."""
     order = ("pure", "temperature", "top-p", "top-k", "greedy")
-    return [_less(evidence, "kl", model, a, b) for model in _models(evidence) for a, b in pairwise(order)]
+    return [_less(evidence, "kl", model, a, b) for model in each(ranked(evidence)) for a, b in pairwise(order)]
 
 
 def all_reduce(evidence: Evidence) -> list[Comparison]:
@@ -33,31 +33,25 @@ def all_reduce(evidence: Evidence) -> list[Comparison]:
     return [
         _less(evidence, metric, model, decoding, "pure")
         for metric in ("tto", "nsmd")
-        for model in _models(evidence)
+        for model in each(ranked(evidence))
         for decoding in OTHERS
     ]
 
 
 def none_lifts(evidence: Evidence) -> list[Comparison]:
     """Compare each model under every other decoding with pure sampling from each better one, under TTO and NSMD."""
-    found = []
+    compared = []
     for worse, better in permutations(evidence.family, 2):
         loss = evidence.compare(evidence.loss(worse), evidence.loss(better), "")
         if loss.outcome != Outcome.HOLDS:
             continue  # it is not clear which model is better
-        for metric in ("tto", "nsmd"):
+        for metric, other in product(("tto", "nsmd"), OTHERS):
+            name = f"{METRICS[metric].label}, {worse} {other} against {better} pure"
             pure = evidence.score(metric, better)
-            found += [
-                evidence.compare(
-                    evidence.score(metric, worse, other),
-                    pure,
-                    f"{METRICS[metric].label}, {worse} {other} against {better} pure",
-                )
-                for other in OTHERS
-            ]
-    if not found:
+            compared.append(evidence.compare(evidence.score(metric, worse, other), pure, name))
+    if not compared:
         raise Missing("no two models have clearly different losses")
-    return found
+    return compared
 
 
 def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
@@ -66,23 +60,21 @@ def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
     if not moderate:
         raise Missing(f"no model stands for a rank from {MODERATE} on")
     return [
-        *(_less(evidence, "tv", model, "pure", other) for model in _models(evidence) for other in ("greedy", "top-k")),
+        *(
+            _less(evidence, "tv", model, "pure", other)
+            for model in each(ranked(evidence))
+            for other in ("greedy", "top-k")
+        ),
         *(_less(evidence, "tv", model, "top-p", "pure") for model in low),
         *(_less(evidence, "tv", model, "pure", "top-p") for model in moderate),
     ]
-
-
-def _models(evidence: Evidence) -> list[Member]:
-    if not evidence.family:
-        raise Missing("no model of the family has a rank")
-    return each(evidence.family)
 
 
 def _lowest(evidence: Evidence, metrics: tuple[str, ...], best: str) -> list[Comparison]:
     return [
         _less(evidence, metric, model, best, other)
         for metric in metrics
-        for model in _models(evidence)
+        for model in each(ranked(evidence))
         for other in ALL
         if other != best
     ]

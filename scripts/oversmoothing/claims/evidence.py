@@ -19,7 +19,7 @@ from oversmoothing.claims.members import Member, members
 from oversmoothing.numerics.statistics import WindowSums
 from oversmoothing.scores.sums import sum_scores
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.losses import Predictions, predictions
+from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
 
 POOLED = "all truths"
@@ -28,55 +28,29 @@ BY_POSITION = ["truth", "window", "position"]  # what names a row of a file of s
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of value that a study measures: where it stands in the files of a run, and in the thesis's tables.
-
-    Attributes
-    ----------
-    name : str
-    of_run, printed : callable
-        From a `Run`, or the `published.Published` means, a member and further keys to a `Value`, or to what else the
-        study's claims take.
-    """
+    """A kind of value that a study measures: how a member's is found in a run, and in the thesis's tables."""
 
     name: str
-    of_run: Callable[..., Any]
-    printed: Callable[..., Any]
+    of_run: Callable[..., Any]  # from a `Run`, a member and further keys to a `Value`, or to what else its claims take
+    printed: Callable[..., Any]  # the same from a `published.Published`
 
 
 @dataclass(frozen=True)
 class Margin:
-    """How far one training is from the next in what a study measures, a key of `claims.run_to_run`.
+    """How far one training is from the next in what a study measures, a key of `claims.run_to_run`."""
 
-    Attributes
-    ----------
-    name : str
-        What varies, as the legend of the claims says it.
-    values : callable
-        From a `Run` and a member to the values of which the margin is measured.
-    decoded : callable or None
-        The same of a further decoding, its name; None if it has no decodings.
-    """
-
-    name: str
-    values: Callable[..., Sequence[Value]]
-    decoded: Callable[..., Sequence[Value]] | None = None
+    name: str  # what varies, as the legend of the claims says it
+    values: Callable[..., Sequence[Value]]  # from a `Run` and a member to what the margin is measured of
+    decoded: Callable[..., Sequence[Value]] | None = None  # the same of a further decoding, its name
 
 
 class Evidence(ABC):
-    """What a test may query.
-
-    Attributes
-    ----------
-    family, truncations, truths : list of Member
-        Trained models and truncated heads, both by ascending rank, and truths.
-    chance : Chance or None
-        None for printed means.
-    """
+    """What a test may query: trained models and truncated heads, both by ascending rank, and truths."""
 
     family: list[Member]
     truncations: list[Member]
     truths: list[Member]
-    chance: Chance | None = None
+    chance: Chance | None = None  # of printed means
 
     def compare(self, a: Value, b: Value, name: str, bound: float = 0.0) -> Comparison:
         """Compare `a` minus `b` with `bound`, which it is expected to exceed (see `comparison.compare`)."""
@@ -108,19 +82,7 @@ class Evidence(ABC):
 
 
 class Run(Evidence):
-    """The files of a run.
-
-    Parameters
-    ----------
-    files : mapping
-        From the kind of file and its model to its path: ("tto", "bn4-s1337"), ("windows", ""),
-        ("tables", "oversmoothing"). Metrics, "history", "logits" and what studies measure are by model.
-    models : sequence of mappings
-        As in `members.members`.
-    decodings : sequence of str
-        Those of the scores.
-    chance : Chance
-    """
+    """The files of a run, by kind and model: ("tto", "bn4-s1337"), ("windows", ""), ("tables", "oversmoothing")."""
 
     def __init__(
         self,
@@ -135,25 +97,22 @@ class Run(Evidence):
         self._files = files
         self._decodings = decodings
         self._scores = cache(self._read_scores)
-        self._predictions = cache(self._read_predictions)
+        self._predictions = cache(lambda model: predictions(self.path("logits", model)))
 
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if decoding not in self._decodings:
             raise Missing(f"{decoding} is not among the `decodings`")
-        sums = tuple(self._scores(metric, model)[decoding] for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, metric, sums)
+        return over_windows(member, metric, lambda model: self._scores(metric, model)[decoding])
 
     def loss(self, member: Member) -> Value:
         means = tuple(lowest_loss(self.path("history", model)) for model in member.models)
         return Value(means, member.trainings, "losses")
 
     def loss_on_windows(self, member: Member) -> Value:
-        sums = tuple(self._predictions(model).losses for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, "losses", sums)
+        return over_windows(member, "losses", lambda model: self._predictions(model).losses)
 
     def accuracy(self, member: Member) -> Value:
-        sums = tuple(self._predictions(model).right for model in member.models)
-        return Value(tuple(own.mean for own in sums), member.trainings, "accuracies", sums)
+        return over_windows(member, "accuracies", lambda model: self._predictions(model).right)
 
     def value(self, source: Source, member: Member, *key: str) -> Any:
         return source.of_run(self, member, *key)
@@ -165,8 +124,7 @@ class Run(Evidence):
 
     def mean(self, what: str, column: str, member: Member, kind: str = "") -> Value:
         """Return the mean of a column of such files over all positions and truths."""
-        sums = tuple(sums_by_window(self.positions(what, model, column)[column]) for model in member.models)
-        return Value(tuple(one.mean for one in sums), member.trainings, kind, sums)
+        return over_windows(member, kind, lambda model: sums_by_window(self.positions(what, model, column)[column]))
 
     def by_frequency(self) -> list[int]:
         text = b"".join(read_table(self.path("windows", ""), ["scored"])["scored"].to_pylist())
@@ -181,10 +139,13 @@ class Run(Evidence):
 
     def _read_scores(self, metric: str, model: str) -> dict[str, WindowSums]:
         sums = sum_scores(self.path(metric, model), self._decodings, POOLED)
-        return {decoding: own for (_, decoding), own in sums.items()}
+        return {decoding: by_window for (_, decoding), by_window in sums.items()}
 
-    def _read_predictions(self, model: str) -> Predictions:
-        return predictions(self.path("logits", model))
+
+def over_windows(member: Member, kind: str, sums_of: Callable[[str], WindowSums]) -> Value:
+    """Return the means of a member's models over all windows, from the sums by window of each."""
+    sums = tuple(sums_of(model) for model in member.models)
+    return Value(tuple(by_window.mean for by_window in sums), member.trainings, kind, sums)
 
 
 def sums_by_window(values: pd.Series) -> WindowSums:

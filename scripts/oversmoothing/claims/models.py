@@ -1,7 +1,7 @@
-"""Claims about rank: losses (thesis 3.4), oversmoothing (4.2), bytes (4.3) and entropy (F.1)."""
+"""Claims about rank: losses (thesis 3.4), oversmoothing (4.2), truncated heads (7.1) and entropy (F.1)."""
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import combinations, product
 
 from oversmoothing.claims.choose import (
     FURTHER,
@@ -12,6 +12,8 @@ from oversmoothing.claims.choose import (
     each,
     full_rank,
     neighbours,
+    ranked,
+    several,
     standing_for,
     up_to,
 )
@@ -29,16 +31,15 @@ ENOUGH_TO_CORRELATE = 4
 
 def truths_beat_the_family(evidence: Evidence) -> list[Comparison]:
     """Compare the loss and accuracy of every truth and every member."""
-    found = []
-    for truth in evidence.truths:
-        for member in evidence.family:
-            against = f"{truth} against {member}"
-            worse, better, where = _losses(evidence, member, truth)
-            found.append(evidence.compare(worse, better, f"{where} loss, {against}"))
-            found.append(evidence.compare(evidence.accuracy(truth), evidence.accuracy(member), f"accuracy, {against}"))
-    if not found:
+    compared = []
+    for truth, member in product(evidence.truths, evidence.family):
+        against = f"{truth} against {member}"
+        worse, better, where = _losses(evidence, member, truth)
+        compared.append(evidence.compare(worse, better, f"{where} loss, {against}"))
+        compared.append(evidence.compare(evidence.accuracy(truth), evidence.accuracy(member), f"accuracy, {against}"))
+    if not compared:
         raise Missing("it takes a truth and a model of the family with a rank")
-    return found
+    return compared
 
 
 def loss_and_accuracy_agree(evidence: Evidence) -> list[Comparison]:
@@ -48,15 +49,13 @@ def loss_and_accuracy_agree(evidence: Evidence) -> list[Comparison]:
             evidence.compare(evidence.loss(b), evidence.loss(a), ""),
             evidence.compare(evidence.accuracy(a), evidence.accuracy(b), f"accuracy, {a} and {b}"),
         )
-        for a, b in _pairs(evidence)
+        for a, b in combinations(several(evidence.family), 2)
     ]
 
 
 def little_gained_from_moderate_rank(evidence: Evidence) -> list[Comparison]:
     """Test whether each step of rank up to 16 lowers the loss by more than the range of losses from 16 on."""
-    moderate = beyond(evidence.family, MODERATE - 1)
-    if len(moderate) < 2:
-        raise Missing(f"it takes two ranks from {MODERATE} on")
+    moderate = several(beyond(evidence.family, MODERATE - 1), f"from {MODERATE} on")
     losses = sorted((evidence.loss(member) for member in moderate), key=lambda value: value.mean)
     spread = minus(losses[-1], losses[0])
     return [
@@ -69,18 +68,17 @@ def little_gained_from_moderate_rank(evidence: Evidence) -> list[Comparison]:
 
 def falls_up_to_32(evidence: Evidence) -> list[Comparison]:
     """Compare each rank up to 32 with the next, under each metric."""
-    return _falls(evidence, MAIN, neighbours(up_to(evidence.family, MOST), f"up to {MOST}"))
+    return _falls(evidence, MAIN, _steps_up_to_32(evidence))
 
 
 def no_change_to_128(evidence: Evidence) -> list[Comparison]:
     """Test whether rank 128 is within a tenth of rank 32, under each metric."""
     a, b = standing_for(evidence.family, FURTHER), standing_for(evidence.family, MOST)
-    found = []
+    compared = []
     for metric in MAIN:
-        found += alike(
-            evidence, evidence.score(metric, a), evidence.score(metric, b), METRICS[metric].label, str(a), str(b)
-        )
-    return found
+        of_a, of_b = evidence.score(metric, a), evidence.score(metric, b)
+        compared += alike(evidence, of_a, of_b, METRICS[metric].label, str(a), str(b))
+    return compared
 
 
 def metrics_differ(evidence: Evidence) -> list[Comparison]:
@@ -92,22 +90,18 @@ def metrics_differ(evidence: Evidence) -> list[Comparison]:
 def slight_rise_at_512(evidence: Evidence) -> list[Comparison]:
     """Test whether rank 512 is above each rank from 32 to 128, and by no more than a quarter."""
     full = standing_for(evidence.family, UNCONSTRAINED)
-    found = []
-    for member in up_to(beyond(evidence.family, MOST - 1), FURTHER):
-        for metric in MAIN:
-            a, b = evidence.score(metric, full), evidence.score(metric, member)
-            found.append(evidence.compare(a, b, f"{METRICS[metric].label}, {full} against {member}"))
-            found.append(
-                evidence.compare(b, a, f"{METRICS[metric].label}, {member} against {full}", -SLIGHT * b.scale),
-            )
-    if not found:
+    compared = []
+    for member, metric in product(up_to(beyond(evidence.family, MOST - 1), FURTHER), MAIN):
+        compared.append(_more(evidence, metric, full, member))
+        compared.append(_more(evidence, metric, member, full, -SLIGHT * evidence.score(metric, member).scale))
+    if not compared:
         raise Missing(f"no model stands for a rank from {MOST} to {FURTHER}")
-    return found
+    return compared
 
 
 def all_oversmooth(evidence: Evidence) -> list[Comparison]:
     """Compare the NSMD of every member with 0; the other three are above 0 for any model that is not the truth."""
-    return _each_member(evidence, lambda m: evidence.compare(evidence.score("nsmd", m), constant(0), f"NSMD, {m}"))
+    return [evidence.compare(evidence.score("nsmd", m), constant(0), f"NSMD, {m}") for m in ranked(evidence)]
 
 
 def loss_correlates(evidence: Evidence) -> list[Comparison]:
@@ -116,11 +110,16 @@ def loss_correlates(evidence: Evidence) -> list[Comparison]:
     if len(models) < ENOUGH_TO_CORRELATE:
         raise Missing(f"a correlation takes {ENOUGH_TO_CORRELATE} models, the family has {len(models)}")
     losses = [evidence.loss(model).mean for model in models]
-    found = []
-    for metric in MAIN:
-        scores = [evidence.score(metric, model).mean for model in models]
-        found.append(correlate(losses, scores, f"{METRICS[metric].label} and loss", evidence.chance, STRONG))
-    return found
+    return [
+        correlate(
+            losses,
+            [evidence.score(metric, model).mean for model in models],
+            f"{METRICS[metric].label} and loss",
+            evidence.chance,
+            STRONG,
+        )
+        for metric in MAIN
+    ]
 
 
 def tbat_falls(evidence: Evidence) -> list[Comparison]:
@@ -130,39 +129,56 @@ def tbat_falls(evidence: Evidence) -> list[Comparison]:
 
 def tbat_is_zero_at_full_rank(evidence: Evidence) -> list[Comparison]:
     """Test whether the TBAT of each full-rank model is 0."""
-    found = []
-    for model in full_rank(evidence.family).alone():
-        value = evidence.score("tbat", model)
-        found.append(Comparison(f"TBAT, {model}", value.mean, value.mean, value.mean, n=value.n, exactly=True))
-    return found
+    values = {model: evidence.score("tbat", model) for model in full_rank(evidence.family).alone()}
+    return [
+        Comparison(f"TBAT, {model}", value.mean, value.mean, value.mean, n=value.n, exactly=True)
+        for model, value in values.items()
+    ]
 
 
 def all_are_smoother_than_the_truth(evidence: Evidence) -> list[Comparison]:
     """Test whether the truth has less entropy than every member."""
     name = "entropy of the model less that of the truth (bits)"
-    return _each_member(
-        evidence,
-        lambda m: evidence.compare(constant(0), evidence.score("entropy_difference", m), f"{name}, {m}"),
-    )
+    return [
+        evidence.compare(constant(0), evidence.score("entropy_difference", member), f"{name}, {member}")
+        for member in ranked(evidence)
+    ]
 
 
 def falls_in_entropy(evidence: Evidence) -> list[Comparison]:
     """Compare the entropy difference of each rank up to 32 with that of the next; lower is smoother."""
-    return [
+    return _falls(evidence, ("entropy_difference",), [(b, a) for a, b in _steps_up_to_32(evidence)])
+
+
+def truncation_is_monotone(evidence: Evidence) -> list[Comparison]:
+    """Compare each truncation of a head with the next less severe one, under each metric."""
+    steps = neighbours(evidence.truncations, "in `svd_ranks`")
+    return _falls(evidence, MAIN, [pair for low, high in steps for pair in zip(low.alone(), high.alone(), strict=True)])
+
+
+def truncation_is_worse_than_learning(evidence: Evidence) -> list[Comparison]:
+    """Compare each truncated head with the member that was trained at that rank."""
+    learned = {member.rank: member for member in evidence.family if not member.full}
+    compared = [
         evidence.compare(
-            evidence.score("entropy_difference", b),
-            evidence.score("entropy_difference", a),
-            f"{METRICS['entropy_difference'].label}, {b} against {a}",
+            evidence.score(metric, cut),
+            evidence.score(metric, learned[cut.rank]),
+            f"{METRICS[metric].label}, {cut} against learned {learned[cut.rank]}",
         )
-        for a, b in neighbours(up_to(evidence.family, MOST), f"up to {MOST}")
+        for metric in MAIN
+        for cut in evidence.truncations
+        if cut.rank in learned
     ]
+    if not compared:
+        raise Missing("`svd_ranks` has no rank of the family")
+    return compared
 
 
-def alike(evidence: Evidence, a: Value, b: Value, what: str, own: str, other: str) -> list[Comparison]:
+def alike(evidence: Evidence, a: Value, b: Value, what: str, one: str, other: str) -> list[Comparison]:
     """Test whether two values differ by no more than a tenth of the second, in either direction."""
     return [
-        evidence.compare(a, b, f"{what}, {own} against {other}", -TOLERANCE * b.scale),
-        evidence.compare(b, a, f"{what}, {other} against {own}", -TOLERANCE * b.scale),
+        evidence.compare(a, b, f"{what}, {one} against {other}", -TOLERANCE * b.scale),
+        evidence.compare(b, a, f"{what}, {other} against {one}", -TOLERANCE * b.scale),
     ]
 
 
@@ -174,23 +190,14 @@ def _losses(evidence: Evidence, member: Member, truth: Member) -> tuple[Value, V
         return evidence.loss_on_windows(member), evidence.loss_on_windows(truth), "evaluation"
 
 
+def _steps_up_to_32(evidence: Evidence) -> list[tuple[Member, Member]]:
+    return neighbours(up_to(evidence.family, MOST), f"up to {MOST}")
+
+
 def _falls(evidence: Evidence, metrics: Sequence[str], pairs: Sequence[tuple[Member, Member]]) -> list[Comparison]:
-    return [
-        evidence.compare(
-            evidence.score(metric, a), evidence.score(metric, b), f"{METRICS[metric].label}, {a} against {b}"
-        )
-        for metric in metrics
-        for a, b in pairs
-    ]
+    return [_more(evidence, metric, a, b) for metric in metrics for a, b in pairs]
 
 
-def _pairs(evidence: Evidence) -> list[tuple[Member, Member]]:
-    if len(evidence.family) < 2:
-        raise Missing("it takes two ranks")
-    return list(combinations(evidence.family, 2))
-
-
-def _each_member(evidence: Evidence, comparison: Callable[[Member], Comparison]) -> list[Comparison]:
-    if not evidence.family:
-        raise Missing("no model of the family has a rank")
-    return [comparison(member) for member in evidence.family]
+def _more(evidence: Evidence, metric: str, a: Member, b: Member, bound: float = 0.0) -> Comparison:
+    name = f"{METRICS[metric].label}, {a} against {b}"
+    return evidence.compare(evidence.score(metric, a), evidence.score(metric, b), name, bound)

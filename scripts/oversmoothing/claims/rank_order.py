@@ -25,64 +25,42 @@ LEGEND = [
 
 
 def rank_order(values: Mapping[int, Value], chance: Chance) -> pd.DataFrame:
-    """Compare the TTO of each rank with that of each higher one.
+    """Compare the TTO of each rank with that of each higher one, a row per pair.
 
-    Parameters
-    ----------
-    values : mapping
-        TTO by rank.
-    chance : Chance
-
-    Returns
-    -------
-    DataFrame
-        One row per pair. ``verdict`` is on the statement that the lower rank leaks more; "does not hold" if the higher
-        rank clearly does. ``effect`` is the difference, ``low`` and ``high`` its interval over windows, and
-        ``run_to_run`` the margin by which that widens on both sides.
+    ``verdict`` is on the statement that the lower rank leaks more; "does not hold" if the higher rank clearly does.
+    ``effect`` is the difference, ``low`` and ``high`` its interval over windows, which ``run_to_run`` widens on both
+    sides.
     """
     rows = []
     for lower, higher in combinations(sorted(values), 2):
-        found = compare(values[lower], values[higher], f"rank {lower} against rank {higher}", chance)
+        more = compare(values[lower], values[higher], f"rank {lower} against rank {higher}", chance)
+        means = {"lower_mean": values[lower].mean, "higher_mean": values[higher].mean}
         rows.append(
-            {
-                "lower_rank": lower,
-                "higher_rank": higher,
-                "verdict": judge([found]).verdict,
-                "lower_mean": values[lower].mean,
-                "higher_mean": values[higher].mean,
-                "effect": found.effect,
-                "low": found.low,
-                "high": found.high,
-                "run_to_run": found.margin,
-            }
+            {"lower_rank": lower, "higher_rank": higher, "verdict": judge([more]).verdict, **means}
+            | {"effect": more.effect, "low": more.low, "high": more.high, "run_to_run": more.margin}
         )
     return pd.DataFrame(rows)
 
 
 def rank_order_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a row per pair of ranks."""
-    rows: list[dict[str, Cell]] = [
+    pairs: list[dict[str, Cell]] = [
         {
-            "rank": str(row["lower_rank"]),
-            "against rank": str(row["higher_rank"]),
-            "the lower leaks more": row["verdict"],
-            "difference": Number(row["effect"], None, row["low"], row["high"]),
-            "between trainings": f"± {number(row['run_to_run'])}",
+            "rank": str(pair["lower_rank"]),
+            "against rank": str(pair["higher_rank"]),
+            "the lower leaks more": pair["verdict"],
+            "difference": Number(pair["effect"], None, pair["low"], pair["high"]),
+            "between trainings": f"± {number(pair['run_to_run'])}",
         }
-        for row in table.to_dict("records")
+        for pair in table.to_dict("records")
     ]
-    return Page(f"{title} {order_of_ranks(table)}.", [Section("", rows)], LEGEND)
+    return Page(f"{title} {order_of_ranks(table)}.", [Section("", pairs)], LEGEND)
 
 
 def finding(table: pd.DataFrame, order: pd.DataFrame | None) -> str:
-    """State how TTO goes with rank, as far as the verdicts allow, and its means at the ends.
+    """State how TTO goes with rank, as far as the verdicts of `rank_order` allow, and its means at the ends.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The main table (see `score_tables.score_table`).
-    order : DataFrame or None
-        See `rank_order`; without it no order is stated.
+    `table` is the main table (`score_tables.score_table`); without `order` none is stated.
     """
     scores = table[(table.measure == "tto") & table.truth.notna()]
     by_rank = scores.groupby("rank").value.mean()

@@ -37,6 +37,7 @@ WIDTHS = {
 }
 FIGURES = "Godey et al. show it in figures"
 NOT_ASKED = "the thesis does not ask it"
+OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
 MARGINS = {
     "losses": "losses",
@@ -49,71 +50,29 @@ MARGINS = {
 def claims_table(
     claims: Sequence[Claim], run: Any, published: Evidence | None, not_printed: str = FIGURES
 ) -> pd.DataFrame:
-    """Verdict on every claim, from a run and from the printed means.
+    """Verdict on every claim, one per row, from a run and, if there are any that can be tested, the printed means.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-    run : Evidence or Analyses
-        The argument of the claims' tests.
-    published : Evidence or None
-        None if no printed means can undergo the tests.
-    not_printed : str
-        Why there are none.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim. ``by_construction`` marks claims that no correct computation can refute. ``verdict`` is that
-        of the run. ``effect``, ``low``, ``high`` and ``n`` (positions or samples) belong to its weakest comparison;
-        the interval is compared with ``bound`` after widening by ``run_to_run`` on both sides (infinite where even
-        the expected sign is open). ``interval`` names the source of ``low`` and ``high``. ``upper`` is an upper limit
-        of the effect over all comparisons of the claim and is compared with ``bound`` without widening. ``held`` and
-        ``against`` count among the ``comparisons``. The columns ``published_...`` are the same for the printed means.
-        ``note`` says what is missing.
+    ``effect``, ``low``, ``high`` and ``n`` (positions or samples) belong to the run's weakest comparison; ``interval``
+    is the source of its ends. They are compared with ``bound`` after widening by ``run_to_run`` on both sides (infinite
+    where even the expected sign is open), and without it ``upper``, a limit of the effect over all comparisons.
     """
     rows = []
     for claim in claims:
-        own = judge_claim(claim.test, run)
         printed = (
             judge_claim(claim.test, published, NOT_PRINTED) if published else Verdict(NOT_PRINTED, note=not_printed)
         )
-        rows.append(
-            {
-                "id": claim.id,
-                "chapter": claim.chapter,
-                "place": claim.place,
-                "statement": claim.statement,
-                "test": claim.how,
-                "by_construction": claim.by_construction,
-                **_cells(own),
-                **{f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE},
-            }
-        )
+        facts = {"id": claim.id, "chapter": claim.chapter, "place": claim.place, "statement": claim.statement}
+        facts |= {"test": claim.how, "by_construction": claim.by_construction}
+        of_printed = {f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE}
+        rows.append(facts | _cells(judge_claim(claim.test, run)) | of_printed)
     whole = ["n", "comparisons", "held", "against", "published_comparisons", "published_held", "published_against"]
     return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
-
-
-OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
 
 
 def claims_page(
     table: pd.DataFrame, title: str, run_to_run: Mapping[str, float], family: Sequence[Member], added: Added
 ) -> Page:
-    """Page with a section per chapter and a row per claim; except in LaTeX, the tests follow in words.
-
-    Parameters
-    ----------
-    table : DataFrame
-        See `claims_table`.
-    title : str
-    run_to_run : mapping
-        See `Chance`.
-    family : sequence of Member
-        Members of the family in the run.
-    added : Added
-        By the studies.
-    """
+    """Page with a section per chapter and a row per claim; except in LaTeX, the tests follow in words."""
     headings = CHAPTERS | added.headings
     if unknown := set(table.chapter) - set(headings):
         raise ValueError(
@@ -131,24 +90,15 @@ def claims_page(
 
 
 def _cells(verdict: Verdict) -> dict[str, Any]:
-    weakest = verdict.weakest
-    has_interval = weakest and weakest.low != weakest.high
-    return {
-        "verdict": verdict.verdict,
-        "effect": weakest.effect if weakest else None,
-        "low": weakest.low if weakest and has_interval else None,
-        "high": weakest.high if weakest and has_interval else None,
-        "interval": (weakest.interval if has_interval else "none") if weakest else None,
-        "bound": weakest.bound if weakest else None,
-        "run_to_run": weakest.margin if weakest else None,
-        "upper": verdict.upper,
-        "n": weakest.n if weakest else None,
-        "weakest": weakest.name if weakest else None,
-        "comparisons": verdict.comparisons,
-        "held": verdict.held,
-        "against": verdict.against,
-        "note": verdict.note,
-    }
+    cells: dict[str, Any] = {"verdict": verdict.verdict}
+    cells |= dict.fromkeys(("effect", "low", "high", "interval", "bound", "run_to_run", "upper", "n", "weakest"))
+    if weakest := verdict.weakest:
+        cells |= {"effect": weakest.effect, "interval": "none", "bound": weakest.bound, "run_to_run": weakest.margin}
+        cells |= {"upper": verdict.upper, "n": weakest.n, "weakest": weakest.name}
+        if weakest.low != weakest.high:
+            cells |= {"low": weakest.low, "high": weakest.high, "interval": weakest.interval}
+    counts = {"comparisons": verdict.comparisons, "held": verdict.held, "against": verdict.against}
+    return {**cells, **counts, "note": verdict.note}
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Cell]:

@@ -24,32 +24,32 @@ def upper_ends(comparisons: Sequence[Comparison]) -> list[float]:
     interval do not use up any of it. For two comparisons that should agree (`agree`), both count, on either side, and
     the bound is infinite if the sign of the first is not determined at this level.
     """
-    orders = {id(own.order): own.order for own in comparisons if own.order}
+    orders = {id(one.order): one.order for one in comparisons if one.order}
     family = [*comparisons, *orders.values()]
     reaches = _reaches(family, both_sides=bool(orders))
-    seeds = sum(own.freedom > 0 for own in family)
-    beyond = {id(own): reaches[id(own)] + own.margin_at(LEVEL / max(seeds, 1)) for own in family}
+    seeds = sum(one.freedom > 0 for one in family)
+    beyond = {id(one): reaches[id(one)] + one.margin_at(LEVEL / max(seeds, 1)) for one in family}
     return [
         math.inf
-        if own.order and abs(own.order.effect - own.order.bound) <= beyond[id(own.order)] + TINY
-        else own.effect + beyond[id(own)]
-        for own in comparisons
+        if one.order and abs(one.order.effect - one.order.bound) <= beyond[id(one.order)] + TINY
+        else one.effect + beyond[id(one)]
+        for one in comparisons
     ]
 
 
 def _reaches(family: Sequence[Comparison], both_sides: bool) -> dict[int, float]:
     """Return how far each interval reaches above its effect, never less than for the comparison alone."""
-    reaches = {id(own): own.high - own.effect for own in family}
-    uncertain = [own for own in family if own.uncertain]
+    reaches = {id(one): one.high - one.effect for one in family}
+    uncertain = [one for one in family if one.uncertain]
     by_windows = defaultdict(list)
-    for own in uncertain:
-        if own.drawn:
-            by_windows[own.drawn.windows].append(own)
+    for one in uncertain:
+        if one.drawn:
+            by_windows[one.drawn.windows].append(one)
         else:
-            reaches[id(own)] = max(reaches[id(own)], own.reach_at(LEVEL / len(uncertain)))
+            reaches[id(one)] = max(reaches[id(one)], one.reach_at(LEVEL / len(uncertain)))
     for windows, group in by_windows.items():
-        errors = np.stack([own.drawn.errors for own in group if own.drawn])
+        errors = np.stack([one.drawn.errors for one in group if one.drawn])
         critical = critical_value(errors, LEVEL * len(group) / len(uncertain), len(windows), both_sides)
-        for own, sd in zip(group, np.nanstd(errors, axis=1, ddof=1), strict=True):
-            reaches[id(own)] = max(reaches[id(own)], critical * float(sd))
+        for one, sd in zip(group, np.nanstd(errors, axis=1, ddof=1), strict=True):
+            reaches[id(one)] = max(reaches[id(one)], critical * float(sd))
     return reaches

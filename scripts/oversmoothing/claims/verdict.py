@@ -12,21 +12,10 @@ HOLDS, FAILS, OPEN, NOT_PRINTED = "holds", "does not hold", "cannot tell", "not 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim.
+    """The verdict on a claim: of its comparisons, how many hold and how many are against, all taken together.
 
-    Attributes
-    ----------
-    verdict : str
-        "holds", "does not hold" or "cannot tell"; for printed means also "not printed".
-    weakest : Comparison or None
-        The decisive comparison: among those with the worst outcome, the one lowest relative to its bound, as a share of
-        what is compared.
-    comparisons, held, against : int
-        How many there are, how many hold and how many are clearly against, all taken together.
-    note : str or None
-        What is missing, if there is no comparison.
-    upper : float or None
-        Simultaneous upper bound of the weakest comparison (see `upper_ends`).
+    The weakest decides: among those with the worst outcome, the one lowest relative to its bound, as a share of what is
+    compared. ``upper`` is its simultaneous upper bound (see `upper_ends`), and ``note`` says what is missing.
     """
 
     verdict: str
@@ -44,20 +33,14 @@ def judge(comparisons: Sequence[Comparison]) -> Verdict:
     Each comparison must hold by its own 95 % interval: a claim with a comparison that is really at its bound holds by
     chance in at most 2.5 % of runs, however many comparisons there are. A comparison is clearly against only if its
     number is below the bound with all of them taken together (see `upper_ends`), so that a true claim does not fail
-    more often than that.
-
-    Raises
-    ------
-    ValueError
-        If there are no comparisons.
+    more often than that. A `ValueError` is raised if there are no comparisons.
     """
     if not comparisons:
         raise ValueError("a claim without comparisons has no verdict")
     uppers = upper_ends(comparisons)
-    outcomes = [_outcome(own, upper) for own, upper in zip(comparisons, uppers, strict=True)]
-    weakest, worst, upper = min(
-        zip(comparisons, outcomes, uppers, strict=True), key=lambda own: (own[1], own[0].strength, own[0].effect)
-    )
+    outcomes = [_outcome(comparison, upper) for comparison, upper in zip(comparisons, uppers, strict=True)]
+    judged = zip(outcomes, comparisons, uppers, strict=True)
+    worst, weakest, upper = min(judged, key=lambda one: (one[0], one[1].strength, one[1].effect))
     verdict = {Outcome.HOLDS: HOLDS, Outcome.AGAINST: FAILS, Outcome.UNDECIDED: OPEN}[worst]
     counts = {outcome: outcomes.count(outcome) for outcome in Outcome}
     return Verdict(verdict, weakest, len(outcomes), counts[Outcome.HOLDS], counts[Outcome.AGAINST], upper=float(upper))
@@ -71,8 +54,9 @@ def judge_claim(test: Callable[[Any], Sequence[Comparison]], evidence: Any, miss
         return Verdict(missing, note=str(reason))
 
 
-def _outcome(own: Comparison, upper: float) -> Outcome:
+def _outcome(comparison: Comparison, upper: float) -> Outcome:
     """Return a comparison's outcome among others: its own, or undecided if it is against only when taken alone."""
-    if own.outcome != Outcome.AGAINST or own.exactly or upper < own.bound - TINY:
-        return own.outcome
+    alone = comparison.outcome
+    if alone != Outcome.AGAINST or comparison.exactly or upper < comparison.bound - TINY:
+        return alone
     return Outcome.UNDECIDED

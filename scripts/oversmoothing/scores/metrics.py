@@ -20,17 +20,7 @@ from oversmoothing.scores.catalogue.metrics import METRICS, OF_DISTRIBUTIONS, TA
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import Array, Decoder, softmax
 
-__all__ = [
-    "entropy",
-    "entropy_difference",
-    "kl",
-    "nsmd",
-    "nucleus",
-    "score",
-    "softmax",
-    "tto",
-    "tv",
-]
+__all__ = ["entropy", "entropy_difference", "kl", "nsmd", "nucleus", "score", "softmax", "tto", "tv"]
 
 # A chunk's size. In NumPy a temporary takes 512 KiB in float32, at v = 256 and at any large v; with less, Python's
 # overhead shows. A GPU takes few tokens whole, which is faster, and of a large v so many rows that it is busy.
@@ -125,11 +115,7 @@ def entropy(p: Array) -> Array:
 
 
 def score(
-    p_bn: Array,
-    p_gt: Array,
-    decodings: Sequence[Decoder],
-    metrics: Sequence[str] = OF_DISTRIBUTIONS,
-    tau: float = TAU,
+    p_bn: Array, p_gt: Array, decodings: Sequence[Decoder], metrics: Sequence[str] = OF_DISTRIBUTIONS, tau: float = TAU
 ) -> Array:
     """Score a block of a model's distributions, under several decodings, against one truth (Tables 4.1, 4.2, 6.1, F.1).
 

@@ -8,42 +8,23 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of `charts.by_rank`.
-
-    Attributes
-    ----------
-    table : str
-        The table it is drawn from; further ones may follow in `more`, with the same columns.
-    title : str
-    menus : mapping
-        Label of each menu by the column it selects.
-    more : tuple of str
-    only : mapping
-        Values that a column is restricted to.
-    series : str
-        Column that distinguishes lines, if it is not ours against the published.
-    """
+    """A chart of `charts.by_rank`."""
 
     table: str
     title: str
-    menus: Mapping[str, str]
-    more: tuple[str, ...] = ()
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    series: str = ""
+    menus: Mapping[str, str]  # label of each menu, by the column that it selects
+    more: tuple[str, ...] = ()  # further tables with the same columns
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that a column is restricted to
+    series: str = ""  # the column that distinguishes lines, if it is not ours against the published
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there.
-
-    It may open with an answer: a table, the sentences made from it, and the figure that shows them. Without that table
-    it is left out.
-
-    Chapters of studies come last, or after the chapter of a heading.
-    """
+    """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there."""
 
     heading: str
     text: tuple[str, ...]
+    # It may open with sentences made from a table, and the figure that shows them; without the table it is left out.
     answer: tuple[str, Callable[[pd.DataFrame], Iterable[str]]] | None = None
     picture: str = ""
     claims: tuple[str, ...] = ()  # chapters of the claims, or their ids
@@ -51,7 +32,7 @@ class Chapter:
     charts: tuple[Chart, ...] = ()
     tables: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
-    after: str = ""
+    after: str = ""  # the heading that a study's chapter follows; without one it is among the last
 
 
 CHAPTERS = (
@@ -92,11 +73,7 @@ CHAPTERS = (
                 more=("tbat",),
             ),
         ),
-        tables=(
-            "oversmoothing",
-            "rank_order",
-            "entropy_difference",
-        ),
+        tables=("oversmoothing", "rank_order", "entropy_difference"),
     ),
     Chapter(
         "What the models write",

@@ -17,34 +17,25 @@ def by_rank(
 ) -> dict[str, Any]:
     """Specification, for Vega-Lite, of a line of means with their intervals against rank, and the published one.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Record, perhaps with a column ``series``. A missing value in a column of `menus` stands under every choice of
-        its menu.
-    menus : mapping
-        Label of each menu by column. A column with one value gets none.
-    names : mapping
-        By column, the words for its values, where they are not the values themselves.
-    description : str
-        What the chart shows, for screen readers.
+    `table` is a record, perhaps with a column ``series``; a missing value in a column of `menus` stands under every
+    choice of its menu, and a column with one value gets none. `names` are words for values, by column.
     """
-    rows = _rows(table, list(menus))
-    params, selected = _menus(rows, menus, names)
-    shown = alt.Chart(alt.Data(values=json.loads(rows.to_json(orient="records"))))
+    points = _points(table, list(menus))
+    params, selected = _menus(points, menus, names)
+    shown = alt.Chart(alt.Data(values=json.loads(points.to_json(orient="records"))))
     for chosen in selected:
         shown = shown.transform_filter(chosen)
-    ranks = sorted(rows["rank"].unique())
+    ranks = sorted(points["rank"].unique())
     x = alt.X("rank:Q", title="rank", scale=alt.Scale(type="log", base=2, nice=False, padding=12))
     x = x.axis(values=[rank for rank in ranks if rank & (rank - 1) == 0 or rank == ranks[-1]], format="d", grid=False)
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True))
-    series = list(dict.fromkeys(rows["series"]))
+    series = list(dict.fromkeys(points["series"]))
     colour = alt.Color("series:N", title=None, sort=series, scale=alt.Scale(domain=series, range=_colours(series)))
     dash = alt.condition(alt.datum.series == PUBLISHED, alt.value([5, 4]), alt.value([1, 0]))
     base = shown.encode(x=x, color=colour)
     line = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail="series:N")
     bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    points = base.mark_point(filled=True, size=80, opacity=1).encode(
+    marks = base.mark_point(filled=True, size=80, opacity=1).encode(
         y=y,
         tooltip=[
             alt.Tooltip("series:N", title="from"),
@@ -56,7 +47,7 @@ def by_rank(
             alt.Tooltip("unit:N"),
         ],
     )
-    chart = alt.layer(line, bars, points).add_params(*params)
+    chart = alt.layer(line, bars, marks).add_params(*params)
     chart = chart.properties(width="container", height=300, description=description)
     words = alt.AxisConfig(labelFontSize=13, titleFontSize=13)
     legend = alt.LegendConfig(orient="bottom", labelFontSize=13, labelLimit=400, symbolSize=100)
@@ -64,7 +55,7 @@ def by_rank(
     return chart.configure(background="transparent", view=view, axis=words, legend=legend).to_dict()
 
 
-def _rows(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def _points(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return one row per point: ours, and the published ones at their own ranks."""
     table = table.dropna(subset=["rank", "value"])
     if "series" not in table:
@@ -80,21 +71,20 @@ def _rows(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     )
     kept = ["rank", "series", "model", "unit", "value", "low", "high", *columns]
     parts = [table[kept], theirs[kept].drop_duplicates(["rank", *columns])]
-    rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)
-    rows["text"] = [f"{value:.4g}" for value in rows.value]
-    rows["interval"] = [
-        f"{low:.4g} to {high:.4g}" if pd.notna(low) else "-" for low, high in zip(rows.low, rows.high, strict=True)
-    ]
-    return rows.astype({"rank": int, "value": float}).sort_values(["series", "rank"], kind="stable")
+    points = pd.concat([part.astype(object) for part in parts], ignore_index=True)
+    points["text"] = [f"{value:.4g}" for value in points.value]
+    ends = zip(points.low, points.high, strict=True)
+    points["interval"] = [f"{low:.4g} to {high:.4g}" if pd.notna(low) else "-" for low, high in ends]
+    return points.astype({"rank": int, "value": float}).sort_values(["series", "rank"], kind="stable")
 
 
 def _menus(
-    rows: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]]
+    points: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[alt.Parameter], list[str]]:
     """Return a menu for each column with several values, and the filters that obey them."""
     params, filters = [], []
     for column, label in menus.items():
-        values = list(dict.fromkeys(rows[column].dropna()))
+        values = list(dict.fromkeys(points[column].dropna()))
         if len(values) < 2:
             continue
         words = [names.get(column, {}).get(value, str(value).replace("_", " ")) for value in values]
@@ -106,6 +96,6 @@ def _menus(
 
 def _colours(series: Sequence[str]) -> list[str]:
     """Return the colour of each series, that of the published ones grey."""
-    own = [name for name in series if name != PUBLISHED]
-    shades = dict(zip(own, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"), strict=False))
+    ours = [name for name in series if name != PUBLISHED]
+    shades = dict(zip(ours, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"), strict=False))
     return [shades.get(name, "#888888") for name in series]

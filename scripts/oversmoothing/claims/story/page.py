@@ -53,20 +53,19 @@ class Results:
 
 
 def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
-    """Write the story page: one HTML file that needs no network.
+    """Write the page, one HTML file that needs no network, from ``tables/*.csv`` and ``figures/*.png``.
 
-    `paths` are the tables (``tables/*.csv``) and figures (``figures/*.png``) to show, with their other formats beside
-    them; the page leaves out what is not among them. The chapters of `studies` stand where they say (`in_order`).
+    Their other formats lie beside them. What is not among them is left out; `studies` stand where `in_order` puts them.
     """
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
-    main_table, claims = results.record("oversmoothing"), results.table("claims")
+    scores, claims = results.record("oversmoothing"), results.table("claims")
     write_web_page(
         output,
         "claims/story/page.html",
         title=QUESTION,
-        answer="" if main_table is None else finding(main_table, results.table("rank_order")),
+        answer="" if scores is None else finding(scores, results.table("rank_order")),
         headline=_figure(results, "oversmoothing"),
         signs=SIGNS,
         counts=None if claims is None else {verdict: int((claims.verdict == verdict).sum()) for verdict in SIGNS},

@@ -48,11 +48,7 @@ class Metric:
 
 METRICS: dict[str, Metric] = {
     "tto": Metric(
-        "TTO",
-        "probability",
-        "lower",
-        settings=("tau",),
-        formula=lambda pair: pair.dot(pair.excess, pair.truth.tail),
+        "TTO", "probability", "lower", settings=("tau",), formula=lambda pair: pair.dot(pair.excess, pair.truth.tail)
     ),
     "nsmd": Metric(
         "NSMD",
