@@ -61,7 +61,12 @@ def claims_table(
         printed = (
             judge_claim(claim.test, published, NOT_PRINTED) if published else Verdict(NOT_PRINTED, note=not_printed)
         )
-        facts = {"id": claim.id, "chapter": claim.chapter, "place": claim.place, "statement": claim.statement}
+        facts: dict[str, Any] = {
+            "id": claim.id,
+            "chapter": claim.chapter,
+            "place": claim.place,
+            "statement": claim.statement,
+        }
         facts |= {"test": claim.how, "by_construction": claim.by_construction}
         of_printed = {f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE}
         rows.append(facts | _cells(judge_claim(claim.test, run)) | of_printed)

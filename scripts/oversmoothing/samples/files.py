@@ -29,25 +29,9 @@ def write_samples(
 ) -> None:
     """Sample a continuation of every window's prompt, as long as its scored text, and write one file per decoding.
 
-    Parameters
-    ----------
-    model : Predictor
-        In evaluation mode, on its device.
-    windows : path
-        The file of windows.
-    paths : sequence of str
-        Output file of each decoding.
-    settings : mapping
-        ``decodings``, ``seed``, ``batch`` (see `generate`).
-    facts : mapping
-        Metadata of the files, including ``model``, ``precision`` and ``device``.
-    decode : callable
-        From a model's tokens to their text, in bytes.
-
-    Raises
-    ------
-    UserError
-        If the windows have scored texts of different lengths, and as `generate`.
+    `settings` has ``decodings``, of which `paths` are the files, ``seed`` and ``batch`` (see `generate`); `facts`,
+    their metadata, the ``model``, its ``precision`` and ``device``; `decode` makes text, in bytes, of tokens. A
+    `UserError` is raised if the windows have scored texts of different lengths, and as by `generate`.
     """
     if model.head.weight.device.type == "cuda":
         # A running sum has no deterministic kernel; in float64 its rounding decides one byte in about 10**13.
@@ -59,24 +43,15 @@ def write_samples(
     if len(lengths) != 1:
         raise UserError(f"{windows}: windows score {sorted(lengths)} bytes or tokens; samples have one length")
     (length,) = lengths
-    name, precision, decodings = facts["model"], facts["precision"], settings["decodings"]
-    n, unit = len(numbers), "bytes" if decode is bytes else "tokens"
-    logger.info("%s: %d samples of %d %s on %s in %s", name, n, length, unit, facts["device"], precision)
+    decodings, n, unit = settings["decodings"], len(numbers), "bytes" if decode is bytes else "tokens"
+    run = facts["model"], n, length, unit, facts["device"], facts["precision"]
+    logger.info("%s: %d samples of %d %s on %s in %s", *run)
     total = len(decodings) * n * length
-    with tqdm(desc=name, total=total, unit=unit[0].upper(), unit_scale=True, disable=None) as progress:
+    with tqdm(desc=facts["model"], total=total, unit=unit[0].upper(), unit_scale=True, disable=None) as progress:
+        how: dict[str, Any] = {"seed": settings["seed"], "batch": settings["batch"], "precision": facts["precision"]}
+        how |= {"progress": progress.update, "decode": decode}
         for decoding, path in zip(decodings, paths, strict=True):
             made_by = provenance({**settings, "decodings": [decoding]}, **facts)
             with open_writer(path, SAMPLES, made_by) as writer:
-                for rows in generate(
-                    model,
-                    numbers,
-                    prompts,
-                    length,
-                    decoding,
-                    settings["seed"],
-                    settings["batch"],
-                    precision,
-                    progress.update,
-                    decode,
-                ):
-                    writer.write_batch(rows)
+                for continuations in generate(model, numbers, prompts, length, decoding, **how):
+                    writer.write_batch(continuations)

@@ -37,17 +37,12 @@ Tokens = bytes | np.ndarray | Sequence[int]
 class Sampler(NamedTuple):
     """A way to continue prompts with a model.
 
-    Attributes
-    ----------
-    grow : callable
-        From a model, prompts (n, time), draws (length, n), the precision and a callable for progress to the new tokens
-        (n, length), as `sample` with a step.
-    texts : int
-        Number of texts that it reads for each prompt.
+    `grow` takes a model, prompts (n, time), draws (length, n), the precision and a callable for progress, and returns
+    the new tokens (n, length), as `sample` with a step.
     """
 
     grow: Callable[[Predictor, Tensor, Tensor, str, Progress | None], Tensor]
-    texts: int = 1
+    texts: int = 1  # that it reads for each prompt
 
 
 # On a CPU, texts whose keys and values together exceed its cache wait for memory at each byte: a quarter of the time at
@@ -130,8 +125,8 @@ def sampler_of(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
     """
     name = decoding.get("name")
     if name in names() and method(name).function is None:
-        found: Sampler = sampler_module(name).sampler(decoding, model)
-        return found
+        of_module: Sampler = sampler_module(name).sampler(decoding, model)
+        return of_module
     return with_step(drawn_from(decoder(decoding, model.config.vocabulary)))
 
 

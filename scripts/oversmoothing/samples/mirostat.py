@@ -21,21 +21,14 @@ class Mirostat:
     Tokens more surprising than a bound mu are removed, and one of the others is drawn. Its surprise, -log2 of the
     model's own probability of it, then updates the bound: mu <- mu - rate (surprise - tau). mu starts at 2 tau.
 
-    Attributes
-    ----------
-    tau : float
-        Target, in bits per token, above 0.
-    rate : float
-        Learning rate, above 0.
-
     References
     ----------
     S. Basu, G. Ramachandran, N. Keskar and L. Varshney, "Mirostat: a neural text decoding algorithm that directly
     controls perplexity", ICLR 2021.
     """
 
-    tau: float
-    rate: float
+    tau: float  # target, in bits per token, above 0
+    rate: float  # learning rate, above 0
 
     def __call__(self, p: Tensor, u: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return one token for each text, and the next bounds mu.

@@ -42,19 +42,7 @@ def nucleus(p: np.ndarray, mass: float) -> np.ndarray:
 
 
 def nearest(p: np.ndarray, distance: np.ndarray, mass: float) -> np.ndarray:
-    """Mark the tokens of smallest distance in each row that together reach `mass`, or all.
-
-    Parameters
-    ----------
-    p, distance : float64 arrays, shape (n, v)
-        Distributions, and the distances that order their tokens.
-    mass : float
-        In (0, 1].
-
-    Returns
-    -------
-    bool array, shape (n, v)
-    """
+    """Mark the tokens of smallest `distance` in each row of `p`, float64 (n, v), that together reach `mass`, or all."""
     keep = np.zeros(p.shape, bool)
     for row, far, marks in zip(p, distance, keep, strict=True):
         for bound in _bounds(len(row), mass):

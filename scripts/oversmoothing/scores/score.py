@@ -24,8 +24,8 @@ def score_window(
     result = {}
     for truth, logits in window.truths.items():
         p_gt = softmax(place(logits) if place else logits)
-        found = score(p_bn, p_gt, list(decoders.values()), metrics, tau)
-        values = found.cpu().numpy() if place else found
+        scored = score(p_bn, p_gt, list(decoders.values()), metrics, tau)
+        values = scored.cpu().numpy() if place else scored
         result[truth] = {
             metric: {name: values[i, j] for i, name in enumerate(decoders)} for j, metric in enumerate(metrics)
         }

@@ -18,7 +18,7 @@ def summarise_scores(
 ) -> dict[tuple[str | None, str], Summary]:
     """Summarise one score file per truth and decoding; parameters and errors are those of `sum_scores`."""
     sums = sum_scores(path, decodings, pooled)
-    return {key: summarise(own, resamples, seed) for key, own in sums.items()}
+    return {key: summarise(by_window, resamples, seed) for key, by_window in sums.items()}
 
 
 def sum_scores(
@@ -31,17 +31,16 @@ def sum_scores(
     """
     sums: dict[tuple[str | None, str], WindowSums] = {}
     for group in read_groups(path, ["window", "truth", "decoding", "value"]):
-        truths, found = group["truth"].cast(pa.string()), group["decoding"].cast(pa.string())
+        truths, decoded = group["truth"].cast(pa.string()), group["decoding"].cast(pa.string())
         for truth in truths.unique().to_pylist():
             of_truth = pc.is_null(truths) if truth is None else pc.equal(truths, truth)
             for decoding in decodings:
-                rows = group.filter(pc.and_(of_truth, pc.equal(found, decoding)))
-                own = sums.setdefault((pooled or truth, decoding), WindowSums())
-                own.add(rows["window"].to_numpy(), rows["value"].to_numpy())
-    if missing := [
-        decoding for decoding in decodings if not any(sums[key].count for key in sums if key[1] == decoding)
-    ]:
-        raise UserError(f"{path}: no scores under decoding {missing[0]!r}; add it to `decodings` in the config")
+                scores = group.filter(pc.and_(of_truth, pc.equal(decoded, decoding)))
+                by_window = sums.setdefault((pooled or truth, decoding), WindowSums())
+                by_window.add(scores["window"].to_numpy(), scores["value"].to_numpy())
+    for decoding in decodings:
+        if not any(sums[key].count for key in sums if key[1] == decoding):
+            raise UserError(f"{path}: no scores under decoding {decoding!r}; add it to `decodings` in the config")
     return sums
 
 
@@ -51,8 +50,8 @@ def mean_brackets(path: str | Path) -> dict[str, float]:
         return {}
     widths: dict[str, list[np.ndarray]] = {}
     for group in read_groups(path, ["decoding", "low", "high"]):
-        found = group["decoding"].cast(pa.string())
-        for decoding in found.unique().to_pylist():
-            rows = group.filter(pc.equal(found, decoding))
-            widths.setdefault(decoding, []).append(pc.subtract(rows["high"], rows["low"]).to_numpy())
-    return {decoding: float(np.concatenate(own).mean()) for decoding, own in widths.items()}
+        decoded = group["decoding"].cast(pa.string())
+        for decoding in decoded.unique().to_pylist():
+            scores = group.filter(pc.equal(decoded, decoding))
+            widths.setdefault(decoding, []).append(pc.subtract(scores["high"], scores["low"]).to_numpy())
+    return {decoding: float(np.concatenate(parts).mean()) for decoding, parts in widths.items()}

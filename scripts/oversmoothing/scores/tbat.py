@@ -49,19 +49,10 @@ class Tbat:
 
 
 def choose_basis(weights: str | Path, condition: str) -> Basis:
-    """Constraints of a model's head under a condition of stationarity.
+    """Constraints of the head in a model's safetensors file under a condition of stationarity.
 
-    Parameters
-    ----------
-    weights : path
-        The model's safetensors file.
-    condition : {"full", "tangent"}
-        ``full``: W^T q = W^T p, as in the thesis. ``tangent``: the condition after a LayerNorm (see `basis`).
-
-    Raises
-    ------
-    UserError
-        If the condition is tangent and no LayerNorm directly precedes the head.
+    ``full``: W^T q = W^T p, as in the thesis. ``tangent``: the condition after a LayerNorm (see `basis`); a `UserError`
+    is raised if none directly precedes the head.
     """
     head = read_head(weights)
     if condition == "full":
@@ -78,25 +69,12 @@ def choose_basis(weights: str | Path, condition: str) -> Basis:
 def tbat(
     basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
 ) -> Tbat:
-    """TBAT of the bytes of one window, or of the tokens of a larger vocabulary.
+    """TBAT of the bytes of one window, or of the tokens of a larger vocabulary, from decoded distributions `p` (n, v).
 
-    Parameters
-    ----------
-    basis : Basis
-    p : array, shape (n, v)
-        The model's distributions after decoding.
-    delta, mass_tolerance : float
-        See `reject_set`.
-    where : str
-        Model and window, for error messages.
-    post : array, shape (n, r), optional
-        For a `TangentBasis`.
-
-    Raises
-    ------
-    UserError
-        If the undecided tokens of a byte have more mass than `mass_tolerance`. In a vocabulary above `LARGEST_DENSE`,
-        whose sets are not always exact, that is no error: the bracket is wider, and `undecided` counts its tokens.
+    `delta`, `mass_tolerance` and `post`, (n, r) for a `TangentBasis`, are those of `reject_set`; `where` names model
+    and window in errors. A `UserError` is raised if the undecided tokens of a byte have more mass than
+    `mass_tolerance`. In a vocabulary above `LARGEST_DENSE`, whose sets are not always exact, that is no error: the
+    bracket is wider.
     """
     sets = reject_set(basis, p, delta, mass_tolerance, post)
     low, high = sets.mass
@@ -112,14 +90,14 @@ def tbat(
 def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
     """Yield a model's windows: number, distributions float64 (n, v) and, if `hidden` is given, ``post`` (n, r)."""
     states = read_groups(hidden, [*POSITION, "post"]) if hidden else None
-    for group, own in logit_groups(logits, POSITION):
+    for group, of_window in logit_groups(logits, POSITION):
         post = None
         if states is not None:
             state = next(states, None)
             if state is None or any(not state[key].equals(group[key]) for key in POSITION):
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
-        yield group["window"][0].as_py(), softmax(own.astype(np.float64)), post
+        yield group["window"][0].as_py(), softmax(of_window.astype(np.float64)), post
 
 
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:

@@ -21,28 +21,14 @@ FOLDER = Path(__file__).parent.parent / "decodings"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A numeric parameter of a decoding method.
+    """A numeric parameter of a decoding method."""
 
-    Attributes
-    ----------
-    key : str
-        Its key in the config.
-    default : float
-        Default on the command line.
-    low, high : float
-        Bounds, both inclusive unless `above`.
-    above : bool
-        Whether `low` is excluded.
-    whole : bool
-        Whether it must be a whole number.
-    """
-
-    key: str
-    default: float
+    key: str  # in the config
+    default: float  # on the command line
     low: float = 0.0
     high: float = math.inf
-    above: bool = False
-    whole: bool = False
+    above: bool = False  # whether `low` is excluded
+    whole: bool = False  # whether it must be a whole number
 
     def allows(self, value: Any) -> bool:
         """Return whether a value is a number of the right kind within the bounds."""
@@ -61,14 +47,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Method:
-    """A decoding method.
+    """A decoding method: from distributions (n, v) and the values of its parameters to distributions.
 
-    Attributes
-    ----------
-    function : callable or None
-        From distributions (n, v) and the values of the parameters to distributions. None for a method that only draws
-        samples, which is in a module of that name in `oversmoothing.samples` and cannot be scored.
-    parameters : tuple of Parameter
+    One without a function only draws samples, in the module of that name in `oversmoothing.samples`; it has no scores.
     """
 
     function: Callable[..., Any] | None
@@ -93,8 +74,8 @@ def maps() -> list[str]:
 
 def method(name: str) -> Method:
     """Return a decoding method by its name, one of `names`."""
-    found: Method = import_by_name(_module("scores.decodings", name)).METHOD
-    return found
+    imported: Method = import_by_name(_module("scores.decodings", name)).METHOD
+    return imported
 
 
 def sampler_module(name: str) -> Any:
@@ -104,12 +85,10 @@ def sampler_module(name: str) -> Any:
 
 def files(entries: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the files of the decodings in a config's list, for `params.by_name` of the rules that use them."""
-    found = set()
-    for name in {entry["name"] for entry in entries}:
-        found.add(_module("scores.decodings", name))
-        if methods()[name].function is None:
-            found.add(_module("samples", name))
-    return [f"{name.replace('.', '/')}.py" for name in sorted(found)]
+    used = {entry["name"] for entry in entries}
+    modules = {_module("scores.decodings", name) for name in used}
+    modules |= {_module("samples", name) for name in used if methods()[name].function is None}
+    return [f"{module.replace('.', '/')}.py" for module in sorted(modules)]
 
 
 def parameters(entry: Mapping[str, Any]) -> list[Any]:

@@ -15,30 +15,14 @@ TAU = 0.9  # mass of the nucleus set, thesis 4.1.1
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of oversmoothing.
+    """A measure of oversmoothing."""
 
-    Attributes
-    ----------
-    label : str
-        Name in tables and figures.
-    unit : str
-        "probability", "nats" or "bits".
-    better : {"lower", "higher"}
-        The direction of less oversmoothing.
-    settings : tuple of str
-        Keys of the config's ``metrics`` that its values depend on.
-    formula : callable or None
-        From a pair of distributions (see `metrics.score`) to one value per row; None for a metric that needs the head.
-    table : str
-        The table of scores that shows it, "oversmoothing" or "entropy_difference".
-    """
-
-    label: str
-    unit: str
-    better: str
-    settings: tuple[str, ...] = ()
-    formula: Callable[[Any], Any] | None = None
-    table: str = "oversmoothing"
+    label: str  # in tables and figures
+    unit: str  # "probability", "nats" or "bits"
+    better: str  # "lower" or "higher": the direction of less oversmoothing
+    settings: tuple[str, ...] = ()  # keys of the config's `metrics` that its values depend on
+    formula: Callable[[Any], Any] | None = None  # of a pair (see `metrics.score`), by row; None if it needs the head
+    table: str = "oversmoothing"  # the table of scores that shows it, or "entropy_difference"
 
     @property
     def name(self) -> str:
@@ -57,12 +41,9 @@ METRICS: dict[str, Metric] = {
         settings=("tau",),
         formula=lambda pair: -pair.dot(pair.difference, pair.truth.head),
     ),
+    # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is already known; the last sum is zero up to rounding.
     "tv": Metric(
-        "TV",
-        "probability",
-        "lower",
-        # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is already known; the last sum is zero up to rounding.
-        formula=lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2,
+        "TV", "probability", "lower", formula=lambda pair: pair.sum(pair.excess) - pair.sum(pair.difference) / 2
     ),
     "kl": Metric(
         "KL (nats)",
