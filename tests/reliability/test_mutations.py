@@ -149,7 +149,7 @@ MUTATIONS = {
         f"{LIBRARY}/store/sums.py",
         "    check_sum(path)\n    try:",
         "    try:",
-        "story/test_story_page.py::test_an_edited_result_is_not_shown",
+        "claims/test_story_page.py::test_an_edited_result_is_not_shown",
     ),
     "a study's tokenizer is not checked": (
         f"{LIBRARY}/data/tokens/vocabulary.py",
@@ -161,7 +161,7 @@ MUTATIONS = {
         f"{LIBRARY}/samples/bat.py",
         "~(sets.rejected | sets.undecided)",
         "~sets.rejected",
-        "bat/test_decoding_bat.py::test_what_is_undecided_is_not_kept",
+        "samples/test_bat_sampling.py::test_what_is_undecided_is_not_kept",
     ),
     "a token is accepted for its size where the others can hold all": (
         f"{LIBRARY}/bat/large/solve.py",

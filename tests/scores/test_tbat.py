@@ -14,7 +14,7 @@ import tbat as script
 import tbat_approximation
 import tbat_approximation_table
 from oversmoothing.bat.basis import prepare
-from oversmoothing.bat.reject import reject_set
+from oversmoothing.bat.reject import RejectSet, reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import hidden_schema, logits_schema, window_keys
 from oversmoothing.scores.probabilities import softmax
@@ -57,10 +57,8 @@ def model(tmp_path):
 
 def job(folder, settings, hidden=False):
     inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet"}
-    if hidden:
-        inputs["hidden"] = folder / "hidden.parquet"
     return SimpleNamespace(
-        input=Files(**inputs),
+        input=Files(**inputs, hidden=folder / "hidden.parquet" if hidden else None),
         output=[folder / "out.parquet"],
         params=SimpleNamespace(settings=settings),
         wildcards=SimpleNamespace(model="bn8"),
@@ -77,11 +75,11 @@ def test_the_script_writes_the_mass_of_every_positions_set(model):
     assert scores.truth.isna().all()
     logits = np.stack(pd.read_parquet(model / "logits.parquet").logits.to_numpy()).astype(np.float64)
     expected = reject_set(choose_basis(model / "w.safetensors", "full"), softmax(logits), 0.2).mass[0]
-    own = scores[scores.decoding == "pure"]
-    np.testing.assert_allclose(own.value, expected, rtol=1e-6)
-    np.testing.assert_array_equal(own.low, own.high)
-    assert (own.undecided == 0).all()
-    assert own.value.max() > 0.01
+    pure = scores[scores.decoding == "pure"]
+    np.testing.assert_allclose(pure.value, expected, rtol=1e-6)
+    np.testing.assert_array_equal(pure.low, pure.high)
+    assert (pure.undecided == 0).all()
+    assert pure.value.max() > 0.01
     assert b"mass_tolerance" in pq.read_schema(model / "out.parquet").metadata[b"settings"]
 
 
@@ -111,16 +109,13 @@ def test_a_head_behind_a_linear_has_no_tangent_space(model):
 
 def test_too_much_undecided_mass_is_an_error_that_names_the_key(model, monkeypatch):
     """Here every token is called undecided: the bracket is wider than any tolerance below 1."""
-    monkeypatch.setattr("oversmoothing.scores.tbat.reject_set", lambda basis, p, *_: _undecided(p))
+    monkeypatch.setattr(
+        "oversmoothing.scores.tbat.reject_set",
+        lambda basis, p, *_: RejectSet(p, np.zeros(p.shape, bool), np.ones(p.shape, bool)),
+    )
     with pytest.raises(UserError, match=r"bn8, window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"):
         script.main(job(model, SETTINGS))
     assert not (model / "out.parquet").exists()
-
-
-def _undecided(p):
-    from oversmoothing.bat.reject import RejectSet
-
-    return RejectSet(p, np.zeros(p.shape, bool), np.ones(p.shape, bool))
 
 
 def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
@@ -141,12 +136,11 @@ def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
     assert (wide[2] >= wide[4] - 1e-7).all()
     assert (wide[4] >= wide[8] - 1e-7).all()
     facts = {"model": "bn8", "rank": 8, "seed": 1, "published_as": "8", "differs": []}
+    table_of = {"csv": "csv", "markdown": "md", "html": "html", "latex": "tex"}
     tbat_approximation_table.main(
         SimpleNamespace(
             input=SimpleNamespace(scores=[model / "out.parquet"]),
-            output=SimpleNamespace(
-                csv=model / "t.csv", markdown=model / "t.md", html=model / "t.html", latex=model / "t.tex"
-            ),
+            output=SimpleNamespace(**{name: model / f"t.{ending}" for name, ending in table_of.items()}),
             params=SimpleNamespace(settings={"models": [facts], "resamples": 100, "seed": 1}),
         )
     )

@@ -16,7 +16,7 @@ from oversmoothing.tables.published import read_published
 from oversmoothing.tables.score_tables import score_page
 from oversmoothing.tables.score_tables import score_table as table_of_scores
 
-PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
+PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
 TRUTHS = [{"model": "truth", "rank": None, "seed": 1, "published_as": "NanoGPT 300M", "differs": ["data", "truth"]}]
 

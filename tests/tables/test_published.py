@@ -12,7 +12,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.store.sums import check_folder
 from oversmoothing.tables.published import read_published
 
-PUBLISHED = Path(__file__).resolve().parent.parent / "resources/published"
+PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
 KEYS = ["model", "truth", "metric", "decoding"]
 RANKS = ["4", "8", "12", "16", "32", "128", "512"]
 LOW, HIGH = RANKS[:4], RANKS[4:]

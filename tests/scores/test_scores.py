@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from made_scores import DECODINGS, write_scores
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
 
@@ -15,14 +16,13 @@ from oversmoothing.models.on_gpu import to_gpu
 from oversmoothing.models.window_logits import WindowLogits, read_logits
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import decoder
-from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.score import score_window
 from oversmoothing.scores.sums import mean_brackets, summarise_scores
 from oversmoothing.scores.tbat import TBAT_SCORES
 from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256
-DECODINGS = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}, {"name": "top-p", "p": 0.9}]
 
 
 def write_logits(path, seed, windows=(0, 1, 2), scored=5, v=V):
@@ -76,22 +76,10 @@ def test_pytorch_scores_as_numpy_does(device, v):
             np.testing.assert_allclose(values[metric][name], expected[metric][name], atol=2e-6, rtol=2e-6)
 
 
-def test_a_truth_scored_against_itself_is_perfect(truth):
-    for window in read_logits(truth, {"itself": truth}):
-        values = score_window(window, {"pure": decoder({"name": "pure"})}, ["tto", "nsmd", "tv", "kl"], 0.9)
-        for metric in values["itself"].values():
-            np.testing.assert_allclose(metric["pure"], 0, atol=1e-6)
-
-
 def test_rows_come_out_in_groups_with_their_keys(tmp_path, monkeypatch):
     monkeypatch.setattr(ScoreRows, "GROUP", 8)
-    path = tmp_path / "tto.parquet"
-    with open_writer(path, SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        for window in range(4):
-            rows.add(window, "truth", "pure", np.arange(5, dtype=np.float32))
-            rows.add(window, None, "top-k", np.ones(5, np.float32))
-        rows.flush()
+    scores = [row for i in range(4) for row in ((i, "truth", "pure", range(5)), (i, None, "top-k", np.ones(5)))]
+    path = write_scores(tmp_path / "tto.parquet", scores)
     assert pq.read_metadata(path).num_row_groups == 4
     frame = pd.read_parquet(path)
     assert len(frame) == 40
@@ -100,34 +88,21 @@ def test_rows_come_out_in_groups_with_their_keys(tmp_path, monkeypatch):
     assert frame[(frame.window == 2) & (frame.decoding == "pure")].value.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_the_width_of_brackets_is_by_decoding(tmp_path):
-    path = tmp_path / "tbat.parquet"
-    with open_writer(path, TBAT_SCORES, {}) as writer:
-        rows = ScoreRows(writer, TBAT_SCORES)
-        for decoding, width in (("pure", 0.2), ("greedy", 0.0), ("pure", 0.4)):
-            high = np.array([0.5, 0.5])
-            rows.add(0, None, decoding, high - width / 2, high - width, high, np.array([1, 0], np.int32))
-        rows.flush()
+def test_the_width_of_brackets_is_by_decoding_and_scores_without_them_have_none(tmp_path):
+    high, undecided = np.array([0.5, 0.5]), np.array([1, 0], np.int32)
+    scores = [
+        (0, None, decoding, high - width / 2, high - width, high, undecided)
+        for decoding, width in (("pure", 0.2), ("greedy", 0.0), ("pure", 0.4))
+    ]
+    path = write_scores(tmp_path / "tbat.parquet", scores, TBAT_SCORES)
     assert mean_brackets(path) == pytest.approx({"pure": 0.3, "greedy": 0.0})
-
-
-def test_scores_without_brackets_have_no_width(tmp_path):
-    with open_writer(tmp_path / "tto.parquet", SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        rows.add(0, "truth", "pure", np.ones(5, np.float32))
-        rows.flush()
-    assert mean_brackets(tmp_path / "tto.parquet") == {}
+    assert mean_brackets(write_scores(tmp_path / "tto.parquet", [(0, "truth", "pure", np.ones(5))])) == {}
 
 
 def test_summaries_by_truth_and_of_all_truths_together(tmp_path):
-    path = tmp_path / "tto.parquet"
-    with open_writer(path, SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        for window in range(3):
-            rows.add(window, "one", "pure", np.full(2, window, np.float32))
-            rows.add(window, "two", "pure", np.full(2, window + 4, np.float32))
-            rows.add(window, "one", "greedy", np.zeros(2, np.float32))
-        rows.flush()
+    levels = {("one", "pure"): (0, 1, 2), ("two", "pure"): (4, 5, 6), ("one", "greedy"): (0, 0, 0)}
+    scores = [(i, *key, [level] * 2) for key, of_windows in levels.items() for i, level in enumerate(of_windows)]
+    path = write_scores(tmp_path / "tto.parquet", scores)
     apart = summarise_scores(path, ["pure"], 100, 1)
     assert {key: (value.mean, value.n) for key, value in apart.items()} == {
         ("one", "pure"): (1.0, 6),
@@ -139,23 +114,18 @@ def test_summaries_by_truth_and_of_all_truths_together(tmp_path):
         summarise_scores(path, ["pure", "top-k"], 100, 1)
 
 
-def test_other_windows_are_refused(tmp_path, model):
-    other = write_logits(tmp_path / "other.parquet", 2, windows=(0, 7, 2))
-    with pytest.raises(UserError, match=r"other\.parquet: other windows than .*bn4\.parquet"):
-        list(read_logits(model, {"truth": other}))
-
-
-@pytest.mark.parametrize("windows", [(0, 1), (0, 1, 2, 3)])
-def test_missing_windows_are_refused(tmp_path, model, windows):
-    other = write_logits(tmp_path / "other.parquet", 2, windows=windows)
-    with pytest.raises(UserError, match=r"parquet: \d windows, where \d were expected"):
-        list(read_logits(model, {"truth": other}))
-
-
-def test_another_vocabulary_is_refused(tmp_path, model):
-    other = write_logits(tmp_path / "wide.parquet", 2, v=320)
-    with pytest.raises(UserError, match=r"wide\.parquet: a vocabulary of 320, but .* has 256"):
-        list(read_logits(model, {"truth": other}))
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"windows": (0, 7, 2)}, r"other\.parquet: other windows than .*bn4\.parquet"),
+        ({"windows": (0, 1)}, r"parquet: \d windows, where \d were expected"),
+        ({"windows": (0, 1, 2, 3)}, r"parquet: \d windows, where \d were expected"),
+        ({"v": 320}, r"other\.parquet: a vocabulary of 320, but .* has 256"),
+    ],
+)
+def test_logits_that_do_not_fit_the_models_are_refused(tmp_path, model, other, says):
+    with pytest.raises(UserError, match=says):
+        list(read_logits(model, {"truth": write_logits(tmp_path / "other.parquet", 2, **other)}))
 
 
 def test_a_truncated_logits_file_is_named(model, truth):

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from made_scores import DECODINGS, by_formulas
 
 from oversmoothing.scores import candidates, metrics
 from oversmoothing.scores.decoding import decoder
@@ -18,17 +19,7 @@ from oversmoothing.scores.decodings.top_p import top_p
 from oversmoothing.scores.decodings.typical import typical
 from oversmoothing.scores.nucleus import nucleus
 
-SETTINGS = [
-    {"name": "pure"},
-    {"name": "greedy"},
-    {"name": "top-k", "k": 5},
-    {"name": "top-k", "k": 256},
-    {"name": "top-p", "p": 0.9},
-    {"name": "temperature", "temperature": 0.8},
-    {"name": "min-p", "min_p": 0.05},
-    {"name": "typical", "mass": 0.95},
-    {"name": "eta", "epsilon": 0.0009},
-]
+SETTINGS = [*DECODINGS, {"name": "top-k", "k": 256}]
 SIZES = (8192, 50304)
 
 
@@ -70,26 +61,17 @@ def whole(function, *arguments):
         candidates.LARGE = large
 
 
-@given(many(), MASSES)
-def test_nucleus_is_that_of_whole_rows(p, mass):
-    np.testing.assert_array_equal(nucleus(p, mass), whole(nucleus, p, mass))
+@pytest.mark.parametrize("function", [nucleus, typical])
+@given(p=many(), mass=MASSES)
+def test_what_holds_a_mass_is_that_of_whole_rows(function, p, mass):
+    """Also where half of the mass is missing, which makes every token a candidate."""
+    for held in (p, p / 2):
+        np.testing.assert_array_equal(function(held, mass), whole(function, held, mass))
 
 
 @given(many(), st.one_of(st.integers(1, 300), st.integers(1, 2049)))
 def test_top_k_is_that_of_whole_rows(p, k):
     np.testing.assert_array_equal(top_k(p, k), whole(top_k, p, k))
-
-
-@given(many(), MASSES)
-def test_typical_is_that_of_whole_rows(p, mass):
-    np.testing.assert_array_equal(typical(p, mass), whole(typical, p, mass))
-
-
-@given(many(), MASSES)
-def test_mass_that_is_missing_makes_every_token_a_candidate(p, mass):
-    halves = p / 2
-    np.testing.assert_array_equal(nucleus(halves, mass), whole(nucleus, halves, mass))
-    np.testing.assert_array_equal(typical(halves, mass), whole(typical, halves, mass))
 
 
 @pytest.mark.parametrize("v", SIZES)
@@ -108,21 +90,6 @@ def test_ties_go_to_the_lowest_ids(v):
     assert np.flatnonzero(typical(flat, 0.25)[0]).tolist() == list(range(v // 4))
 
 
-def dense(p_bn, p_gt, tau):
-    """The five metrics of one row in float64, as in their formulas."""
-    order = np.argsort(-p_gt, kind="stable")
-    size = np.searchsorted(np.cumsum(p_gt[order]), tau) + 1
-    inside, outside = order[:size], order[size:]
-    some_gt, some_bn = p_gt[p_gt > 0], p_bn[p_bn > 0]
-    return [
-        np.maximum(p_bn - p_gt, 0)[outside].sum(),
-        (p_gt - p_bn)[inside].sum(),
-        abs(p_gt - p_bn).sum() / 2,
-        (some_gt * np.log(some_gt / np.maximum(p_bn[p_gt > 0], 1e-9))).sum(),
-        (some_bn * np.log2(some_bn)).sum() - (some_gt * np.log2(some_gt)).sum(),
-    ]
-
-
 @pytest.mark.parametrize("library", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 @pytest.mark.parametrize(("v", "dtype"), [(8192, np.float32), (8192, np.float64), (50304, np.float32)])
 def test_scores_are_those_of_float64(library, v, dtype):
@@ -133,7 +100,7 @@ def test_scores_are_those_of_float64(library, v, dtype):
     values = np.asarray(metrics.score(library(p_bn), library(p_gt), decoders))
     for i, decode in enumerate(decoders):
         decoded = np.asarray(decode(library(p_bn))).astype(float)
-        expected = np.array([dense(*pair, 0.9) for pair in zip(decoded, p_gt.astype(float), strict=True)]).T
+        expected = np.array([by_formulas(*pair, 0.9) for pair in zip(decoded, p_gt.astype(float), strict=True)]).T
         np.testing.assert_allclose(values[i], expected, atol=1e-6 if dtype == np.float32 else 1e-9, rtol=0)
 
 
