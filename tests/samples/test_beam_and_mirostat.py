@@ -1,6 +1,6 @@
 """Beam search against exhaustive search, and Mirostat's hold on the surprise."""
 
-import itertools
+import functools
 
 import numpy as np
 import pytest
@@ -12,68 +12,44 @@ from oversmoothing.samples.draws import choose, uniforms
 from oversmoothing.samples.mirostat import Mirostat
 
 V, LENGTH = 3, 4
+PROMPTS = [(0, 2, 1), (2, 2, 0), (1, 1, 1), (0, 0, 2)]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Tensors this small gain nothing from a second thread, and lose much where the cores are busy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def tiny(vocabulary=V, positions="rotary"):
-    model = GPT(
-        GPTConfig(layers=2, heads=2, width=8, block=12, positions=positions, vocabulary=vocabulary), seed=2
-    ).eval()
+@functools.cache
+def tiny(positions="rotary"):
+    config = GPTConfig(layers=2, heads=2, width=8, block=12, positions=positions, vocabulary=V)
+    model = GPT(config, seed=2).eval()
     with torch.no_grad():
         model.embedding.weight.mul_(50)
         model.head.weight.mul_(60)
     return model
 
 
-def log_probability(model, prompt, text):
+@functools.cache
+def log_probability(positions, prompt, text):
     with torch.no_grad():
-        logs = model(torch.tensor([prompt + text])).double().log_softmax(-1)[0, len(prompt) - 1 : -1]
-    return logs.gather(1, torch.tensor(text)[:, None]).sum().item()
+        logits = tiny(positions)(torch.tensor([prompt + text]))[0, len(prompt) - 1 : -1]
+    return logits.double().log_softmax(-1).gather(1, torch.tensor(text)[:, None]).sum().item()
 
 
-PROMPTS = [[0, 2, 1], [2, 2, 0], [1, 1, 1], [0, 0, 2]]
-
-
-def reference(model, prompt, width):
+def reference(positions, prompt, width):
     """Search with a beam, one plain forward pass for each text that grows."""
-    beam = [[]]
+    beam = [()]
     for _ in range(LENGTH):
-        grown = [[*text, token] for text in beam for token in range(model.config.vocabulary)]
-        beam = sorted(grown, key=lambda text: -log_probability(model, prompt, text))[:width]
-    return beam[0], log_probability(model, prompt, beam[0])
+        grown = [(*text, token) for text in beam for token in range(V)]
+        beam = sorted(grown, key=lambda text: -log_probability(positions, prompt, text))[:width]
+    return beam[0]
 
 
-@pytest.mark.parametrize("width", [1, 2, 5])
+@pytest.mark.parametrize("width", [1, 2, 5, V ** (LENGTH - 1), V**LENGTH, V**LENGTH + 7])
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
 def test_equals_a_search_without_cache_or_batch(width, positions):
-    model = tiny(positions=positions)
-    found, scores = beam_search(model, torch.tensor(PROMPTS), LENGTH, width)
-    for prompt, text, score in zip(PROMPTS, found.tolist(), scores.tolist(), strict=True):
-        expected, likeliest = reference(model, prompt, width)
-        assert text == expected
-        assert score == pytest.approx(likeliest, abs=1e-4)
-
-
-@pytest.mark.parametrize("width", [V ** (LENGTH - 1), V**LENGTH, V**LENGTH + 7])
-def test_a_beam_as_wide_as_the_tree_is_exhaustive_search(width):
-    model = tiny()
-    found, scores = beam_search(model, torch.tensor(PROMPTS), LENGTH, width)
-    for prompt, text, score in zip(PROMPTS, found.tolist(), scores.tolist(), strict=True):
-        everything = {
-            candidate: log_probability(model, prompt, list(candidate))
-            for candidate in itertools.product(range(V), repeat=LENGTH)
-        }
-        best = max(everything, key=everything.get)
-        assert tuple(text) == best
-        assert score == pytest.approx(everything[best], abs=1e-4)
+    """A beam as wide as the tree is exhaustive search."""
+    texts, scores = beam_search(tiny(positions), torch.tensor(PROMPTS), LENGTH, width)
+    expected = [reference(positions, prompt, width) for prompt in PROMPTS]
+    assert list(map(tuple, texts.tolist())) == expected
+    likeliest = [log_probability(positions, *both) for both in zip(PROMPTS, expected, strict=True)]
+    assert scores.tolist() == pytest.approx(likeliest, abs=1e-4)
 
 
 def test_wider_is_no_less_likely_here_and_ties_go_to_the_lowest_ids():
@@ -81,7 +57,7 @@ def test_wider_is_no_less_likely_here_and_ties_go_to_the_lowest_ids():
     narrow, wide = (beam_search(tiny(), prompts, LENGTH, width)[1] for width in (1, V**LENGTH))
     assert (wide > narrow - 1e-6).all()
     assert (wide > narrow + 0.01).any()
-    flat = tiny()
+    flat = GPT(tiny().config, seed=2).eval()
     flat.head.weight.data.zero_()
     assert beam_search(flat, prompts, LENGTH, 2)[0].tolist() == [[0] * LENGTH] * 4
 
