@@ -9,16 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from oversmoothing.tables.figures.byte_shares import (
-    BYTES,
-    EXTREMES,
-    by_frequency,
-    byte_axis,
-    draw_extremes,
-    draw_overall,
-    has_others,
-    scale_of_rare,
-)
+from oversmoothing.tables.figures.byte_shares import BYTES, by_frequency, byte_axis, draw_ends, draw_overall, has_others
 from oversmoothing.tables.figures.style import legend, model_looks, style
 from oversmoothing.tables.page import label
 from studies.byte_by_byte.table import ARGMAX, text_of
@@ -85,13 +76,9 @@ def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequ
         byte_axis(never, used, "the text", others)
         overall.set_xticks([])
         overall.set_xlim(never.get_xlim())
-        draw_extremes(most, text, own, used[:EXTREMES], looks)
-        most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes")
         most.set_ylabel("share of positions")
-        rare = used[-EXTREMES:]
-        draw_extremes(least, text, own, rare, looks)
-        least.set_title(f"The {len(rare)} least frequent bytes that occur")
-        scale_of_rare(least, shares.loc[rare], shares.attrs["positions"], "position")
+        titles = "most frequent bytes", "least frequent bytes that occur"
+        draw_ends((most, least), text, own, looks, titles, shares.attrs["positions"], "position")
         positions = f"{shares.attrs['positions']:,} positions"
         title = f"How often each byte is the most probable one, and how often it occurs ({positions})"
         figure.suptitle(title, x=0.01, ha="left")

@@ -10,15 +10,7 @@ from matplotlib.figure import Figure
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.figures.byte_shares import (
-    EXTREMES,
-    by_frequency,
-    byte_axis,
-    draw_extremes,
-    draw_overall,
-    has_others,
-    scale_of_rare,
-)
+from oversmoothing.tables.figures.byte_shares import by_frequency, byte_axis, draw_ends, draw_overall, has_others
 from oversmoothing.tables.figures.style import legend, model_looks, style
 from studies.sample_quality.byte_frequencies import BYTES, count_bytes
 
@@ -70,13 +62,9 @@ def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figu
         byte_axis(overall, used, "human text", others)
         overall.set_ylabel("share of all bytes")
         overall.set_title(f"All bytes{'; on the right, all that human text never has, together' if others else ''}")
-        draw_extremes(most, human, sampled, used[:EXTREMES], looks)
-        most.set_title(f"The {min(EXTREMES, len(used))} most frequent bytes of human text")
         most.set_ylabel("share of all bytes")
-        rare = used[-EXTREMES:]
-        draw_extremes(least, human, sampled, rare, looks)
-        least.set_title(f"The {len(rare)} least frequent bytes that it has")
-        scale_of_rare(least, frequencies.loc[rare], frequencies.attrs["bytes"], "byte")
+        titles = "most frequent bytes of human text", "least frequent bytes that it has"
+        draw_ends((most, least), human, sampled, looks, titles, frequencies.attrs["bytes"], "byte")
         figure.suptitle("Which bytes the models write, beside human text after the same prompts", x=0.01, ha="left")
         title = "Samples by rank of what enters the LM head, and their total variation distance from human text"
         legend(figure, overall.get_legend_handles_labels()[0], title=title)

@@ -32,17 +32,8 @@ def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
 def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
     """Draw the shares of all bytes on a logarithmic scale; on the right, the share of bytes that the text lacks.
 
-    Parameters
-    ----------
-    axes : Axes
-    text : Series
-        The share of each byte in the text; index ``byte``.
-    models : DataFrame
-        The shares in each model, one column each. The legend gives their total variation distance from the text.
-    used : sequence of int
-        The bytes of the text, as `by_frequency` returns them.
-    looks : mapping
-        Matplotlib properties by model.
+    `text` and each column of `models` hold the share of each byte, the index; `used` is `by_frequency(text)`. The
+    legend gives the total variation distance of each model from the text.
     """
     place = np.arange(len(used))
     axes.fill_between(place, text[used], step="mid", label=text.name, **TEXT)
@@ -70,23 +61,40 @@ def byte_axis(axes: Axes, used: Sequence[int], of_text: str, others: bool) -> No
     axes.set_xlabel(f"bytes from the most to the least frequent of {of_text}")
 
 
-def draw_extremes(axes: Axes, text: pd.Series, models: pd.DataFrame, chosen: Sequence[int], looks: Looks) -> None:
-    """Draw the shares of a few named bytes: bars for the text, a marker for each model, unclipped at zero."""
-    place = np.arange(len(chosen))
-    axes.bar(place, text[chosen], width=0.86, **TEXT)
+def draw_ends(
+    axes: Sequence[Axes],
+    text: pd.Series,
+    models: pd.DataFrame,
+    looks: Looks,
+    titles: Sequence[str],
+    total: int,
+    one_of: str,
+) -> None:
+    """Draw the shares of the most frequent bytes of the text, and beside them, down to a single one, of the least."""
+    used = by_frequency(text)
+    most, least = used[:EXTREMES], used[-EXTREMES:]
+    for panel, title, ends in zip(axes, titles, (most, least), strict=True):
+        _draw_named(panel, text[ends], models.loc[ends], looks)
+        panel.set_title(f"The {len(ends)} {title}")
+    _scale_of_rare(axes[1], max(text[least].max(), models.loc[least].to_numpy().max()), 1 / total, one_of)
+
+
+def _draw_named(axes: Axes, text: pd.Series, models: pd.DataFrame, looks: Looks) -> None:
+    """Draw a bar for each byte of the text and a marker for each model, unclipped at zero."""
+    place = np.arange(len(text))
+    axes.bar(place, text, width=0.86, **TEXT)
     offsets = np.linspace(-0.36, 0.36, len(looks)) if len(looks) > 1 else [0.0]
     size = 4.5 if len(looks) <= MANY else 3
     for (name, look), offset in zip(looks.items(), offsets, strict=True):
-        axes.plot(place + offset, models.loc[chosen, name], markersize=size, **{**look, "linestyle": "none"})
-    axes.set_xticks(place, [byte_name(byte) for byte in chosen])
+        axes.plot(place + offset, models[name], markersize=size, **{**look, "linestyle": "none"})
+    axes.set_xticks(place, [byte_name(byte) for byte in text.index])
     axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])
 
 
-def scale_of_rare(axes: Axes, shares: pd.DataFrame, total: int, one_of: str) -> None:
-    """Use a symmetric logarithmic scale that includes zero, and mark the share of a single one of `total`."""
-    one = 1 / total
+def _scale_of_rare(axes: Axes, highest: float, one: float, one_of: str) -> None:
+    """Use a symmetric logarithmic scale that includes zero, and mark `one`, the share of a single one."""
     axes.set_yscale("symlog", linthresh=one, linscale=0.6)
-    top = 2 * max(shares.to_numpy().max(), one)
+    top = 2 * max(highest, one)
     axes.minorticks_off()
     axes.set_yticks([0, *(tick for tick in axes.get_yticks() if one < tick <= top)])
     axes.set_ylim(-0.25 * one, top)
