@@ -33,17 +33,6 @@ def draw(
     """Draw training and validation loss against steps, one panel each and one line per model.
 
     The loss before the first step is left out, which is so high that the lines could not be told apart.
-
-    Parameters
-    ----------
-    histories : mapping
-        ``step``, ``train_loss`` and ``validation_loss`` (nats per byte or token) by model.
-    models : sequence of mappings
-        ``model``, ``rank``, ``kind`` ("family" or "truth") of each.
-    truths : sequence of str
-        As in `model_looks`.
-    unit : {"byte", "token"}
-        What the models predict.
     """
     looks = model_looks(models, truths)
     last = max(int(history.step.max()) for history in histories.values())

@@ -21,25 +21,7 @@ COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overla
 
 
 def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
-    """Compare the tables that two results folders have in common.
-
-    Parameters
-    ----------
-    a, b : path
-        Results folders, which contain ``tables/*.csv``.
-    names : sequence of str
-        Tables to compare; if empty, all common ones that are records.
-
-    Returns
-    -------
-    dict
-        Results of `compare_tables` by table.
-
-    Raises
-    ------
-    UserError
-        If a folder or a table is missing, or if there is nothing to compare.
-    """
+    """Compare the tables of these names, or else all records, that two results folders have in common, by name."""
     found = [_tables(folder) for folder in (a, b)]
     for name in names:
         for folder, tables in zip((a, b), found, strict=True):
@@ -59,26 +41,11 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
 
 
 def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """Join two records on the columns that identify their rows.
+    """Join two records on the columns that identify their rows; those of `a` stand first.
 
-    What is said of a model beside its name identifies only rows without a name.
-
-    Parameters
-    ----------
-    a, b : DataFrame
-        See `record.record`.
-
-    Returns
-    -------
-    DataFrame
-        The identifying columns that are not empty and `COLUMNS`, rows of `a` first. ``difference`` is b - a;
-        ``overlap`` says whether the two intervals overlap, and is missing unless there are two; ``only_in`` is "a", "b"
-        or missing.
-
-    Raises
-    ------
-    UserError
-        If two rows of a table have the same keys.
+    What is said of a model beside its name identifies only rows without a name. The frame has the identifying
+    columns that are not empty and `COLUMNS`: ``difference`` is b - a; ``overlap``, of the two intervals, is missing
+    unless there are two; ``only_in`` is "a", "b" or missing.
     """
     sides = []
     for side, table in zip("ab", (a, b), strict=True):
@@ -101,15 +68,9 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_differences(a: str | Path, b: str | Path) -> list[str]:
-    """Settings in which the results of two folders differ.
+    """Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b", from files of one name in both folders.
 
-    Each Parquet file holds the settings that it was made with, and the corpus has a manifest. Files of the same name
-    in both folders are compared key by key.
-
-    Returns
-    -------
-    list of str
-        Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b".
+    Each Parquet file holds the settings that it was made with, and the corpus has a manifest.
     """
     lines: dict[str, None] = {}
     for path in sorted(Path(a).rglob("*.parquet")):

@@ -47,12 +47,8 @@ def write_record(output: Any, table: pd.DataFrame, page: Page) -> None:
 def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
     """Write a tidy table as CSV, and its page as Markdown, HTML and LaTeX, with means over seeds if there are several.
 
-    Parameters
-    ----------
-    output : object
-        Paths as attributes ``csv``, ``markdown``, ``html``, ``latex``; a format without one is not written.
-    table : DataFrame
-    page : Page
+    `output` has the paths as attributes ``csv``, ``markdown``, ``html``, ``latex``; a format without one is not
+    written.
     """
     if hasattr(output, "csv"):
         write_csv(table, output.csv)

@@ -14,18 +14,10 @@ CHOSEN = "chosen"
 
 
 def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Validation loss of every trial.
+    """Record of the trials of each arm, which are mappings with ``arm`` and ``losses`` by learning rate.
 
-    Parameters
-    ----------
-    tried : sequence of mappings
-        ``arm``, and ``losses`` by learning rate, of each arm.
-
-    Returns
-    -------
-    DataFrame
-        Record. Of each arm and rate: ``validation_loss``, the lowest of the training, with "chosen" as the note of the
-        chosen rate; and ``above``, how far it is above that of the chosen rate.
+    Of each rate: ``validation_loss``, the lowest of the training, with "chosen" as the note of the chosen rate; and
+    ``above``, how far it is above that of the chosen rate.
     """
     rows = []
     for arm in tried:

@@ -72,7 +72,7 @@ class Predictions(NamedTuple):
 
 
 def predictions(logits: str | Path) -> Predictions:
-    """Sum a model's predictions by window, one row group at a time; raises the errors of `read_groups`."""
+    """Sum a model's predictions by window, one row group at a time."""
     losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
     for group, own in logit_groups(logits, ["window", "target"]):
         windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
@@ -90,23 +90,10 @@ def losses_table(
     published: pd.DataFrame,
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Loss and accuracy of each model, beside the thesis's (Table 3.1).
+    """Record of the loss and accuracy of each model, beside the thesis's (Table 3.1), in the order given.
 
-    Parameters
-    ----------
-    values : mapping
-        Values by model and metric (of `METRICS`). A metric that a model does not have is absent.
-    models : sequence of mappings
-        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
-    published : DataFrame
-        ``model``, ``metric``, ``mean``.
-    unit : {"byte", "token"}
-        What the models predict.
-
-    Returns
-    -------
-    DataFrame
-        Record with a row per model and metric, in the order given.
+    `values` holds them by model and name in `METRICS`. Of the `models`, ``published_as``, ``differs`` and what
+    `record.facts` reads are used.
     """
     cells = by_key(published, "model", "metric")
     rows = []

@@ -71,15 +71,7 @@ PREDICTED = {"p_next": "next", "p_top": "top"}  # probabilities of classes, and 
 
 
 def of_old(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the record, among other columns, from a table as version 0.2 wrote it; none if it had no numbers.
-
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    table : DataFrame
-        As read from its CSV.
-    """
+    """Rows of the record, among other columns, from a table as version 0.2 wrote it; none if it had no numbers."""
     if set(PREDICTED) <= set(table):
         return _predictions(table)
     number = next((column for column in NUMBERS if column in table), None)

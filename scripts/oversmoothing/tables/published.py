@@ -45,14 +45,7 @@ def by_key(published: pd.DataFrame, *keys: str) -> Rows:
 def printed(published: Rows, key: tuple[Any, ...], differs: Iterable[str] = ()) -> dict[str, Any]:
     """Columns of the record that the published row of a key adds to a row of ours; none without such a row.
 
-    Parameters
-    ----------
-    published : mapping
-        See `by_key`.
-    key : tuple
-        Key of a row in `published`.
-    differs : iterable of str
-        Settings in which ours differs: keys of `DIFFERENCES`, and "rank".
+    `differs` names the settings in which ours differs: keys of `DIFFERENCES`, and "rank".
     """
     row = published.get(key)
     if row is None:

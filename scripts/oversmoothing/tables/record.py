@@ -93,17 +93,9 @@ TYPES = {name: column.type for name, column in SCHEMA.items()}
 
 
 def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Frame with all columns of `SCHEMA`, missing values where a row has none.
+    """Frame with all columns of `SCHEMA`, in order, and missing values where a row has none.
 
-    Parameters
-    ----------
-    rows : DataFrame or iterable of mappings
-        Values by column, in any order. The name of the table is added where it is written.
-
-    Raises
-    ------
-    ValueError
-        If a column is not in the schema.
+    The name of the table is added where it is written. A column that is not in the schema is a `ValueError`.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     if unknown := set(frame) - set(SCHEMA):
@@ -122,13 +114,7 @@ def numbers(summary: Summary) -> dict[str, Any]:
 
 
 def read_record(path: str | Path) -> pd.DataFrame:
-    """Read a table as `record` gives it; those of earlier versions are translated (see `old_tables`).
-
-    Raises
-    ------
-    UserError
-        As `read_csv`.
-    """
+    """Read a table as `record` gives it; those of earlier versions are translated (see `old_tables`)."""
     frame = read_csv(path, dtype=TYPES, keep_default_na=False, na_values=[""])
     name = Path(path).stem
     if "table" not in frame:

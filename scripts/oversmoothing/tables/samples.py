@@ -34,29 +34,11 @@ def read_samples(path: str | Path, shown: Sequence[int]) -> dict[int, bytes]:
 def sample_table(
     windows: str | Path, samples: Iterable[str | Path], models: Sequence[Mapping[str, Any]], shown: Sequence[int]
 ) -> pd.DataFrame:
-    """Human continuations of the given windows, and each model's under each decoding.
+    """Human continuations of the windows `shown`, and each model's, from files ``{model}/{decoding}.parquet``.
 
-    Parameters
-    ----------
-    windows : path
-        The evaluation windows.
-    samples : paths
-        ``{model}/{decoding}.parquet``, one file of samples each.
-    models : sequence of mappings
-        ``model``, ``rank``, ``seed`` and ``kind`` of each, in row order.
-    shown : sequence of int
-        Windows, in row order.
-
-    Returns
-    -------
-    DataFrame
-        ``window``, ``decoding`` and ``model`` (both "human" for the true text), ``label``, ``rank``, ``seed``,
-        ``prompt`` and ``continuation`` (bytes); by window, then by decoding and model in the orders given.
-
-    Raises
-    ------
-    UserError
-        See `read_samples`.
+    The columns are ``window``, ``decoding`` and ``model`` (both "human" for the true text), ``label``, ``rank``,
+    ``seed``, ``prompt`` and ``continuation`` (bytes). Rows stand by window, then by decoding and model in the
+    orders given.
     """
     prompts, truth = _pick(windows, "prompt", shown), _pick(windows, "scored", shown)
     facts = {row["model"]: row for row in models}

@@ -33,24 +33,12 @@ def score_table(
     truths: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Mean scores of each model, beside the thesis's.
+    """Record of each model's mean scores beside the thesis's, by truth, metric, decoding and model in the orders given.
 
-    Parameters
-    ----------
-    summaries : DataFrame
-        ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``, ``mean``, ``sd``, ``n``,
-        ``low``, ``high``; for metrics that are known within a bracket also ``bracket``, its mean width.
-    models, truths : sequence of mappings
-        ``model``, ``rank``, ``seed``, ``published_as``, ``differs`` of each (see the workflow's plan).
-    published : DataFrame
-        See `read_published`.
-
-    Returns
-    -------
-    DataFrame
-        Record with a row per truth, metric, decoding and model, in the order given. ``published_differs`` lists the
-        settings that differ: data, scale (size of the models), truth, rank, and the settings of the metric. ``bracket``
-        is there only if one is wider than `NARROW`.
+    `summaries` has the columns ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``,
+    those of a `Summary` and, for metrics known within a bracket, ``bracket``, its mean width, which the record has
+    only if one is wider than `NARROW`. Of models and truths, ``published_as`` and ``differs`` name the published
+    rows and the settings in which ours differ.
     """
     known = {row["model"]: row for row in models}
     against = {row["model"]: row for row in truths} | {"": {"published_as": "", "differs": []}}

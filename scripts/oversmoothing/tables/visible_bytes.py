@@ -26,15 +26,7 @@ LEGEND = (
 
 
 def segments(data: bytes) -> Iterator[tuple[str, bool]]:
-    """Split bytes into readable text and badges.
-
-    Yields
-    ------
-    str
-        Text, or the content of a badge: a byte's name or a code point; the end of a line is ↵.
-    bool
-        Whether it is a badge.
-    """
+    """Split bytes into readable text and badges; yield each with whether it is a badge, which holds only its name."""
     text = ""
     for character in data.decode("utf-8", errors="surrogateescape"):
         if unicodedata.category(character) not in UNSEEN:

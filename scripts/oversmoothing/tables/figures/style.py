@@ -113,14 +113,10 @@ def other_look(i: int) -> dict[str, Any]:
 
 
 def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """Return looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
+    """Looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
 
-    Parameters
-    ----------
-    models : sequence of mappings
-        ``model``, ``rank`` and ``kind`` ("family" where it is missing). Seeds of one rank share a look.
-    truths : sequence of str
-        All truths of the study, in the config's order, so that each has one look in every figure.
+    ``kind`` is "family" where a model has none, and seeds of one rank share a look. `truths` are all of the study
+    in the config's order, so that each has one look in every figure.
     """
     models = [{"kind": "family", **model} for model in models]
     shown = {label(model) for model in models if model["kind"] == "truth"}
@@ -162,19 +158,9 @@ def headline(figure: Figure, finding: str) -> None:
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
-    """Set up the x axis for training steps, on a logarithmic scale with room for step 0.
+    """Set up the x axis for training steps, on a logarithmic scale with room for step 0, or a linear one.
 
-    Parameters
-    ----------
-    axes : Axes
-    last : int
-        Last step.
-    linear : bool
-        Whether the scale is linear instead.
-    narrow : bool
-        Whether there is room for only half the ticks.
-    beyond : float, optional
-        Position of items without a step.
+    A `narrow` axis has room for only half the ticks; `beyond` is the position of items without a step.
     """
     _name_below(axes, "steps")
     if linear:
