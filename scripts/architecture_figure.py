@@ -52,15 +52,7 @@ class Layer:
 
 
 def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
-    """Return the layers from the input byte to the logits, in order.
-
-    Parameters
-    ----------
-    shape : mapping
-        ``layers``, ``heads``, ``width``, ``block``, ``positions``, ``bottleneck_norm`` (see `model.GPTConfig`).
-    bottleneck : str or None
-        Symbol for the rank of the head's input, such as "r"; None for a head without a bottleneck.
-    """
+    """Return the layers from input to logits; `bottleneck` is a symbol for its rank, such as "r", None without one."""
     width, v = str(shape["width"]), f"{vocabulary(shape):,}"
     learned = f"\n+ learned positions, {shape['block']}" if shape["positions"] == "learned" else ""
     blocks = "transformer block" if shape["layers"] == 1 else "transformer blocks"
@@ -78,13 +70,10 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
 
 
 def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw a member of the family and a truth side by side, with the inside of a block between them.
+    """Draw a member of the family and the first truth side by side, with the inside of a block between them.
 
-    Parameters
-    ----------
-    models : sequence of mappings
-        ``model``, ``kind`` ("family" or "truth") and ``shape`` (as in `model.GPTConfig`; None for an external
-        checkpoint). The family's shapes differ only in ``rank``. The first truth is drawn and the others are named.
+    Of each model: ``model``, ``kind`` ("family" or "truth") and ``shape`` (as in `model.GPTConfig`; None for an
+    external checkpoint). The family's shapes differ only in ``rank``. Models that are not drawn are named.
     """
     family = [model for model in models if model["kind"] == "family" and model["shape"]]
     truths = [model for model in models if model["kind"] == "truth" and model["shape"]]

@@ -12,8 +12,9 @@ import pytest
 import losses_figure as figure_script
 import losses_table as table_script
 from oversmoothing.models.logits import logits_schema, window_keys
+from oversmoothing.numerics.statistics import summarise
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
-from oversmoothing.tables.losses import accuracy
+from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
 from oversmoothing.training.history import lowest_loss
 
@@ -39,7 +40,7 @@ def test_the_loss_is_that_of_the_weights_that_were_kept(folder):
 
 
 def test_accuracy_counts_right_bytes_and_its_interval_is_over_windows(folder):
-    summary = accuracy(folder / "bn4-s1.parquet", resamples=500, seed=1)
+    summary = summarise(predictions(folder / "bn4-s1.parquet").right, resamples=500, seed=1)
     assert (summary.mean, summary.n) == (5 / 8, 8)
     assert summary.sd == pytest.approx(np.std([1, 1, 1, 1, 1, 0, 0, 0], ddof=1))
     assert (summary.low, summary.high) == (0.25, 1.0)

@@ -8,7 +8,7 @@ import pytest
 
 from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array, write_table
-from oversmoothing.tables.losses import token_losses
+from oversmoothing.tables.losses import predictions, token_losses
 
 # Window, its text, its tokens and the probability of each: the texts have other numbers of bytes than of tokens.
 WINDOWS = [
@@ -19,7 +19,7 @@ WINDOWS = [
 
 
 @pytest.fixture
-def files(tmp_path):
+def scored(tmp_path):
     """The logits, shifted by a constant each, and the windows, in another order and with one that was not scored."""
     with open_writer(tmp_path / "logits.parquet", logits_schema(5), {}) as writer:
         for window, _, targets, right in WINDOWS:
@@ -40,12 +40,12 @@ def files(tmp_path):
         ),
         {},
     )
-    return tmp_path / "logits.parquet", tmp_path / "windows.parquet"
+    return predictions(tmp_path / "logits.parquet").losses, tmp_path / "windows.parquet"
 
 
-def test_losses_are_nats_over_tokens_and_over_bytes(files):
+def test_losses_are_nats_over_tokens_and_over_bytes(scored):
     """The probabilities are powers of 2 but one, and the bytes are those of the scored text: 10 + 1 + 13."""
-    losses = token_losses(*files, resamples=50, seed=1)
+    losses = token_losses(*scored, resamples=50, seed=1)
     nats = (1 + 2 + 3 + 4 + 1) * math.log(2) + math.log(4 / 3)
     assert losses["loss"].mean == pytest.approx(nats / 6, abs=1e-6)
     assert losses["loss_per_byte"].mean == pytest.approx(nats / 24, abs=1e-6)
@@ -56,9 +56,9 @@ def test_losses_are_nats_over_tokens_and_over_bytes(files):
     assert losses["loss_per_byte"].n == 24
 
 
-def test_the_interval_of_a_loss_per_byte_is_of_a_ratio_over_windows(files):
+def test_the_interval_of_a_loss_per_byte_is_of_a_ratio_over_windows(scored):
     """One resample in 27 is of one window three times, so the interval ends at the ratios of single windows."""
-    interval = token_losses(*files, resamples=2000, seed=2)["loss_per_byte"]
+    interval = token_losses(*scored, resamples=2000, seed=2)["loss_per_byte"]
     ratios = [sum(-math.log(p) for p in right) / len(text.encode()) for _, text, _, right in WINDOWS]
     assert interval.low == pytest.approx(min(ratios), abs=1e-6)
     assert interval.high == pytest.approx(max(ratios), abs=1e-6)

@@ -118,11 +118,9 @@ def _parse(path: Path) -> ast.Module:
 def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None:
     """Add the tree's node types, field names and values, between brackets that preserve its shape.
 
-    Empty fields and docstrings are omitted. So is the literal text of user messages (`told`), which no result depends
-    on, but not the expressions formatted into it.
-
-    `ast.dump` and `ast.unparse` are unsuitable: their output differs between versions of Python. So does the set of
-    fields, but fields added by a newer version are empty in old code.
+    Empty fields, docstrings and the literal text of user messages (`told`) are omitted; expressions formatted into
+    messages are not. The output of `ast.dump` and `ast.unparse` differs between versions of Python, and so does the
+    set of fields, but fields added by a newer version are empty in old code.
     """
     add("(")
     add(type(node).__name__)

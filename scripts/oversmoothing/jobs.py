@@ -31,10 +31,9 @@ class UserError(Exception):
 def run(main: Callable[[Any], None], job: Any = None) -> None:
     """Run a rule's `main` with logging set up, reporting a `UserError` as one clear line.
 
-    `job` is the object that Snakemake puts into a script as ``snakemake``, where it is looked for if it is not given;
-    `job.log`, if present, names the log file. The process exits with status 2 if there is no such object, with status
-    1 after an error that `explain` recognises or if the code is not the code the run was planned with, and with status
-    130 after Ctrl-C. Any other error propagates, and its traceback is also logged.
+    The `job` is what Snakemake puts into a script as ``snakemake``, where it is looked for if it is not given. The
+    process exits with status 2 if there is none, with 1 after an error that `explain` recognises or if the code is
+    not that of the plan, and with 130 after Ctrl-C. The traceback of any other error is also logged.
     """
     job = job or main.__globals__.get("snakemake")
     if job is None:
@@ -71,9 +70,9 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
 def import_by_name(name: str) -> ModuleType:
     """Import a module, such as ``oversmoothing.scores.decodings.top_p``, which no `import` of the script's code names.
 
-    The fingerprint of a script does not follow such an import, so that other modules of the kind redo nothing. The
-    rule's ``params.by_name`` holds the fingerprints of those that it uses (see `tracking.planned.fingerprints`). In a
-    job that would import another, a `RuntimeError` is raised, because its changes would be missed.
+    The fingerprint of a script does not follow such an import, so that other modules of the kind redo nothing. A
+    job imports only those whose fingerprints are in its rule's ``params.by_name`` (see
+    `tracking.planned.fingerprints`), because changes of another would be missed.
     """
     if _covered and f"{name.replace('.', '/')}.py" not in map(relative, _covered):
         raise RuntimeError(f"{name} is imported by name, but params.by_name of the rule does not hold its fingerprint")

@@ -119,17 +119,7 @@ def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
 
 
 def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, Any]], model: str, truth: str) -> str:
-    """Lay out what was measured of a model beside its truth, for a terminal of 80 columns.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Those of `PRINTED`, by name.
-    decodings : sequence of mappings
-        Of the config.
-    model, truth : str
-        Their names in these tables.
-    """
+    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns."""
     losses, scores, forced, acceptance = (tables[name] for name in PRINTED)
     rows = [
         [labelled(label, "lower"), *(_cell(losses, name, metric) for name in (model, truth))]

@@ -94,13 +94,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int) -> list[Answer]:
-    """Answers of the models that the glob `models` matches, sampling `length` bytes (None: as many as fit, up to 200).
-
-    Raises
-    ------
-    UserError
-        If the prompt is empty or too long, the decoding is unknown, or there is no model.
-    """
+    """Answers of the models that the glob matches, sampling `length` bytes (None: as many as fit, up to 200)."""
     if not prompt:
         raise UserError("the prompt is empty; it needs at least one character")
     if not 0 <= seed < 2**32:
@@ -142,11 +136,6 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
     """Builder of the decoding ``name`` or ``name=value`` for a model, called with its weights file and the model.
 
     The value is that of the decoding's first parameter; others have their defaults.
-
-    Raises
-    ------
-    UserError
-        If the name is unknown, or the value is not a number or out of range.
     """
     name, equals, number = text.partition("=")
     if name not in DECODINGS:

@@ -12,13 +12,7 @@ SNAKEFILE = Path("workflow/Snakefile")
 
 
 def snakemake(name: str, description: str | None, arguments: Sequence[str], options: Sequence[str]) -> int:
-    """Parse ``--configfile``, run Snakemake with `options`, and return its exit status.
-
-    Raises
-    ------
-    UserError
-        If the working directory is not the project's folder, or a config file does not exist.
-    """
+    """Parse ``--configfile``, run Snakemake with `options` in the project's folder, and return its exit status."""
     parser = argparse.ArgumentParser(prog=f"oversmoothing {name}", description=description)
     parser.add_argument(
         "--configfile", nargs="+", default=[], metavar="FILE", help="configs laid over the default, config/config.yaml"

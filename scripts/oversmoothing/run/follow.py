@@ -51,17 +51,7 @@ class Job:
 
 
 class Follower:
-    """The state of a run.
-
-    Parameters
-    ----------
-    rules : iterable of str
-        The rule of each job to be done.
-    cores : int or None
-        Number of cores that jobs share; None if each job has a node of its own.
-    clock : callable
-        Returns seconds.
-    """
+    """The state of a run with these rules of jobs on so many cores, None if each job has a node of its own."""
 
     def __init__(self, rules: Iterable[str], cores: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self.waiting = Counter(rules)  # jobs of each rule that have not started
@@ -108,7 +98,7 @@ class Follower:
     def seconds_left(self) -> float | None:
         """Estimate from the jobs so far: those of the same rule, a training's own speed, or the mean job.
 
-        Returns None until a training, if there are any, has shown its speed, or else a job has finished.
+        None until a training, if there are any, has shown its speed, or else a job has finished.
         """
         expected = {rule: sum(taken) / len(taken) for rule, taken in self.durations.items()}
         now, left = self.clock(), 0.0

@@ -40,10 +40,10 @@ def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Disk space of a study in bytes before compression, by category.
+    """Disk space of a study in bytes before compression, by category, if one training runs at a time.
 
-    Until a run ends, each training keeps its best weights beside its outputs; while a checkpoint is replaced, the old
-    and the new one exist. One training at a time is assumed.
+    Until a run ends, each training keeps its best weights beside its outputs; while a checkpoint is replaced, the
+    old and the new one exist.
     """
     trained = [model["settings"] for model in study["models"] if model["settings"]]
     shapes = [settings["model"] for settings in trained]
@@ -88,13 +88,10 @@ def summary(study: Mapping[str, Any]) -> dict[str, str]:
 def report(study: Mapping[str, Any]) -> str:
     """Needs of a study, in Markdown.
 
-    Parameters
-    ----------
-    study : mapping
-        ``models``: ``name``, ``kind`` and ``settings`` (of its training, or None) of each; ``further``: of each kind
-        of models made from these ``what`` they are, ``count`` and ``operations``; ``truths``; ``fetched``: bytes by
-        name, 0 where unknown; ``corpus``: bytes of text; ``positions`` scored; ``decodings``: how many; ``memory``:
-        MB of the largest job.
+    The study has ``models`` (``name``, ``kind``, and ``settings`` of its training or None), ``further`` (of each
+    kind of models made from these ``what`` they are, ``count`` and ``operations``), ``truths``, ``fetched`` (bytes
+    by name, 0 where unknown), ``corpus`` (bytes of text), ``positions`` scored, the number of ``decodings``, and
+    ``memory`` (MB of the largest job).
     """
     trained = [model for model in study["models"] if model["settings"]]
     total = sum(training_flops(model["settings"]) for model in trained) + _further(study)
@@ -130,20 +127,14 @@ def report(study: Mapping[str, Any]) -> str:
             }
             for rate in TFLOPS
         ]
-        parts += [
-            "GPU hours of training, by what the GPU achieves:",
-            markdown_table(Section("", rates)),
-        ]
+        parts += ["GPU hours of training, by what the GPU achieves:", markdown_table(Section("", rates))]
         largest = max(trained, key=lambda model: training_gpu_bytes(model["settings"]))
         parts.append(
             f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
             f"{training_gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
             "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
         )
-    parts += [
-        "Disk, before compression:",
-        markdown_table(Section("", sizes)),
-    ]
+    parts += ["Disk, before compression:", markdown_table(Section("", sizes))]
     if study["fetched"]:
         fetched = [
             f"{name} {f'{size / 1e9:.2f} GB' if size else 'of unknown size'}" for name, size in study["fetched"].items()

@@ -31,18 +31,10 @@ BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
 
 def read_summary(text: str) -> dict[str, str]:
-    """Parse the output of ``snakemake --summary``.
+    """State of each file in the output of ``snakemake --summary``: `FINISHED`, `OUTDATED` or `ABSENT`.
 
-    Parameters
-    ----------
-    text : str
-        A header and lines of tab-separated fields: ``output_file``, ``date``, ``plan`` and others.
-
-    Returns
-    -------
-    dict of str to str
-        For each file: `FINISHED`; `OUTDATED`, if it exists but would be made again because it, or another output of its
-        job, comes from another config, text or code; or `ABSENT`.
+    An outdated one exists, but would be made again because it, or another output of its job, comes from another
+    config, text or code.
     """
     states = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -65,24 +57,10 @@ def model_of(path: str | Path, results: str | Path) -> str | None:
 def training_state(
     model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
 ) -> str:
-    """Return the state of a model's training, read from its checkpoint or its history.
+    """Say how far a model's training is, by its checkpoint or history: "step 12,000 of 100,000, validation loss 1.530".
 
-    Parameters
-    ----------
-    model : mapping
-        ``model``, ``kind``, ``settings``, ``learning_rate`` and ``checkpoints`` (see `plan.progress`).
-    states : mapping
-        From `read_summary`.
-    results : path
-    code : str
-        Fingerprint of the training's code.
-    manifest : mapping
-        Manifest of the corpus; empty if there is none yet.
-
-    Returns
-    -------
-    str
-        Such as "step 12,000 of 100,000, validation loss 1.530"; "-" for a truncated head, which is not trained.
+    The model is one of `plan.progress`, `code` the fingerprint of the training's code, and `manifest` that of the
+    corpus, empty if there is none yet. A truncated head, which is not trained, gives "-".
     """
     if model["kind"] == "svd":
         return "-"

@@ -18,17 +18,7 @@ INTERVAL = 1.0  # seconds between two lines
 
 
 def follow(logger: logging.Logger, rules: Iterable[str], cores: int | None, news: str = "") -> None:
-    """Follow a run through its logger until the process ends.
-
-    Parameters
-    ----------
-    logger : Logger
-        Snakemake's.
-    rules, cores
-        See `Follower`.
-    news : str
-        What a terminal gets at the end of a run that went well.
-    """
+    """Follow a run through Snakemake's logger until the process ends; `news` is for the end of one that went well."""
     follower, stream = Follower(rules, cores), sys.stderr
     own = [handler for handler in logger.handlers if getattr(handler, "stream", None) is stream]
     live = stream.isatty() and logger.level > logging.DEBUG and bool(own)

@@ -12,26 +12,12 @@ from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
 @dataclass(frozen=True)
 class Names:
-    """Names of the classes of a study.
+    """Names of the classes of a study."""
 
-    Attributes
-    ----------
-    unit : {"byte", "token"}
-        What a class is.
-    size : int
-        How many classes there are.
-    name : callable
-        From a class to its name.
-    cell : callable
-        From a name to a cell of a page.
-    legend : str
-        How classes are named.
-    """
-
-    unit: str
-    size: int
+    unit: str  # "byte" or "token"
+    size: int  # how many classes there are
     name: Callable[[int], str]
-    cell: Callable[[str], Cell]
+    cell: Callable[[str], Cell]  # of a page, from a name
     legend: str
 
 

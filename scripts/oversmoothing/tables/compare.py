@@ -22,15 +22,14 @@ COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overla
 
 def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
     """Compare the tables of these names, or else all records, that two results folders have in common, by name."""
-    found = [_tables(folder) for folder in (a, b)]
+    paths = {folder: _tables(folder) for folder in (a, b)}
     for name in names:
-        for folder, tables in zip((a, b), found, strict=True):
+        for folder, tables in paths.items():
             if name not in tables:
                 raise UserError(f"{folder}/tables: no {name}.csv (it has: {', '.join(sorted(tables))})")
-    chosen = names or [name for name in found[0] if name in found[1]]
     compared = {}
-    for name in chosen:
-        one, other = (read_record(tables[name]) for tables in found)
+    for name in names or [name for name in paths[a] if name in paths[b]]:
+        one, other = (read_record(paths[folder][name]) for folder in (a, b))
         if len(one) and len(other):
             compared[name] = compare_tables(one, other)
         elif names:
@@ -90,10 +89,9 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
 
 def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: str | Path, b: str | Path) -> str:
     """Comparison in Markdown: a section per table, then the rows found in only one folder."""
+    differing = ["Settings that differ:", "", *(f"- {line}" for line in settings)]
     lines = [f"# a: {a} · b: {b}", ""]
-    lines += ["Settings that differ:", "", *(f"- {line}" for line in settings), ""] if settings else []
-    if not settings:
-        lines += ["No setting differs in what both folders hold.", ""]
+    lines += [*(differing if settings else ["No setting differs in what both folders hold."]), ""]
     for name, table in compared.items():
         lines += [f"## {name}", ""]
         both = table[table.only_in.isna()]

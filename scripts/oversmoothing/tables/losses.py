@@ -23,63 +23,42 @@ METRICS = {
     "accuracy": ("Accuracy", "share of {unit}s", "higher"),
 }
 
-
 LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
 
 
-def accuracy(logits: str | Path, resamples: int, seed: int) -> Summary:
-    """Summarise how often the most probable byte is the correct one, over the scored bytes of all windows.
-
-    Ties go to the lowest byte. Raises the errors of `read_groups`.
-    """
-    return summarise(predictions(logits).right, resamples, seed)
-
-
-def token_losses(logits: str | Path, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
+def token_losses(losses: WindowSums, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
     """Summarise the losses of a model over tokens on the scored text, per token and per byte of that text.
 
     Losses per byte can be compared between models with different tokens. They are a ratio, nats of a window over its
     bytes, so they have an interval but no standard deviation (NaN).
     """
-    own = predictions(logits).losses
     table = read_windows(windows)
     sizes = dict(zip(table["window"].to_pylist(), map(len, table["scored"].to_pylist()), strict=True))
-    nats = {window: total + (own.origin or 0.0) * own.count[window] for window, total in own.total.items()}
+    nats = {window: total + (losses.origin or 0.0) * losses.count[window] for window, total in losses.total.items()}
     per_byte = WindowSums({window: sizes[window] for window in nats}, nats, dict.fromkeys(nats, 0.0), origin=0.0)
     return {
-        "loss": summarise(own, resamples, seed),
+        "loss": summarise(losses, resamples, seed),
         "loss_per_byte": replace(summarise(per_byte, resamples, seed), sd=float("nan")),
     }
 
 
 class Predictions(NamedTuple):
-    """Losses, accuracy and argmax counts of a model over the scored bytes of all windows.
+    """What a model predicts over the scored bytes of all windows, so that heads never trained have losses too."""
 
-    Attributes
-    ----------
-    losses : WindowSums
-        Minus the log-probability of the correct byte, in nats. Training losses are over the validation split; these
-        are over the scored bytes, so heads that were never trained have them too.
-    right : WindowSums
-        1 where the most probable byte is the correct one, else 0. Ties go to the lowest byte.
-    counts : int array, shape (v,)
-        How often each byte is the most probable.
-    """
-
-    losses: WindowSums
-    right: WindowSums
-    counts: np.ndarray
+    losses: WindowSums  # minus the log-probability of the correct byte, in nats
+    right: WindowSums  # 1 where the most probable byte is the correct one, else 0; ties go to the lowest byte
+    counts: np.ndarray  # how often each byte is the most probable, int (v,)
 
 
 def predictions(logits: str | Path) -> Predictions:
     """Sum a model's predictions by window, one row group at a time."""
     losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
-    for group, own in logit_groups(logits, ["window", "target"]):
+    for group, values in logit_groups(logits, ["window", "target"]):
         windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
-        predicted = own.argmax(axis=1)
+        predicted = values.argmax(axis=1)
         right.add(windows, (predicted == targets).astype(np.float64))
-        counts = np.bincount(predicted, minlength=own.shape[1]) + (counts if len(counts) else 0)
-        exact = own.astype(np.float64)
+        counts = np.bincount(predicted, minlength=values.shape[1]) + (counts if len(counts) else 0)
+        exact = values.astype(np.float64)
         losses.add(windows, logsumexp(exact, axis=1) - exact[np.arange(len(targets)), targets])
     return Predictions(losses, right, counts)
 

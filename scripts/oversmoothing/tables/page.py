@@ -17,35 +17,17 @@ IN_BRACKETS = "In brackets: the 95 % interval of the mean, from a bootstrap over
 
 @dataclass(frozen=True)
 class Value:
-    """A number in a table.
+    """A number in a table, with its standard deviation and interval if they are known."""
 
-    Attributes
-    ----------
-    mean : float or None
-        None or NaN gives a dash.
-    sd, low, high : float or None
-        Standard deviation and interval, each shown if known.
-    rivals : str
-        Name of the group of the section's numbers of which the best is bold; "" for none.
-    aim : float
-        What the best of them is closest to: -inf if lower is better, inf if higher is.
-    decimals : int or None
-        If None, those of the column (see `laid_out`).
-    note : str
-        Text after the number.
-    bold : bool
-        Set by `laid_out`.
-    """
-
-    mean: float | None
+    mean: float | None  # None or NaN: a dash
     sd: float | None = None
     low: float | None = None
     high: float | None = None
-    rivals: str = ""
-    aim: float = -math.inf
-    decimals: int | None = None
-    note: str = ""
-    bold: bool = False
+    rivals: str = ""  # name of the group of the section's numbers of which the best is bold
+    aim: float = -math.inf  # what the best is closest to: -inf if lower is better, inf if higher is
+    decimals: int | None = None  # None: those of the column (see `laid_out`)
+    note: str = ""  # text after the number
+    bold: bool = False  # set by `laid_out`
 
 
 @dataclass(frozen=True)
@@ -57,7 +39,6 @@ class Bytes:
 
 Cell = Value | Bytes | str | None  # str: prose with `code` between backticks; None: a dash
 
-
 PUBLISHED = "published"  # how the columns with the thesis's numbers begin
 BY = "{by}"  # in a title: "by rank of what enters the LM head", or "by model" where no row has a rank
 BY_RANK = "by rank of what enters the LM head"
@@ -68,26 +49,15 @@ THESIS_TABLES = re.compile(r" \(Tables? [^)]+\)")
 class Section:
     """One table of a page.
 
-    Attributes
-    ----------
-    heading : str
-        Prose; "" for no heading.
-    rows : sequence of mappings
-        Cells by column; a missing column is a dash.
-    widths : mapping, optional
-        In LaTeX, the widths of columns relative to each other, 1 for those not named: for long texts, which are broken
-        into lines, and the table into pages. By default a table too wide is shrunk to the line.
-    notes : sequence of str
-        Sentences on this table alone, placed after the page's legend.
-    latex : bool
-        Whether the table is also written in LaTeX.
+    With `widths`, relative to each other and 1 for columns not named, LaTeX breaks long texts into lines, and the table
+    into pages; without, a table too wide is shrunk to the line.
     """
 
-    heading: str
-    rows: Sequence[Mapping[str, Cell]]
+    heading: str  # prose; "" for none
+    rows: Sequence[Mapping[str, Cell]]  # a missing column is a dash
     widths: Mapping[str, float] | None = None
-    notes: Sequence[str] = ()
-    latex: bool = True
+    notes: Sequence[str] = ()  # sentences on this table alone, after the page's legend
+    latex: bool = True  # whether the table is also written in LaTeX
 
     @property
     def columns(self) -> list[str]:
@@ -101,23 +71,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, tables and a legend.
+    """A title, tables and a legend."""
 
-    Attributes
-    ----------
-    title : str
-        ``{by}`` in it says by what its rows differ (see `entitled`).
-    sections : sequence of Section
-    legend : sequence of str
-        Sentences without full stops.
-    intervals : str
-        Sentence on intervals, "" for none; omitted in LaTeX from tables without any.
-    """
-
-    title: str
+    title: str  # ``{by}`` in it says by what its rows differ (see `entitled`)
     sections: Sequence[Section]
-    legend: Sequence[str]
-    intervals: str = ""
+    legend: Sequence[str]  # sentences without full stops
+    intervals: str = ""  # sentence on intervals; omitted in LaTeX from tables without any
 
 
 class Name(str):

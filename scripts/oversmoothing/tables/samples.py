@@ -20,17 +20,6 @@ from oversmoothing.tables.web_page import write_web_page
 HUMAN = "human"
 
 
-def read_samples(path: str | Path, shown: Sequence[int]) -> dict[int, bytes]:
-    """Read the continuations of the given windows from a file of samples.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, or has no sample of one of the windows.
-    """
-    return _pick(path, "continuation", shown)
-
-
 def sample_table(
     windows: str | Path, samples: Iterable[str | Path], models: Sequence[Mapping[str, Any]], shown: Sequence[int]
 ) -> pd.DataFrame:
@@ -40,30 +29,19 @@ def sample_table(
     ``seed``, ``prompt`` and ``continuation`` (bytes). Rows stand by window, then by decoding and model in the
     orders given.
     """
-    prompts, truth = _pick(windows, "prompt", shown), _pick(windows, "scored", shown)
-    facts = {row["model"]: row for row in models}
-    several_seeds = len({row["seed"] for row in models if row["kind"] != "truth"}) > 1
-    found: dict[str, dict[str, dict[int, bytes]]] = {}
+    prompts, truth = _of_windows(windows, "prompt", shown), _of_windows(windows, "scored", shown)
+    several_seeds = len({model["seed"] for model in models if model["kind"] != "truth"}) > 1
+    continuations: dict[str, dict[str, dict[int, bytes]]] = {}
     for path in map(Path, samples):
-        found.setdefault(path.stem, {})[path.parent.name] = read_samples(path, shown)
+        continuations.setdefault(path.stem, {})[path.parent.name] = _of_windows(path, "continuation", shown)
     rows = []
     for window in shown:
         rows.append((window, HUMAN, HUMAN, "human text", None, None, prompts[window], truth[window]))
-        for decoding, of_models in found.items():
-            rows += [
-                (
-                    window,
-                    decoding,
-                    model,
-                    label(row, several_seeds),
-                    row["rank"],
-                    row["seed"],
-                    prompts[window],
-                    of_models[model][window],
-                )
-                for model, row in facts.items()
-                if model in of_models
-            ]
+        for decoding, by_model in continuations.items():
+            for model in models:
+                if (name := model["model"]) in by_model:
+                    whose = (name, label(model, several_seeds), model["rank"], model["seed"])
+                    rows.append((window, decoding, *whose, prompts[window], by_model[name][window]))
     columns = ["window", "decoding", "model", "label", "rank", "seed", "prompt", "continuation"]
     return pd.DataFrame(rows, columns=columns).astype({"rank": "Int64", "seed": "Int64"})
 
@@ -79,20 +57,17 @@ def write_samples_markdown(table: pd.DataFrame, path: str | Path, title: str) ->
     lines = [f"# {title}", "", LEGEND]
     for window, part in table.groupby("window", sort=False):
         prompt = part.prompt.iloc[0]
-        lines += ["", f"## Window {window}", "", f"{_markdown_bold(prompt)}"]
+        begun = _markdown_bold(last_word(prompt))
         human = part[part.model == HUMAN].continuation.iloc[0]
-        lines += ["", f"*Human text:* {_markdown_bold(last_word(prompt))}{markdown(human)}"]
+        lines += ["", f"## Window {window}", "", _markdown_bold(prompt), "", f"*Human text:* {begun}{markdown(human)}"]
         sampled = part[part.model != HUMAN]
         labels = list(dict.fromkeys(sampled.label))
         if labels:
             lines += ["", _row(["decoding", *map(literal, labels)]), _row([":---"] * (len(labels) + 1))]
-        for decoding, own in sampled.groupby("decoding", sort=False):
-            cells = dict(zip(own.label, own.continuation, strict=True))
-            texts = [
-                f"{_markdown_bold(last_word(prompt))}{markdown(cells[name])}" if name in cells else "-"
-                for name in labels
-            ]
-            lines.append(_row([literal(str(decoding)), *texts]))
+        for decoding, of_models in sampled.groupby("decoding", sort=False):
+            texts = dict(zip(of_models.label, of_models.continuation, strict=True))
+            cells = [f"{begun}{markdown(texts[name])}" if name in texts else "-" for name in labels]
+            lines.append(_row([literal(str(decoding)), *cells]))
     write_text(path, "\n".join([*lines, ""]))
 
 
@@ -102,21 +77,21 @@ def write_samples_html(table: pd.DataFrame, path: str | Path, title: str) -> Non
         window: {
             "prompt": part.prompt.iloc[0],
             "last_word": last_word(part.prompt.iloc[0]),
-            "decodings": [(decoding, own.to_dict("records")) for decoding, own in part.groupby("decoding", sort=False)],
+            "decodings": [(name, rows.to_dict("records")) for name, rows in part.groupby("decoding", sort=False)],
         }
         for window, part in table.groupby("window", sort=False)
     }
     write_web_page(path, "tables/samples.html", title=title, legend=LEGEND, windows=windows, human=HUMAN, shown=html)
 
 
-def _pick(path: str | Path, column: str, shown: Sequence[int]) -> dict[int, bytes]:
+def _of_windows(path: str | Path, column: str, shown: Sequence[int]) -> dict[int, bytes]:
+    """Texts of the windows that are shown; a `UserError` where the file lacks one of them."""
     table = read_table(path, ["window", column])
-    found = dict(zip(table["window"].to_pylist(), table[column].to_pylist(), strict=True))
-    for window in shown:
-        if window not in found:
-            have = f"{min(found)} to {max(found)}" if found else "none"
-            raise UserError(f"{path}: no window {window} (it has {have}); change `samples.show`")
-    return {window: found[window] for window in shown}
+    texts = dict(zip(table["window"].to_pylist(), table[column].to_pylist(), strict=True))
+    if missing := [window for window in shown if window not in texts]:
+        have = f"{min(texts)} to {max(texts)}" if texts else "none"
+        raise UserError(f"{path}: no window {missing[0]} (it has {have}); change `samples.show`")
+    return {window: texts[window] for window in shown}
 
 
 def _markdown_bold(data: bytes) -> str:

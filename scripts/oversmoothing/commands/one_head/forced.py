@@ -40,16 +40,8 @@ def forced(
 ) -> dict[str, Any]:
     """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
 
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-        The head; None for no bias.
-    p : float64 array, shape (n, v)
-        The truth's distributions.
-    log_q : float64 array, shape (n, v)
-        The model's log-probabilities.
-    passage : int array, shape (n,)
-        The passage of each position.
+    `weights` (v, d) and `bias` (v,), if there is one, are the head; `p` and `log_q` (n, v) the truth's
+    distributions and the model's log-probabilities, float64; `passage` (n,) is the passage of each position.
     """
     head = prepare(weights, bias)
     p = distributions(p, len(weights))

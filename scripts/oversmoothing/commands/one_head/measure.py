@@ -65,32 +65,11 @@ def measure_model(
     begin: Callable[[str], None] = lambda step: None,
     truth: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Measure a model, and on the passages of a text what needs one.
+    """Measure a model's head, and on the passages of a text what needs one; `begin` is given the name of each step.
 
-    Parameters
-    ----------
-    model : TokenModel
-    vocabulary : Vocabulary
-        Its tokens.
-    passages : sequence of Passage
-        None: the head alone is measured.
-    choices : Choices
-    begin : callable
-        Is given the name of each step before it begins.
-    truth : float64 array, shape (n, v)
-        Distributions of a truth at n evenly spaced ones of the measured positions (`spaced.positions_of`), if there
-        is one.
-
-    Returns
-    -------
-    dict
-        The parts ``model``, ``spectrum``, ``text``, ``tbat``, ``forced`` and ``unargmaxable`` of
-        `one_head.schema.SCHEMA`; a part that was not measured is None.
-
-    Raises
-    ------
-    UserError
-        If the model's head or its logits are not finite.
+    `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions
+    (`spaced_positions.positions_of`). Returned are the parts ``model``, ``spectrum``, ``text``, ``tbat``,
+    ``forced`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; one that was not measured is None.
     """
     begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
@@ -141,14 +120,9 @@ def of_text(
 ) -> tuple[dict[str, Any], np.ndarray, Tensor]:
     """Run a model over the passages of a text.
 
-    Returns
-    -------
-    found : dict
-        ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is.
-    hidden : float32 array, shape (n, d)
-        What enters the head at every token of the passages.
-    logits : float32 tensor, shape (k, v)
-        At the k measured positions, on the CPU.
+    Returned are ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is; what
+    enters the head at every token, float32 (n, d); and the logits at the k measured positions, float32 (k, v), on
+    the CPU.
     """
     device = model.head.weight.device
     gradient = LogitGradient(model.head.weight)
@@ -203,13 +177,8 @@ def unargmaxable(
 ) -> dict[str, Any]:
     """Return the tokens that no hidden state makes the most probable: ``unargmaxable`` of `one_head.schema.SCHEMA`.
 
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-        The head; None for no bias.
-    hidden : array, shape (n, d), or None
-        Hidden states that are tried first as witnesses.
-    vocabulary : Vocabulary
+    The head has the rows `weights` (v, d) and the `bias` (v,), if any; states in `hidden` (n, d) are tried first as
+    witnesses.
     """
     result = argmaxable(weights, bias, hidden)
     proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()

@@ -52,20 +52,12 @@ def refusal(n: int, v: int, rank: int, memory: float) -> str | None:
 
 
 class Sizes:
-    """Sizes by rank, each fitted once.
+    """What the best heads give, by rank, each fitted once.
 
-    Parameters
-    ----------
-    p : float64 array, shape (n, v)
-        Truths.
-    passage : int array, shape (n,)
-        The passage of each, from 0; heads are fitted to the even ones.
-    columns : int
-        Rank from which nothing is forced, that of the truth's own head or v - 1.
-    memory : float
-        Bytes that a fit may take.
-    progress : callable
-        Is given a rank before it is fitted; returns what is called at each step.
+    Truths are the rows of `p`, float64 (n, v), and `passage` (n,) says which passage each is of, from 0; heads are
+    fitted to the even ones. Nothing is forced from the rank `columns` on, that of the truth's own head, or v - 1. A
+    fit may take `memory` bytes; `progress` is given a rank before it is fitted and returns what is called at each
+    step.
     """
 
     def __init__(

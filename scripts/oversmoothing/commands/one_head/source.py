@@ -24,22 +24,7 @@ class Source(NamedTuple):
 
 
 def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are, fetching them if they are not there.
-
-    Parameters
-    ----------
-    name : str
-        A folder in the Hugging Face format, or a name on the hub.
-    revision : str or None
-        Of the hub; None: `MAIN`, or a folder.
-    assets : path
-        Where fetched models are kept, under the names that `snakemake assets` gives them.
-
-    Raises
-    ------
-    UserError
-        If there is neither such a folder nor such a model on the hub, or its files are not those of a model.
-    """
+    """Return where a model's files are: a folder, or in `assets`, where those of the hub are fetched to once."""
     folder = as_folder(name)
     if folder is not None:
         if revision is not None:

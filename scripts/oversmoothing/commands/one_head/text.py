@@ -43,29 +43,9 @@ def owners(passages: Sequence[Passage]) -> np.ndarray:
 
 
 def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int = PASSAGES) -> list[Passage]:
-    """Divide `count` predictions evenly among passages that are evenly spaced over a text.
+    """Divide `count` predictions evenly among passages that are evenly spaced over a text (n,), at least so many.
 
-    Parameters
-    ----------
-    tokens : int64 array, shape (n,)
-    block : int
-        Longest context of the model, in tokens.
-    count : int
-        Tokens whose prediction is to be measured. In each passage the first is only read.
-    name : str
-        Of the text, for messages.
-    least : int
-        Passages, at least so many where the text is long enough.
-
-    Returns
-    -------
-    list of Passage
-        All of one length, none overlapping another; those without a place are left out.
-
-    Raises
-    ------
-    UserError
-        If the text is too short.
+    All are of one length, at most `block` tokens, and none overlaps another; in each the first token is only read.
     """
     length = min(block, LENGTH, len(tokens))
     if length < 2:
