@@ -111,6 +111,18 @@ def valued(row: Mapping[str, Any], spread: bool = True, **look: Any) -> Value:
     return Value(row["value"], row["sd"] if spread else None, row["low"], row["high"], **look)
 
 
+def measure_cells(
+    rows: pd.DataFrame, columns: Mapping[str, str], decimals: Mapping[str, int] | None = None
+) -> dict[str, Cell]:
+    """Cells of a model's rows: of each measure in `columns` that it has, the value and interval under the label."""
+    records, places = rows.set_index("measure").to_dict("index"), decimals or {}
+    return {
+        label: valued(records[measure], spread=False, decimals=places.get(measure))
+        for measure, label in columns.items()
+        if measure in records
+    }
+
+
 def entitled(page: Page) -> Page:
     """Page whose title says by what its rows differ; where no row has a rank, its column of ranks is one of models.
 

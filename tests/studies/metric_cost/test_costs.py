@@ -6,22 +6,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from default_config import default
 from safetensors.numpy import save_file
+from step_jobs import job, outputs, write_logits
 
 from checks.config import check
 from oversmoothing.jobs import UserError
-from oversmoothing.models.logits import logits_schema
+from oversmoothing.models.drawn_rows import read_rows
 from oversmoothing.numerics.timing import median_seconds
-from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.formats import latex, markdown
 from oversmoothing.tables.published import read_published
 from plan import ConfigError
 from studies.metric_cost import measure as costs
-from studies.metric_cost import show
-from studies.metric_cost.measure import read_positions, time_positions
+from studies.metric_cost import table as step
+from studies.metric_cost.measure import time_positions
 from studies.metric_cost.table import cost_page, cost_table
 from studies.metric_cost.timed import TIMED
 
@@ -30,43 +29,34 @@ PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_i_1
 MODELS = [{"model": "bn4-s1", "published_as": "4"}, {"model": "bn20-s1", "published_as": "512"}]
 
 
-def write_logits(path, seed, windows=6, first_window=0):
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(size=(windows * SCORED, V)).astype(np.float32)
-    schema = logits_schema(V)
-    with open_writer(path, schema, {}) as writer:
-        for w in range(windows):
-            own = slice(w * SCORED, (w + 1) * SCORED)
-            columns = [
-                pa.array(np.full(SCORED, first_window + w, np.int32)),
-                pa.array(np.arange(SCORED, dtype=np.int32)),
-                pa.array(np.full(SCORED, 7, np.int32)),
-                vector_array(logits[own]),
-            ]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-    return logits
-
-
 @pytest.fixture
 def files(tmp_path):
-    for i, name in enumerate(["bn4-s1", "bn20-s1", "truth"]):
-        write_logits(tmp_path / f"{name}.parquet", i)
     rng = np.random.default_rng(9)
-    save_file({"head.weight": rng.normal(size=(V, 4)).astype(np.float32)}, tmp_path / "bn4-s1.safetensors")
-    save_file({"head.weight": rng.normal(size=(V, 30)).astype(np.float32)}, tmp_path / "bn20-s1.safetensors")
+    for name, rank, first in (("bn4-s1", 4, 0), ("bn20-s1", 30, 0), ("truth", 2, 0), ("other", 2, 1)):
+        windows = range(first, first + 6)
+        write_logits(tmp_path / f"{name}.parquet", {window: rng.normal(size=(SCORED, V)) for window in windows})
+        save_file({"head.weight": rng.normal(size=(V, rank)).astype(np.float32)}, tmp_path / f"{name}.safetensors")
     return tmp_path
 
 
 @pytest.fixture
+def times(files):
+    """Time some positions of a model, with a head of some rank, beside a truth."""
+
+    def time(rank, rows=(12,), model="bn4-s1", truth="truth", **limits):
+        read = (read_rows(files / f"{name}.parquet", ["logits"], np.array(rows)) for name in (model, truth))
+        head = np.random.default_rng(0).normal(size=(V, rank))
+        return list(time_positions(model, head, *read, 0.9, 0.22, **limits))
+
+    return time
+
+
+@pytest.fixture
 def table():
+    times = [("bn20-s1", 30, 1e-5, 30), ("bn4-s1", 4, 1e-4, 0.5), ("bn4-s1", 4, 2e-4, 0.6), ("bn4-s1", 4, 3e-4, 0.6)]
     rows = [
         {"model": model, "rank": rank, **dict.fromkeys(TIMED, 3e-5), "tbat": fast, "tbat_published_method": slow}
-        for model, rank, fast, slow in [
-            ("bn20-s1", 30, 1e-5, 30.0),
-            ("bn4-s1", 4, 1e-4, 0.5),
-            ("bn4-s1", 4, 2e-4, 0.6),
-            ("bn4-s1", 4, 3e-4, 0.6),
-        ]
+        for model, rank, fast, slow in times
     ]
     return cost_table(pd.DataFrame(rows), MODELS, read_published([PUBLISHED]))
 
@@ -83,22 +73,17 @@ def test_published_times_are_complete():
     assert tbat == {"4": 0.569, "8": 0.790, "12": 1.05, "16": 1.39, "32": 3.09, "128": 16.3, "512": 58.8}
 
 
-def test_times_every_metric(files):
-    rows = np.array([0, 12])
-    own, truth = read_positions(files / "bn4-s1.parquet", rows), read_positions(files / "truth.parquet", rows)
-    head = np.random.default_rng(0).normal(size=(V, 4))
-    first, second = time_positions("bn4-s1", head, own, truth, 0.9, 0.22)
+def test_times_every_metric(times):
+    first, second = times(4, rows=(0, 12))
     assert first.keys() == second.keys() == {"model", "rank", *TIMED}
     assert first["rank"] == 4
     assert all(0 < first[metric] < 5 for metric in TIMED)
     assert first["tbat"] < first["tbat_published_method"]
 
 
-def test_above_the_highest_rank_the_published_method_does_not_run(files, monkeypatch):
-    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn20-s1", "truth"))
+def test_above_the_highest_rank_the_published_method_does_not_run(times, monkeypatch):
     monkeypatch.setattr(costs, "reject_set_by_linear_programs", None)
-    head = np.random.default_rng(0).normal(size=(V, 30))
-    (row,) = time_positions("bn20-s1", head, own, truth, 0.9, 0.22, highest_rank=29)
+    (row,) = times(30, model="bn20-s1", highest_rank=29)
     assert row["tbat_published_method"] is None
     assert row["tbat"] > 0
     other = {"model": "bn4-s1", "rank": 4, **dict.fromkeys(TIMED, 1e-4)}
@@ -108,19 +93,11 @@ def test_above_the_highest_rank_the_published_method_does_not_run(files, monkeyp
     assert "nan" not in markdown(cost_page(table, "Costs"))
 
 
-def test_unlike_sets_are_an_error_that_names_model_and_position(files, monkeypatch):
-    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "truth"))
+def test_unlike_sets_are_an_error_that_names_model_and_position(times, monkeypatch):
     right = costs.reject_set_by_linear_programs
-
-    def wrong(*arguments):
-        rejected = right(*arguments)
-        rejected[3] = ~rejected[3]
-        return rejected
-
-    monkeypatch.setattr(costs, "reject_set_by_linear_programs", wrong)
-    head = np.random.default_rng(0).normal(size=(V, 4))
+    monkeypatch.setattr(costs, "reject_set_by_linear_programs", lambda *given: right(*given) ^ (np.arange(V) == 3))
     with pytest.raises(UserError, match=r"bn4-s1, window 2, position 2: .* differ at token 3 \(1 in all\)"):
-        list(time_positions("bn4-s1", head, own, truth, 0.9, 0.22))
+        times(4)
 
 
 def test_tokens_left_undecided_are_not_compared(monkeypatch):
@@ -131,11 +108,9 @@ def test_tokens_left_undecided_are_not_compared(monkeypatch):
     assert costs.time_reject_sets("here", np.zeros((4, 1)), None, p, 0.22)["tbat"] > 0
 
 
-def test_other_windows_are_an_error(files):
-    write_logits(files / "other.parquet", 5, first_window=1)
-    own, truth = (read_positions(files / f"{name}.parquet", np.array([12])) for name in ("bn4-s1", "other"))
+def test_other_windows_are_an_error(times):
     with pytest.raises(UserError, match="bn4-s1: its logits and the truth's come from other windows"):
-        list(time_positions("bn4-s1", np.zeros((V, 1)), own, truth, 0.9, 0.22))
+        times(4, truth="other")
 
 
 def test_median_leaves_the_first_call_out():
@@ -194,36 +169,17 @@ def test_models_of_one_rank_go_by_their_names(table):
 
 def test_scripts_time_positions_and_set_the_table(files):
     names = [facts["model"] for facts in MODELS]
-    costs.main(
-        SimpleNamespace(
-            input=SimpleNamespace(
-                logits=[files / f"{name}.parquet" for name in names],
-                truth=files / "truth.parquet",
-                weights=[files / f"{name}.safetensors" for name in names],
-            ),
-            output=[files / "costs.parquet"],
-            params=SimpleNamespace(
-                settings={"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "highest_rank": None, "models": names}
-            ),
-        )
-    )
-    show.main(
-        SimpleNamespace(
-            input=SimpleNamespace(costs=files / "costs.parquet", published=PUBLISHED),
-            output=SimpleNamespace(
-                **{name: files / f"t.{name}" for name in ("csv", "html", "png", "pdf", "svg")},
-                markdown=files / "t.md",
-                latex=files / "t.tex",
-            ),
-            params=SimpleNamespace(settings={"models": MODELS}),
-        )
-    )
-    timed = pd.read_parquet(files / "costs.parquet")
-    assert timed.model.tolist() == [name for name in names for _ in range(2)]
-    written = pd.read_csv(files / "t.csv")
+    heads = [files / f"{name}.safetensors" for name in names]
+    inputs = {"logits": [files / f"{name}.parquet" for name in names], "truth": files / "truth.parquet"}
+    settings = {"positions": 2, "seed": 1, "tau": 0.9, "delta": 0.22, "highest_rank": None, "models": names}
+    costs.main(job(inputs | {"weights": heads}, files / "costs.parquet", settings))
+    output = outputs(files)
+    step.main(job({"costs": files / "costs.parquet", "published": PUBLISHED}, output, {"models": MODELS}))
+    assert pd.read_parquet(files / "costs.parquet").model.tolist() == [name for name in names for _ in range(2)]
+    written = pd.read_csv(output.csv)
     assert len(written) == 26
     assert (written.n[written.measure != "ratio"] == 2).all()
     assert (written["rank"].unique() == [4, 30]).all()
-    assert (files / "t.md").read_text().startswith("# What a metric costs")
-    assert (files / "t.tex").exists()
-    assert all((files / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
+    assert output.markdown.read_text().startswith("# What a metric costs")
+    assert output.latex.exists()
+    assert all(path.stat().st_size > 10_000 for path in (output.png, output.svg))

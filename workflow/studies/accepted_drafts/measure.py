@@ -9,13 +9,11 @@ References
 Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding", ICML 2023, section 3.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.models.window_logits import WindowLogits, read_logits
+from oversmoothing.models.window_logits import read_logits
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.scores.probabilities import Decoder, softmax
@@ -31,38 +29,20 @@ def main(job: Job) -> None:
     with open_writer(job.output[0], SCORES, provenance(settings, model=model)) as writer:
         rows = ScoreRows(writer)
         for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
-            for truth, by_decoding in accepted(window, decoders).items():
-                for decoding, values in by_decoding.items():
-                    rows.add(window.window, truth, decoding, values)
+            draft = softmax(window.model)
+            for truth, logits in window.truths.items():
+                p = softmax(logits)
+                for decoding, decode in decoders.items():
+                    rows.add(window.window, truth, decoding, acceptance(draft, p, decode))
         rows.flush()
 
 
-def acceptance(draft: np.ndarray, truth: np.ndarray, decoding: Decoder) -> np.ndarray:
-    """Probability that a truth accepts a drafted token, both decoded in the same way.
+def acceptance(draft: np.ndarray, truth: np.ndarray, decode: Decoder) -> np.ndarray:
+    """Probability (n,) that a truth accepts a drafted token, of distributions (n, v) that `decode` is yet to change.
 
-    Parameters
-    ----------
-    draft, truth : float array, shape (n, v)
-        Distributions of the model and of the truth before decoding, of one dtype.
-    decoding : callable
-        Maps distributions to distributions, as returned by `oversmoothing.scores.decoding.decoder`.
-
-    Returns
-    -------
-    float array, shape (n,)
-        Probability, 0 to 1. Under greedy decoding, 1 where both have the same most probable token.
+    Under greedy decoding it is 1 where both have the same most probable token.
     """
-    return np.minimum(decoding(draft), decoding(truth)).sum(axis=1, dtype=np.float64)
-
-
-def accepted(window: WindowLogits, decoders: Mapping[str, Decoder]) -> dict[str, dict[str, np.ndarray]]:
-    """Return the acceptance rates of one window as ``[truth][decoding]``, float32 arrays of shape (s,)."""
-    draft = softmax(window.model)
-    truths = {name: softmax(logits) for name, logits in window.truths.items()}
-    return {
-        truth: {name: acceptance(draft, p, decoding) for name, decoding in decoders.items()}
-        for truth, p in truths.items()
-    }
+    return np.minimum(decode(draft), decode(truth)).sum(axis=1, dtype=np.float64)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """How often each truth would accept the tokens that each model drafts, by decoding."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
@@ -17,7 +15,7 @@ def main(job: Job) -> None:
     """Read the acceptance rates of some models; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
     rows = []
-    for model, path in zip(settings["models"], map(Path, job.input.scores), strict=True):
+    for model, path in zip(settings["models"], job.input.scores, strict=True):
         scores = summarise_scores(path, settings["decodings"], settings["resamples"], settings["seed"])
         rows += [
             {**facts(model), "truth": truth, "decoding": decoding, **MEASURE, **numbers(summary)}
@@ -34,8 +32,8 @@ def page(table: pd.DataFrame) -> Page:
         rows = []
         for cells, of_model in by_model(part):
             for row in of_model.to_dict("records"):
-                look = {"rivals": row["decoding"], "aim": AIMS[row["better"]]}
-                cells[labelled(row["decoding"], row["better"])] = valued(row, **look)
+                value = valued(row, rivals=row["decoding"], aim=AIMS[row["better"]])
+                cells[labelled(row["decoding"], row["better"])] = value
             rows.append(cells)
         sections.append(Section(f"Accepted by `{truth}`", rows))
     legend = [

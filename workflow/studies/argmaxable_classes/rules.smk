@@ -37,4 +37,4 @@ rule argmaxability_table:
     params:
         settings=settings(models=plan.thesis.compared(config, "family")),
     script:
-        "show.py"
+        "table.py"

@@ -1,24 +1,38 @@
 """Tables B.1 and B.2: the bytes that no hidden state makes the most probable."""
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from oversmoothing.data.byte_names import byte_name
+from oversmoothing.jobs import Job, run
 from oversmoothing.store.layout import read_csv
-from oversmoothing.tables.class_names import BYTES, Names
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.class_names import BYTES, Names, names_of
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Bytes, Cell, Page, Section, by_model
 from oversmoothing.tables.published import caveats, that_matter
 from oversmoothing.tables.record import facts, record
 
+TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
 CONDITIONS = {"free": "any h", "reachable": "h after the LayerNorm"}
 PUBLISHED_CONDITION = "free"  # the thesis considers the head alone
 SHORTEST_RUN = 3
 LISTED = 12  # tokens that a row names
+
+
+def main(job: Job) -> None:
+    """Read the classes of the family; write the table as CSV, Markdown, HTML and LaTeX."""
+    columns = ["condition", "class", "argmaxable"]
+    classes = [read_table(path, columns).to_pandas().assign(model=Path(path).stem) for path in job.input.classes]
+    published = read_published_sets(*job.input.published)
+    table = argmaxability_table(pd.concat(classes), job.params.settings["models"], published)
+    names = names_of(job.input.vocabulary)
+    write_record(job.output, table, argmaxability_page(table, TITLE.format(f"{names.unit}s"), names))
 
 
 def read_published_sets(path: str | Path | None = None) -> pd.DataFrame:
@@ -36,33 +50,21 @@ def read_published_sets(path: str | Path | None = None) -> pd.DataFrame:
 def argmaxability_table(
     classes: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Unargmaxable bytes of each model, beside the thesis's.
+    """Unargmaxable bytes of each model, beside the published ones (`read_published_sets`); `classes` have a ``model``.
 
-    Parameters
-    ----------
-    classes : DataFrame
-        ``model``, ``condition``, ``class``, ``argmaxable`` (null if undecided).
-    models : sequence of mappings
-        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
-    published : DataFrame
-        See `read_published_sets`.
-
-    Returns
-    -------
-    DataFrame
-        Record. Of each model and condition: ``unargmaxable``, the number of such bytes, each proven, which ``note``
-        lists in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``only_ours`` and
-        ``only_published`` are the bytes that are proven to be in only one of the two sets, and ``unlisted`` those that
-        the thesis counts but that are not legible.
+    Of each model and condition the record has ``unargmaxable``, the number of such bytes, each proven, which ``note``
+    lists in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``only_ours`` and
+    ``only_published`` are the bytes that are proven to be in only one of the two sets, and ``unlisted`` those that the
+    thesis counts but that are not legible.
     """
     rows = []
     for model in models:
         for condition in CONDITIONS:
-            own = classes[(classes.model == model["model"]) & (classes.condition == condition)]
-            if own.empty:  # of a head alone, the norm in front of it is not known
+            part = classes[(classes.model == model["model"]) & (classes.condition == condition)]
+            if part.empty:  # of a head alone, the norm in front of it is not known
                 continue
-            undecided = set(own.loc[own.argmaxable.isna(), "class"])
-            ours = set(own.loc[~own.argmaxable.astype("boolean").fillna(True), "class"])
+            undecided = set(part.loc[part.argmaxable.isna(), "class"])
+            ours = set(part.loc[~part.argmaxable.astype("boolean").fillna(True), "class"])
             keys = {**facts(model), "condition": condition, "unit": "classes"}
             counted = {**keys, "measure": "unargmaxable", **_set(ours)}
             rows += [counted, {**keys, "measure": "undecided", "value": len(undecided)}]
@@ -72,13 +74,13 @@ def argmaxability_table(
                 counted |= {"published": count, "published_model": model["published_as"], "published_differs": differs}
                 rows.append({**keys, "measure": "unlisted", "published": count - len(listed)})
                 alone = {"only_ours": ours - listed, "only_published": listed - ours - undecided}
-                rows += [{**keys, "measure": name, **_set(own)} for name, own in alone.items() if own]
+                rows += [{**keys, "measure": name, **_set(some)} for name, some in alone.items() if some]
     return record(rows)
 
 
 def _set(classes: set[int]) -> dict[str, Any]:
     """Columns of a set of classes: their number, and which they are."""
-    return {"value": len(classes), "note": _to_hex(classes) or None}
+    return {"value": len(classes), "note": " ".join(f"{b:02X}" for b in sorted(classes)) or None}
 
 
 def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) -> Page:
@@ -91,12 +93,8 @@ def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) 
         if classes is not BYTES:
             rows.append(cells | {"tokens": _first(by.note["unargmaxable"], classes)})
             continue
-        cells |= {
-            "published": None,
-            "bytes": _names(by.note["unargmaxable"]),
-            "only ours": None,
-            "only published": None,
-        }
+        cells |= dict.fromkeys(("published", "bytes", "only ours", "only published"))
+        cells["bytes"] = _names(by.note["unargmaxable"])
         if pd.notna(by.published["unargmaxable"]):
             cells["published"] = str(int(by.published["unargmaxable"]))
             cells |= {name: _names(by.note.get(name.replace(" ", "_"), "")) for name in ("only ours", "only published")}
@@ -118,9 +116,9 @@ def _names(hexadecimal: str) -> Cell:
         else:
             runs.append([b])
     parts = []
-    for run in runs:
-        names = [byte_name(b) for b in run]
-        parts += [f"{names[0]}..{names[-1]}"] if len(run) >= SHORTEST_RUN else names
+    for bytes_ in runs:
+        names = [byte_name(b) for b in bytes_]
+        parts += [f"{names[0]}..{names[-1]}"] if len(names) >= SHORTEST_RUN else names
     return Bytes(" ".join(parts)) if parts else "none"
 
 
@@ -167,9 +165,9 @@ def _legend(table: pd.DataFrame, classes: Names) -> list[str]:
     return parts + caveats(printed, "trends, not bytes")
 
 
-def _to_hex(values: Iterable[int]) -> str:
-    return " ".join(f"{b:02X}" for b in sorted(values))
-
-
 def _from_hex(text: str) -> set[int]:
     return {int(value, 16) for value in text.split()}
+
+
+if __name__ == "__main__":
+    run(main)

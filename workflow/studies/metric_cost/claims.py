@@ -15,23 +15,23 @@ HUNDREDFOLD = 2.0  # in powers of ten
 
 def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
     """Compare the seconds of TBAT by linear programs, where they ran, with each other metric's, in powers of ten."""
-    found = []
+    comparisons = []
     for member in evidence.family:
         seconds = evidence.value(SECONDS, member, "tbat").mean
         for metric in MAIN if not math.isnan(seconds) else ():
             ratio = math.log10(seconds / evidence.value(SECONDS, member, metric).mean)
             name = f"powers of ten from {TIMED[metric]} to TBAT, {member}"
-            found.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
-    if not found:
+            comparisons.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
+    if not comparisons:
         raise Missing("the published algorithm ran at no rank")
-    return found
+    return comparisons
 
 
 def _of_run(run: Run, member: Member, metric: str) -> Value:
     table = read_record(run.path("tables", "metric_cost"))
     name = PUBLISHED_METHOD if metric == "tbat" else metric
-    own = table[table.model.isin(member.models) & (table.measure == name)]
-    return Value((float(own.value.mean()),))
+    seconds = table.value[table.model.isin(member.models) & (table.measure == name)]
+    return Value((float(seconds.mean()),))
 
 
 def _printed(published: Published, member: Member, metric: str) -> Value:

@@ -12,8 +12,7 @@ from matplotlib.ticker import NullLocator
 
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.style import PALETTE, rank_axis, style
-from studies.metric_cost.table import RATIO
-from studies.metric_cost.timed import TIMED
+from studies.metric_cost.timed import RATIO, TIMED
 
 TBAT = {  # label, colour and marker
     "tbat": ("TBAT here", PALETTE[0], "o"),
@@ -22,28 +21,24 @@ TBAT = {  # label, colour and marker
 OTHERS = list(zip((PALETTE[i] for i in (1, 2, 4, 9, 5, 7)), "sD^v<>", strict=True))
 PUBLISHED: dict[str, Any] = {"linestyle": (0, (3, 2)), "marker": "o", "markersize": 5, "linewidth": 1}
 SPAN: dict[str, Any] = {"color": "0.6", "linewidth": 1, "linestyle": ":"}
+ON_SPAN: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small", "color": "0.3"}
+ON_SPAN["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw the seconds that each metric takes per position against the rank (thesis Table I.1).
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `table.cost_table` returns it. Models of one rank are averaged.
-    """
+    """Draw the seconds of `table.cost_table` that each metric takes against the rank; models of one are averaged."""
     with style():
         figure = Figure(figsize=(8, 5.2))
         axes = figure.add_subplot()
         ends = []
         others = cycle(OTHERS)
-        for metric, own in table[table.measure.isin(TIMED)].groupby("measure", sort=False):
+        for metric, costs in table[table.measure.isin(TIMED)].groupby("measure", sort=False):
             label, colour, marker = TBAT.get(metric) or (METRICS[metric].name, *next(others))
-            line = own.groupby("rank", as_index=False).value.mean().dropna()
+            line = costs.groupby("rank", as_index=False).value.mean().dropna()
             axes.plot(line["rank"], line.value, color=colour, marker=marker, linewidth=1.8, markersize=5)
             ends.append((label, colour, line.value.iloc[-1]))
             if metric != "tbat":
-                _published(axes, own, colour, marker)
+                _published(axes, costs, colour, marker)
         _ratios(axes, table)
         axes.set_yscale("log")
         axes.margins(x=0.06)
@@ -61,8 +56,8 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _published(axes: Axes, own: pd.DataFrame, colour: str, marker: str) -> None:
-    known = own.dropna(subset="published").drop_duplicates("published_model")
+def _published(axes: Axes, costs: pd.DataFrame, colour: str, marker: str) -> None:
+    known = costs.dropna(subset="published").drop_duplicates("published_model")
     if known.empty:
         return
     line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
@@ -76,23 +71,15 @@ def _published_ranks(table: pd.DataFrame) -> list[int]:
 
 def _ratios(axes: Axes, table: pd.DataFrame) -> None:
     """Connect the two TBAT lines at each rank that has both, and label the ratio between them."""
-    for rank, own in table.groupby("rank"):
-        ratios = own.value[own.measure == RATIO]
+    for rank, costs in table.groupby("rank"):
+        ratios = costs.value[costs.measure == RATIO]
         if ratios.isna().all():
             continue
-        means = own.groupby("measure").value.mean()
+        means = costs.groupby("measure").value.mean()
         low, high = means["tbat"], means["tbat_published_method"]
         axes.plot([rank, rank], [low, high], zorder=1, **SPAN)
-        axes.text(
-            rank,
-            np.sqrt(low * high),
-            f"{float(f'{ratios.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}",
-            ha="center",
-            va="center",
-            fontsize="small",
-            color="0.3",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
-        )
+        words = f"{float(f'{ratios.median():.2g}'):,.0f}\N{MULTIPLICATION SIGN}"
+        axes.text(rank, np.sqrt(low * high), words, **ON_SPAN)
 
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[str, str, float]], gap: float = 0.045) -> None:

@@ -5,10 +5,8 @@ does not lengthen. Work done once per model for all positions is not counted: fo
 """
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,60 +38,43 @@ def main(job: Job) -> None:
     settings = job.params.settings
     use_threads(1)
     rows = draw_rows(job.input.truth, settings["positions"], settings["seed"])
-    truth = read_positions(job.input.truth, rows)
+    truth = read_rows(job.input.truth, ["logits"], rows)
     timing = {key: settings[key] for key in ("tau", "delta", "highest_rank")}
     costs: list[dict] = []
     with tqdm(total=len(rows) * len(settings["models"]), unit="position", disable=None) as bar:
         for model, logits, weights in zip(settings["models"], job.input.logits, job.input.weights, strict=True):
             bar.set_description(model)
-            own = read_positions(logits, rows)
-            for cost in time_positions(model, read_head(weights), own, truth, **timing):
+            positions = read_rows(logits, ["logits"], rows)
+            for cost in time_positions(model, read_head(weights), positions, truth, **timing):
                 costs.append(cost)
                 bar.update()
     write_table(job.output[0], pa.Table.from_pylist(costs, schema=COSTS), provenance(settings))
 
 
-@dataclass(frozen=True)
-class Positions:
-    """Positions of one model: keys ``window``, ``position`` and ``target`` (n,), and float32 logits (n, v)."""
-
-    keys: dict[str, np.ndarray]
-    logits: np.ndarray
-
-
-def read_positions(path: str | Path, rows: np.ndarray) -> Positions:
-    """Read some rows of a file of logits (errors as in `read_rows`)."""
-    read = read_rows(path, ["logits"], rows)
-    return Positions({key: read[key] for key in POSITION}, read["logits"])
-
-
 def time_positions(
     model: str,
     head: np.ndarray,
-    own: Positions,
-    truth: Positions,
+    positions: Mapping[str, np.ndarray],
+    truth: Mapping[str, np.ndarray],
     tau: float,
     delta: float,
     highest_rank: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Time each metric on each position of a model, and check that both methods for TBAT agree.
+    """Yield a row of `COSTS` per position: the time of each metric, if both methods for TBAT agree.
 
-    The published method is skipped, and its time null, if the head's rank is above `highest_rank`.
-
-    `own` and `truth` are the same n positions of the model and of a truth. The rows of `COSTS`, one per position, have
-    ``model``, ``rank`` and the seconds of each of `TIMED`. A `UserError` names the model, and the position if there is
-    one, if model and truth were run over other windows or the two sets of rejected tokens differ. Tokens that
-    `reject_set` leaves undecided are not compared.
+    `positions` and `truth` are the same of the model and of a truth, as `read_rows` gives them. The published method is
+    skipped, and its time null, if the head's rank is above `highest_rank`. Tokens that `reject_set` leaves undecided
+    are not compared.
     """
-    if any(not np.array_equal(own.keys[key], truth.keys[key]) for key in POSITION):
+    if any(not np.array_equal(positions[key], truth[key]) for key in POSITION):
         raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
-    basis = prepare(head)
-    p_bn, p_gt, exact = softmax(own.logits), softmax(truth.logits), softmax(own.logits.astype(np.float64))
-    for i in range(len(exact)):
-        where = f"window {own.keys['window'][i]}, position {own.keys['position'][i]}"
+    basis, logits = prepare(head), positions["logits"]
+    p_bn, p_gt, exact = softmax(logits), softmax(truth["logits"]), softmax(logits.astype(np.float64))
+    for i, (window, position) in enumerate(zip(positions["window"], positions["position"], strict=True)):
         seconds = time_metrics(p_bn[i : i + 1], p_gt[i : i + 1], tau)
         both = highest_rank is None or head.shape[1] <= highest_rank
-        seconds |= time_reject_sets(f"{model}, {where}", head, basis, exact[i], delta, both)
+        where = f"{model}, window {window}, position {position}"
+        seconds |= time_reject_sets(where, head, basis, exact[i], delta, both)
         yield {"model": model, "rank": head.shape[1], **seconds}
 
 

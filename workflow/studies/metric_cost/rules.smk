@@ -49,4 +49,4 @@ if OVER_BYTES:
         params:
             settings=settings(models=plan.thesis.compared(config, "family")),
         script:
-            "show.py"
+            "table.py"

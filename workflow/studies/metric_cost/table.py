@@ -1,37 +1,38 @@
-"""Table I.1: seconds per position of each metric."""
+"""Table I.1, seconds per position of each metric, beside the thesis's; and the same as a figure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.published import by_key, printed, stand_ins
-from oversmoothing.tables.record import facts, record
-from studies.metric_cost.timed import REPEATS, TIMED
+from oversmoothing.tables.published import by_key, printed, read_published, stand_ins
+from oversmoothing.tables.record import facts, read_record, record
+from studies.metric_cost.figure import draw
+from studies.metric_cost.timed import RATIO, REPEATS, TIMED
 
-RATIO = "ratio"
+TITLE = "What a metric costs, {by} (Table I.1)."
 PUBLISHED_AS = {metric: "tbat" if metric.startswith("tbat") else metric for metric in TIMED}
 
 
+def main(job: Job) -> None:
+    """Read the seconds of single positions; write the table and the figure in all formats."""
+    costs = read_table(job.input.costs).to_pandas()
+    table = cost_table(costs, job.params.settings["models"], read_published(job.input.published))
+    write_record(job.output, table, cost_page(table, TITLE))
+    write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
+
+
 def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Seconds per position by model and metric, beside the thesis's (Table I.1).
+    """Seconds per position by model and metric, from `measure.COSTS`, beside the thesis's (Table I.1).
 
-    Parameters
-    ----------
-    costs : DataFrame
-        Schema `measure.COSTS`: one row per position.
-    models : sequence of mappings
-        What `record.facts` reads and ``published_as`` of each (see the workflow's plan).
-    published : DataFrame
-        ``model``, ``metric``, ``mean``, ``sd``.
-
-    Returns
-    -------
-    DataFrame
-        Record: of each model, in the order given, the time of each metric and its median, which is called
-        ``tto_median``; and `RATIO`, the median over positions of the linear programs' time divided by ours.
+    Of each model, in the order given, the record has the time of each metric and its median, which is called
+    ``tto_median``; and `RATIO`, the median over positions of the linear programs' time divided by ours.
     """
     cells = by_key(published, "model", "metric")
     rows = []
@@ -58,13 +59,13 @@ def cost_page(table: pd.DataFrame, title: str) -> Page:
         records = of_model.set_index("measure").to_dict("index")
         row: dict[str, Cell] = {"rank": f"{rank} ({model})" if alike else str(rank)}
         for metric in TIMED:
-            found = records[metric]
+            cost = records[metric]
             unit, per_second, decimals = ("s", 1, 2) if metric == "tbat_published_method" else ("µs", 1e6, 1)
             label = f"{TIMED[metric]} ({unit})"
-            row[labelled(label, found["better"])] = _timed(found["value"], found["sd"], per_second, decimals)
+            row[labelled(label, cost["better"])] = _timed(cost["value"], cost["sd"], per_second, decimals)
             if metric != "tbat":
                 label = f"published {TIMED[PUBLISHED_AS[metric]]} ({unit})"
-                row[label] = _timed(found["published"], found["published_sd"], per_second, decimals)
+                row[label] = _timed(cost["published"], cost["published_sd"], per_second, decimals)
         row["ratio"] = Value(records[RATIO]["value"], decimals=0)
         rows.append(row)
     return Page(title, [Section("", rows)], _legend(table))
@@ -87,3 +88,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
     if table.published.notna().any():
         parts.append("The published times were taken on other hardware: compare how they grow, not their level")
     return parts + stand_ins(table)
+
+
+if __name__ == "__main__":
+    run(main)
