@@ -1,28 +1,24 @@
 """BAT's premise: the error of the moments against other solutions, what follows from the premise, and the files."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 from scipy.optimize import linprog
 from scipy.special import log_softmax
+from step_jobs import job, outputs, write_logits
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project
-from oversmoothing.models.logits import logits_schema, window_keys
-from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.compare import compare_tables
 from oversmoothing.tables.record import read_record
-from studies.bat_premise import measure as script
-from studies.bat_premise import show
-from studies.bat_premise.measure import PREMISE, measure, moment_error
-from studies.bat_premise.show import premise_page, premise_table
+from studies.bat_premise import measure, show
+from studies.bat_premise.measure import PREMISE, moment_error, premise_by_truth
+from studies.bat_premise.show import premise_page
 
 SETTINGS = {"tau": 0.9, "delta": 0.2, "mass_tolerance": 0.0}
 
@@ -38,7 +34,8 @@ def drawn(seed, v, r, n, scale=2.0):
 def measured(weights, q, p, **settings):
     with np.errstate(divide="ignore"):
         model, truth = np.log(q), np.log(p)
-    return measure(prepare(weights), prepare_family(weights), model, {"t": truth}, SETTINGS | settings)["t"]
+    heads = prepare(weights), prepare_family(weights)
+    return premise_by_truth(*heads, model, {"t": truth}, SETTINGS | settings)["t"]
 
 
 def greedily(x, p, q):
@@ -135,131 +132,110 @@ def test_where_the_premise_is_true_no_accepted_token_lacks_probability():
     assert accepted > 12
 
 
-def test_with_other_moments_an_accepted_token_may_lack_probability():
-    weights, q, p = with_zeros(6, 16, 7, 12)
-    found = measured(weights, q, p, delta=5.0)
-    bounded = found["exceeding"] == 0
+def test_where_half_of_the_premise_is_false_an_accepted_token_may_lack_probability():
+    """With other moments, where the truth stays below the bound; and with its moments, where it exceeds the bound."""
+    head_and_laws = with_zeros(6, 16, 7, 12)
+    found = measured(*head_and_laws, delta=5.0)
     assert (found["moment"] > 0.01).all()
-    assert found["accepted_unlikely"][bounded].sum() > 0
-
-
-def test_with_a_truth_above_the_bound_an_accepted_token_may_lack_probability():
-    weights, q, p = with_zeros(6, 16, 7, 12)
-    found = measured(weights, q, p, delta=0.01)
+    assert found["accepted_unlikely"][found["exceeding"] == 0].sum() > 0
+    found = measured(*head_and_laws, delta=0.01)
     assert (found["nearest_exceeding"] > 0).all()
     assert found["nearest_accepted_unlikely"].sum() > 0
 
 
 @pytest.fixture
-def study(tmp_path):
-    """A head of rank 5, and logits of a model and of two truths over three windows."""
+def head():
+    return np.random.default_rng(6).normal(size=(32, 5)).astype(np.float32)
+
+
+@pytest.fixture
+def logits(head):
+    """Logits of a model and of two truths over three windows."""
     rng = np.random.default_rng(7)
-    weights = rng.normal(size=(32, 5)).astype(np.float32)
+    model = rng.normal(size=(3, 6, 5)) @ head.T
+    truths = {name: model + rng.normal(size=(3, 6, 32)) * scale for name, scale in (("near", 1), ("far", 6))}
+    return {name: rows.astype(np.float32) for name, rows in ({"model": model} | truths).items()}
+
+
+@pytest.fixture
+def file(head, logits, tmp_path):
+    """What the step writes of two positions of each window."""
     description = {"config": json.dumps({"rank": 5, "bottleneck_norm": "before"})}
-    save_file({"head.weight": weights}, tmp_path / "w.safetensors", description)
-    logits = {"model": rng.normal(size=(18, 5)) @ weights.T}
-    logits |= {name: logits["model"] + rng.normal(size=(18, 32)) * scale for name, scale in (("near", 1), ("far", 6))}
-    for name, rows in logits.items():
-        with open_writer(tmp_path / f"{name}.parquet", logits_schema(32), {}) as writer:
-            for i, window in enumerate((0, 4, 5)):
-                own = rows[6 * i : 6 * i + 6]
-                columns = [*window_keys(window, np.zeros(6, int)), vector_array(own)]
-                writer.write_batch(pa.record_batch(columns, schema=logits_schema(32)))
-    return tmp_path, weights, {name: rows.astype(np.float32).astype(float) for name, rows in logits.items()}
+    save_file({"head.weight": head}, tmp_path / "w.safetensors", description)
+    files = {name: tmp_path / f"{name}.parquet" for name in logits}
+    for name, path in files.items():
+        write_logits(path, dict(zip((0, 4, 5), logits[name], strict=True)))
+    inputs = {"weights": tmp_path / "w.safetensors", "model": files["model"], "truths": [files["near"], files["far"]]}
+    settings = SETTINGS | {"truths": ["near", "far"], "per_window": 2}
+    measure.main(job(inputs, tmp_path / "out.parquet", settings, model="bn5"))
+    return tmp_path / "out.parquet"
 
 
-def made(folder):
-    script.main(
-        SimpleNamespace(
-            input=SimpleNamespace(
-                weights=folder / "w.safetensors",
-                model=folder / "model.parquet",
-                truths=[folder / "near.parquet", folder / "far.parquet"],
-            ),
-            output=[folder / "out.parquet"],
-            params=SimpleNamespace(settings=SETTINGS | {"truths": ["near", "far"], "per_window": 2}),
-            wildcards=SimpleNamespace(model="bn5"),
-            threads=1,
-        )
-    )
-    return pd.read_parquet(folder / "out.parquet").astype({"truth": str})
+@pytest.fixture
+def found(file):
+    return pd.read_parquet(file).astype({"truth": str})
 
 
-def test_the_file_has_what_linear_programs_per_token_give(study):
-    folder, weights, logits = study
-    found = made(folder)
+def test_the_file_has_what_linear_programs_per_token_give(found, head, logits):
     assert list(found) == PREMISE.names
     assert found.groupby(["truth", "window"]).position.apply(list).to_dict() == {
         (truth, window): [1, 4] for truth in ("near", "far") for window in (0, 4, 5)
     }
-    at = [1, 4, 7, 10, 13, 16]
-    q = np.exp(log_softmax(logits["model"][at], axis=1))
-    for truth, own in found.groupby("truth"):
-        p = np.exp(log_softmax(logits[truth][at], axis=1))
-        for i, row in enumerate(own.to_dict("records")):
+    laws = {
+        name: np.exp(log_softmax(rows[:, [1, 4]].reshape(6, 32).astype(float), axis=1)) for name, rows in logits.items()
+    }
+    q = laws["model"]
+    for truth, positions in found.groupby("truth"):
+        p = laws[truth]
+        for i, row in enumerate(positions.to_dict("records")):
             order = np.argsort(-p[i])
             nucleus = order[: np.searchsorted(np.cumsum(p[i][order]), 0.9) + 1]
             assert (row["nucleus"], row["unlikely"]) == (len(nucleus), (p[i] < 1e-6).sum())
             assert row["tv"] == pytest.approx(abs(p[i] - q[i]).sum() / 2)
             sets = {}
-            for prefix, own_q in (("", q[i]), ("nearest_", np.exp(project(weights, p[[i]]).log_q[0]))):
-                sets[prefix] = rejected = reject_set_by_linear_programs(weights, own_q, 0.2)
+            for prefix, law in (("", q[i]), ("nearest_", np.exp(project(head, p[[i]]).log_q[0]))):
+                sets[prefix] = rejected = reject_set_by_linear_programs(head, law, 0.2)
                 lost = [token for token in nucleus if rejected[token]]
-                assert row[f"{prefix}rejected"] == rejected.sum()
-                assert row[f"{prefix}rejected_nucleus"] == len(lost)
-                assert row[f"{prefix}rejected_mass"] == pytest.approx(p[i][lost].sum())
-                assert row[f"{prefix}accepted_unlikely"] == (~rejected & (p[i] < 1e-6)).sum()
-                assert row[f"{prefix}exceeding"] == (p[i] > own_q * np.exp(0.2)).sum()
-                assert row[f"{prefix}exceeding_nucleus"] == (p[i] > own_q * np.exp(0.2))[nucleus].sum()
-                kept = set(np.argsort(-own_q)[: (~rejected).sum()].tolist())
-                assert row[f"{prefix}top_rejected_nucleus"] == len(set(nucleus.tolist()) - kept)
-                assert row[f"{prefix}top_accepted_unlikely"] == sum(p[i][token] < 1e-6 for token in kept)
+                kept = set(np.argsort(-law)[: (~rejected).sum()].tolist())
+                above, unlikely = p[i] > law * np.exp(0.2), p[i] < 1e-6
+                expected = {
+                    "rejected": rejected.sum(),
+                    "rejected_nucleus": len(lost),
+                    "rejected_mass": pytest.approx(p[i][lost].sum()),
+                    "accepted_unlikely": (~rejected & unlikely).sum(),
+                    "exceeding": above.sum(),
+                    "exceeding_nucleus": above[nucleus].sum(),
+                    "top_rejected_nucleus": len(set(nucleus.tolist()) - kept),
+                    "top_accepted_unlikely": unlikely[list(kept)].sum(),
+                }
+                assert {name: row[prefix + name] for name in expected} == expected
             assert row["changed"] == (sets[""] != sets["nearest_"]).sum()
     assert found.changed.any()
     assert found.rejected_nucleus.any()
     assert found.accepted_unlikely.any()
 
 
-FACTS = {"model": "bn5", "rank": 5, "seed": 1}
-
-
-def test_the_table_has_the_means_of_the_file_and_shares_of_positions(study):
-    folder, *_ = study
-    found = made(folder)
-    table = premise_table({"bn5": folder / "out.parquet"}, [FACTS], 200, 1)
+def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, found, tmp_path):
+    output = outputs(tmp_path)
+    settings = {"models": [{"model": "bn5", "rank": 5, "seed": 1}], "resamples": 200, "seed": 1}
+    show.main(job({"scores": [file]}, output, settings))
+    table = read_record(output.csv)
     assert (table.n == 6).all()
-    cells = table.set_index(["truth", "measure"]).value
-    for truth, own in found.groupby("truth"):
-        assert cells[truth, "moment"] == pytest.approx(own.moment.mean())
-        assert cells[truth, "rejected"] == pytest.approx(own.rejected.mean())
-        assert cells[truth, "nearest_top_rejected_mass"] == pytest.approx(own.nearest_top_rejected_mass.mean())
-        more = own.rejected_mass - own.top_rejected_mass
-        assert cells[truth, "more_lost"] == pytest.approx(more.mean())
-        assert cells[truth, "nearest_exceeded_nucleus"] == pytest.approx((own.nearest_exceeding_nucleus > 0).mean())
-        assert cells[truth, "exceeded"] == pytest.approx((own.exceeding > 0).mean())
     assert ((table.low <= table.value) & (table.value <= table.high)).all()
-
-
-def test_the_page_shows_the_sets_of_the_model_beside_those_of_the_nearest_distribution(study):
-    folder, *_ = study
-    made(folder)
-    outputs = {name: folder / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
-    settings = {"models": [FACTS], "resamples": 200, "seed": 1}
-    show.main(
-        SimpleNamespace(
-            input=SimpleNamespace(scores=[folder / "out.parquet"]),
-            output=SimpleNamespace(**outputs),
-            params=SimpleNamespace(settings=settings),
-        )
-    )
-    table = read_record(outputs["csv"])
     cells = table.set_index(["truth", "measure"]).value
-    page = premise_page(premise_table({"bn5": folder / "out.parquet"}, [FACTS], 200, 1), "T")
+    for truth, positions in found.groupby("truth"):
+        values = positions.assign(
+            more_lost=positions.rejected_mass - positions.top_rejected_mass,
+            exceeded=positions.exceeding > 0,
+            nearest_exceeded_nucleus=positions.nearest_exceeding_nucleus > 0,
+        )
+        for name in ("moment", "rejected", "nearest_top_rejected_mass", *values.columns[-3:]):
+            assert cells[truth, name] == pytest.approx(values[name].mean(), rel=1e-4), name
+    page = premise_page(table, "T")
     assert len(page.sections) == 8  # four of each truth
     (model,), (nearest,) = page.sections[1].rows, page.sections[3].rows
-    assert model["rejected"].mean == pytest.approx(cells["near", "rejected"], rel=1e-4)
-    assert nearest["rejected"].mean == pytest.approx(cells["near", "nearest_rejected"], rel=1e-4)
-    assert nearest["decided otherwise"].mean == pytest.approx(cells["near", "changed"], rel=1e-4)
-    compared = compare_tables(table, table)  # each row has a name of its own
-    assert (compared.difference == 0).all()
-    assert "W^T" in outputs["markdown"].read_text()
+    assert model["rejected"].mean == cells["near", "rejected"]
+    assert nearest["rejected"].mean == cells["near", "nearest_rejected"]
+    assert nearest["decided otherwise"].mean == cells["near", "changed"]
+    assert (compare_tables(table, table).difference == 0).all()  # each row has a name of its own
+    assert "W^T" in output.markdown.read_text()

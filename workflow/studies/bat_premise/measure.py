@@ -83,30 +83,16 @@ def main(job: Job) -> None:
         for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
             chosen = {name: logits[at] for name, logits in window.truths.items()}
-            for truth, columns in measure(basis, head, window.model[at], chosen, settings).items():
+            for truth, columns in premise_by_truth(basis, head, window.model[at], chosen, settings).items():
                 keys = {"window": np.full(len(at), window.window), "position": at, "truth": [truth] * len(at)}
                 writer.write_table(pa.table(keys | columns).select(PREMISE.names).cast(PREMISE))
 
 
 def moment_error(columns: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Smallest total variation between each q and any distribution that has the moments of p.
+    """Smallest total variation (n,) between each q and any distribution that has the moments of p, both (n, v).
 
-    Parameters
-    ----------
-    columns : float64 array, shape (v, m)
-        Orthonormal basis of [W, 1] (`bat.basis.Basis`).
-    p, q : float64 arrays, shape (n, v)
-        Distributions.
-
-    Returns
-    -------
-    float64 array, shape (n,)
-        Between 0 and 1, up to the tolerances of HiGHS, 1e-10 of each constraint.
-
-    Raises
-    ------
-    RuntimeError
-        If HiGHS finds no minimum, although p itself meets the constraints.
+    `columns` (v, m) are the orthonormal basis of [W, 1] (`bat.basis.Basis`). The tolerance of HiGHS is 1e-10 of each
+    constraint. A `RuntimeError` is raised if it finds no minimum, although p itself meets the constraints.
     """
     whole = abs(p - q).sum(axis=1) / 2
     if columns.shape[1] >= len(columns):
@@ -134,26 +120,12 @@ def _least_moved(columns: np.ndarray, p: np.ndarray, q: np.ndarray) -> float:
     return max(float(solution.fun), 0.0)
 
 
-def measure(
+def premise_by_truth(
     basis: Basis, head: Head, model: np.ndarray, truths: Mapping[str, np.ndarray], settings: Mapping[str, Any]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """The premise and the sets at some positions of a window, for each truth.
+    """Return the columns of `PREMISE` from ``moment`` on, (n,) each, by truth, from logits (n, v) and the same head.
 
-    Parameters
-    ----------
-    basis, head : Basis, Head
-        Of one head: `bat.basis.prepare` and `forced.head.prepare`.
-    model : array, shape (n, v)
-        Logits of the model.
-    truths : mapping of arrays, shape (n, v)
-        Logits of each truth.
-    settings : mapping
-        ``tau`` of the nucleus; ``delta`` and ``mass_tolerance`` of BAT.
-
-    Returns
-    -------
-    dict of dicts of arrays, shape (n,)
-        By truth, the columns of `PREMISE` from ``moment`` on.
+    `settings` are ``tau`` of the nucleus, and ``delta`` and ``mass_tolerance`` of BAT.
     """
     log_q = log_softmax(model.astype(np.float64), axis=1)
     q = np.exp(log_q)

@@ -1,7 +1,6 @@
 """Table of the premise of BAT: means of what `measure` writes, at the model beside q*."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, by_model, valued
+from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
 from oversmoothing.tables.record import facts, numbers, record
 from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
@@ -22,44 +21,55 @@ KEYS = ("window", "position", "truth")
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
 MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
 PROBABILITIES = ("tv", "moment")
+LOST = {
+    "rejected_nucleus": "rejected of the nucleus",
+    "rejected_mass": "truth's mass on these",
+    "accepted_unlikely": "unlikely ones accepted",
+}
+SECTIONS = {
+    "How far the premise is from true": {
+        "tv": "TV to the truth",
+        "moment": "error of the moments",
+        "exceeded": "model: bound broken",
+        "exceeded_nucleus": "model: in the nucleus",
+        AT_NEAREST + "exceeded": "q*: bound broken",
+        AT_NEAREST + "exceeded_nucleus": "q*: in the nucleus",
+    },
+    "What BAT does to the model": {"rejected": "rejected", **LOST},
+    "What keeping as many tokens, the most probable ones, does to it": {
+        **{TOP + measure: label for measure, label in LOST.items()},
+        MORE_LOST: "BAT's mass less this",
+    },
+    "What BAT does to q*": {
+        **{AT_NEAREST + measure: label for measure, label in {"rejected": "rejected", **LOST}.items()},
+        "changed": "decided otherwise",
+    },
+}
 
 
 def main(job: Job) -> None:
     """Read the measurements of the family; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    paths = dict(zip((facts["model"] for facts in settings["models"]), map(Path, job.input.scores), strict=True))
-    table = premise_table(paths, settings["models"], settings["resamples"], settings["seed"])
+    table = premise_table(job.input.scores, settings["models"], settings["resamples"], settings["seed"])
     write_record(job.output, table, premise_page(table, TITLE))
 
 
 def premise_table(
-    paths: Mapping[str, Path], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
+    paths: Sequence[str | Path], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Means of every measure, with bootstrap intervals over windows.
+    """Means of every measure of the files of some models, with bootstrap intervals over windows.
 
-    Parameters
-    ----------
-    paths : mapping
-        By model, its file of the schema `measure.PREMISE`.
-    models : sequence of mappings
-        What `record.facts` reads, in row order.
-    resamples, seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        Record. Measures: the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the shares of positions with
-        ``exceeding`` and ``exceeding_nucleus`` above 0; ``more_lost``, ``rejected_mass`` less ``top_rejected_mass``;
-        these three also at q*, with ``nearest_`` before their names.
+    Measures are the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the shares of positions with
+    ``exceeding`` and ``exceeding_nucleus`` above 0; ``more_lost``, ``rejected_mass`` less ``top_rejected_mass``; these
+    three also at q*, with ``nearest_`` before their names.
     """
     rows = []
-    for model in models:
-        whole = read_table(paths[model["model"]], PREMISE.names).to_pandas()
-        for truth, own in whole.groupby("truth", sort=False, observed=True):
-            for name, values in _measures(own).items():
+    for model, path in zip(models, paths, strict=True):
+        positions = read_table(path, PREMISE.names).to_pandas()
+        for truth, against in positions.groupby("truth", sort=False, observed=True):
+            for name, values in _measures(against).items():
                 sums = WindowSums()
-                sums.add(own.window.to_numpy(), values)
+                sums.add(against.window.to_numpy(), values)
                 row = {**facts(model), "truth": truth, "measure": name, "unit": _unit(name)}
                 rows.append(row | numbers(summarise(sums, resamples, seed)))
     return record(rows)
@@ -71,66 +81,24 @@ def _unit(measure: str) -> str:
     return "probability" if measure in PROBABILITIES or measure.endswith(("_mass", MORE_LOST)) else "tokens"
 
 
-def _measures(own: pd.DataFrame) -> dict[str, np.ndarray]:
+def _measures(positions: pd.DataFrame) -> dict[str, np.ndarray]:
     """Values (n,) of every measure, by the name of its column."""
-    found = {name: own[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
+    values = {name: positions[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
     for place in ("", AT_NEAREST):
-        found |= {place + share: (found[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
-        found[place + MORE_LOST] = found[f"{place}rejected_mass"] - found[f"{place}{TOP}rejected_mass"]
-    return found
+        values |= {place + share: (values[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
+        values[place + MORE_LOST] = values[f"{place}rejected_mass"] - values[f"{place}{TOP}rejected_mass"]
+    return values
 
 
 def premise_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with four sections per truth: the premise, and the sets of the model, of a plain cut and of q*."""
+    """Page with `SECTIONS` for each truth: the premise, and the sets of the model, of a plain cut and of q*."""
     sections = []
     for truth, part in table.groupby("truth", sort=False):
         against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
-        sections += [
-            Section(f"How far the premise is from true{against}", _rows(part, _premise)),
-            Section(f"What BAT does to the model{against}", _rows(part, partial(_sets, prefix=""))),
-            Section(
-                f"What keeping as many tokens, the most probable ones, does to it{against}",
-                _rows(part, _top),
-            ),
-            Section(f"What BAT does to q*{against}", _rows(part, partial(_sets, prefix=AT_NEAREST))),
-        ]
+        for heading, columns in SECTIONS.items():
+            rows = [cells | measure_cells(of_model, columns) for cells, of_model in by_model(part)]
+            sections.append(Section(heading + against, rows))
     return Page(title, sections, _legend(table), IN_BRACKETS)
-
-
-def _rows(part: pd.DataFrame, cells_of: Callable[[pd.DataFrame], dict[str, Cell]]) -> list[dict[str, Cell]]:
-    return [cells | cells_of(rows.set_index("measure")) for cells, rows in by_model(part)]
-
-
-def _premise(own: pd.DataFrame) -> dict[str, Cell]:
-    return {
-        "TV to the truth": _value(own, "tv"),
-        "error of the moments": _value(own, "moment"),
-        "model: bound broken": _value(own, "exceeded"),
-        "model: in the nucleus": _value(own, "exceeded_nucleus"),
-        "q*: bound broken": _value(own, AT_NEAREST + "exceeded"),
-        "q*: in the nucleus": _value(own, AT_NEAREST + "exceeded_nucleus"),
-    }
-
-
-def _sets(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
-    otherwise: dict[str, Cell] = {"decided otherwise": _value(own, "changed")} if prefix == AT_NEAREST else {}
-    return {"rejected": _value(own, prefix + "rejected")} | _cut(own, prefix) | otherwise
-
-
-def _top(own: pd.DataFrame) -> dict[str, Cell]:
-    return _cut(own, TOP) | {"BAT's mass less this": _value(own, MORE_LOST)}
-
-
-def _cut(own: pd.DataFrame, prefix: str) -> dict[str, Cell]:
-    return {
-        "rejected of the nucleus": _value(own, prefix + "rejected_nucleus"),
-        "truth's mass on these": _value(own, prefix + "rejected_mass"),
-        "unlikely ones accepted": _value(own, prefix + "accepted_unlikely"),
-    }
-
-
-def _value(own: pd.DataFrame, measure: str) -> Value:
-    return valued(own.loc[measure], spread=False)
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
