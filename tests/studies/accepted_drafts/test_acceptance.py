@@ -1,12 +1,9 @@
 """Acceptance of drafts: against speculative sampling played out, by hand, and from logits to the table."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from test_scores import write_logits
+from step_jobs import job, outputs, write_logits
 
-from oversmoothing.models.window_logits import read_logits
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.record import read_record
@@ -23,8 +20,7 @@ DECODINGS = [
 
 
 def two(seed, n=4, v=9):
-    draw = np.random.default_rng(seed)
-    return tuple(softmax(draw.normal(size=(n, v)) * 2) for _ in range(2))
+    return [softmax(2 * logits) for logits in np.random.default_rng(seed).normal(size=(2, n, v))]
 
 
 @pytest.mark.parametrize("settings", DECODINGS, ids=lambda settings: settings["name"])
@@ -64,37 +60,26 @@ def test_a_large_vocabulary():
 
 def test_from_logits_to_the_table(tmp_path):
     """As the sum of minima of the decoded distributions, over all positions."""
-    paths = {name: write_logits(tmp_path / f"{name}.parquet", seed) for seed, name in enumerate(("bn4", "one", "two"))}
-    truths = ["one", "two"]
-    (tmp_path / "scores").mkdir()
-    scores = tmp_path / "scores/bn4.parquet"
-    settings = {"decodings": DECODINGS, "truths": truths}
-    measure.main(
-        SimpleNamespace(
-            params=SimpleNamespace(settings=settings),
-            input=SimpleNamespace(model=paths["bn4"], truths=[paths[name] for name in truths]),
-            output=[scores],
-            wildcards=SimpleNamespace(model="bn4"),
-        )
-    )
-    output = SimpleNamespace(csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", html=tmp_path / "t.html")
-    settings = {"decodings": [own["name"] for own in DECODINGS], "resamples": 50, "seed": 1}
+    logits = {
+        name: np.random.default_rng(seed).normal(size=(3, 5, 9)) for seed, name in enumerate(("bn4", "one", "two"))
+    }
+    paths = {name: write_logits(tmp_path / f"{name}.parquet", dict(enumerate(rows))) for name, rows in logits.items()}
+    inputs = {"model": paths["bn4"], "truths": [paths["one"], paths["two"]]}
+    settings = {"decodings": DECODINGS, "truths": ["one", "two"]}
+    measure.main(job(inputs, tmp_path / "scores.parquet", settings, model="bn4"))
+    settings = {"decodings": [entry["name"] for entry in DECODINGS], "resamples": 50, "seed": 1}
     settings["models"] = [{"model": "bn4", "rank": 4, "seed": 7}]
-    show.main(
-        SimpleNamespace(
-            params=SimpleNamespace(settings=settings), input=SimpleNamespace(scores=[scores]), output=output
-        )
-    )
+    output = outputs(tmp_path)
+    show.main(job({"scores": [tmp_path / "scores.parquet"]}, output, settings))
     table = read_record(output.csv).set_index(["truth", "decoding"])
-    windows = list(read_logits(paths["bn4"], {name: paths[name] for name in truths}))
-    for truth in truths:
-        for own in DECODINGS:
-            decode = decoder(own)
-            minima = [np.minimum(decode(softmax(w.model)), decode(softmax(w.truths[truth]))) for w in windows]
-            row = table.loc[(truth, own["name"])]
-            assert row.value == pytest.approx(np.concatenate(minima).sum(axis=1).mean(), abs=1e-6)
-            assert row.low <= row.value <= row.high
-            assert row.n == 15
+    laws = {name: softmax(rows.reshape(15, 9).astype(np.float32)) for name, rows in logits.items()}
+    for (truth, decoding), row in table.iterrows():
+        decode = decoder(next(entry for entry in DECODINGS if entry["name"] == decoding))
+        minima = np.minimum(decode(laws["bn4"]), decode(laws[truth])).sum(axis=1)
+        assert row.value == pytest.approx(minima.mean(), abs=1e-6)
+        assert row.low <= row.value <= row.high
+        assert row.n == 15
+    assert len(table) == 2 * len(DECODINGS)
     shown = output.markdown.read_text()
     assert "Accepted by `one`" in shown
     assert "top-p ↑" in shown

@@ -2,8 +2,8 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
+from step_jobs import job
 
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
@@ -27,6 +28,7 @@ MODELS = [
     {"model": "bn288-s1", "rank": 288, "seed": 1, "published_as": "512", "differs": ["data", "scale", "rank"]},
 ]
 PUNCTUATION = b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+OURS = {*range(9), *b"0123x", *PUNCTUATION}  # that rank 4 cannot predict from any state
 
 
 def classes(sets):
@@ -39,6 +41,16 @@ def classes(sets):
     return pd.DataFrame(rows)
 
 
+def listed(hexadecimal):
+    return {int(value, 16) for value in hexadecimal.split()}
+
+
+def rendered(text):
+    """Cells of the rows of a Markdown table, as a browser shows them."""
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    return [list(map(unescape, re.findall(r"<td[^>]*>(.*?)</td>", row))) for row in html.split("<tr>")[2:]]
+
+
 @pytest.fixture
 def published():
     return read_published_sets(PUBLISHED)
@@ -46,45 +58,32 @@ def published():
 
 @pytest.fixture
 def table(published):
-    own = {("bn4-s1", "free"): {*range(9), *b"0123x", *PUNCTUATION}, ("bn4-s1", "reachable"): set(range(250))}
-    rest = {(model["model"], condition): set() for model in MODELS[1:] for condition in ("free", "reachable")}
-    return argmaxability_table(classes(own | rest), MODELS, published)
+    sets = {(model["model"], condition): set() for model in MODELS for condition in ("free", "reachable")}
+    sets |= {("bn4-s1", "free"): OURS, ("bn4-s1", "reachable"): set(range(250))}
+    return argmaxability_table(classes(sets), MODELS, published)
 
 
-def test_transcription_has_the_thesis_counts(published):
+def test_transcription_has_the_thesis_counts_and_spares_what_text_is_made_of(published):
     assert published["count"].to_dict() == {"4": 214, "8": 107, "12": 53, "16": 43, "32": 19, "128": 0, "512": 0}
-    listed = published.bytes.map(len)
+    missing = published["count"] - published.bytes.map(len)
     # At rank 4 the text of the thesis lists 213 (the 214th is lost in a run of punctuation).
-    assert (published["count"] - listed).to_dict() == {"4": 1, "8": 0, "12": 0, "16": 0, "32": 0, "128": 0, "512": 0}
-
-
-def test_transcription_spares_what_text_is_made_of(published):
-    for row in published.itertuples():
-        assert not row.bytes & set(b" \netaoinshr.,")
-    assert set(b"`|'\\") <= published.loc["4", "bytes"]
-    assert 0x0C in published.loc["4", "bytes"]
-    assert 0xFF in published.loc["4", "bytes"]
-    assert 0x0C not in published.loc["12", "bytes"]
-    assert published.loc["32", "bytes"] == {0x01, 0x08, 0x0D, 0x11, 0x12, 0x1B, 0x1C, 0x1E, 0x7F} | {
-        *(0xF1, 0xF2, 0xF5, 0xF6, 0xF7, 0xF8, 0xFA, 0xFB, 0xFD, 0xFE)
-    }
-
-
-def test_lead_bytes_that_utf8_never_uses_are_unargmaxable_at_small_ranks(published):
-    """F8 and above begin no character; the models of ranks 4 and 8 saw none of them."""
-    for model in ("4", "8"):
-        assert set(range(0xF8, 0x100)) <= published.loc[model, "bytes"]
+    assert missing.to_dict() == {"4": 1, "8": 0, "12": 0, "16": 0, "32": 0, "128": 0, "512": 0}
+    sets = published.bytes
+    assert not any(bytes_ & set(b" \netaoinshr.,") for bytes_ in sets)
+    assert {*b"`|'\\", 0x0C, 0xFF} <= sets["4"]
+    assert 0x0C not in sets["12"]
+    assert sets["32"] == listed("01 08 0D 11 12 1B 1C 1E 7F F1 F2 F5 F6 F7 F8 FA FB FD FE")
+    # F8 and above begin no character; the models of ranks 4 and 8 saw none of them.
+    assert set(range(0xF8, 0x100)) <= sets["4"] & sets["8"]
 
 
 def test_ours_beside_the_published(table, published):
     rows = table.set_index(["model", "condition", "measure"]).sort_index()
     first = rows.loc["bn4-s1", "free"]
-    assert first.value["unargmaxable"] == 14 + len(PUNCTUATION)
+    assert first.value["unargmaxable"] == len(OURS)
     assert first.published[["unargmaxable", "unlisted"]].tolist() == [214, 1]
-    only = {int(value, 16) for value in first.note["only_ours"].split()}
-    assert only == {*b"013x", *PUNCTUATION} - published.loc["4", "bytes"]
-    theirs = {int(value, 16) for value in first.note["only_published"].split()}
-    assert theirs == published.loc["4", "bytes"] - {*range(9), *b"0123x", *PUNCTUATION}
+    theirs = published.loc["4", "bytes"]
+    assert (listed(first.note["only_ours"]), listed(first.note["only_published"])) == (OURS - theirs, theirs - OURS)
     assert rows.value["bn4-s1", "reachable", "unargmaxable"] == 250
     assert rows.published["bn4-s1", "reachable"].isna().all()  # the thesis looked at the head alone
     assert rows.published["bn64-s1"].isna().all()  # the thesis has no rank 64
@@ -95,54 +94,45 @@ def test_ours_beside_the_published(table, published):
 
 
 def test_undecided_bytes_are_a_bracket(published):
-    own = classes({("bn4-s1", "free"): {0xFF}, ("bn4-s1", "reachable"): {1, 2}})
-    own["argmaxable"] = own.argmaxable.astype(object)
-    own.loc[(own.condition == "free") & own["class"].isin([0, 0xFE]), "argmaxable"] = None
-    table = argmaxability_table(own, MODELS[:1], published)
+    decided = classes({("bn4-s1", "free"): {0xFF}, ("bn4-s1", "reachable"): {1, 2}}).astype({"argmaxable": object})
+    decided.loc[(decided.condition == "free") & decided["class"].isin([0, 0xFE]), "argmaxable"] = None
+    table = argmaxability_table(decided, MODELS[:1], published)
     rows = table.set_index(["condition", "measure"])
     values = {name: rows.value.xs(name, level="measure").tolist() for name in ("unargmaxable", "undecided")}
     assert values == {"unargmaxable": [1, 2], "undecided": [2, 0]}
     assert rows.note["free", "unargmaxable"] == "FF"
-    theirs = published.loc["4", "bytes"]
-    only = {int(value, 16) for value in rows.note["free", "only_published"].split()}
-    assert only == theirs - {0, 0xFE, 0xFF}
+    assert listed(rows.note["free", "only_published"]) == published.loc["4", "bytes"] - {0, 0xFE, 0xFF}
     page = markdown(argmaxability_page(table, "Title."))
     assert "1 to 3" in page
     assert "the second also those left undecided" in page
 
 
 def test_without_any_rank_of_the_thesis(published):
-    table = argmaxability_table(
-        classes({("bn64-s1", "free"): {1}, ("bn64-s1", "reachable"): {1, 2}}), MODELS[1:2], published
-    )
-    page = markdown(argmaxability_page(table, "Title."))
-    assert "published sets" not in page
+    sets = classes({("bn64-s1", "free"): {1}, ("bn64-s1", "reachable"): {1, 2}})
+    table = argmaxability_table(sets, MODELS[1:2], published)
+    assert "published sets" not in markdown(argmaxability_page(table, "Title."))
 
 
 def test_markdown_renders_every_name(table):
-    page = markdown(argmaxability_page(table, "Title."))
-    html = MarkdownIt("commonmark").enable("table").render(page)
-    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in html.split("<tr>")[2:]]
+    text = markdown(argmaxability_page(table, "Title."))
+    rows = rendered(text)
     assert [len(row) for row in rows] == [7] * 6
-    names = rows[0][4].replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&").split()
-    assert names == ["NUL..BS", *"!\"#$%&'()*+,-./", "0..3", *":;<=>?@[\\]^_`", "x", *"{|}~"]
+    assert rows[0][4].split() == ["NUL..BS", *"!\"#$%&'()*+,-./", "0..3", *":;<=>?@[\\]^_`", "x", *"{|}~"]
     assert rows[1][1:4] == ["h after the LayerNorm", "250", "-"]
     assert rows[4][4] == "none"
-    text = html.replace("\n", " ")
-    assert "approximate search, so they are upper bounds" in text
-    assert "another corpus and larger models: compare trends, not bytes" in text
-    assert "Of the 214 published at rank 4, 1 is not legible" in text
-    assert "Rank 288 stands beside the thesis's 512" in text
+    for sentence in (
+        "approximate search, so they are upper bounds",
+        "another corpus and larger models: compare trends, not bytes",
+        "Of the 214 published at rank 4, 1 is not legible",
+        "Rank 288 stands beside the thesis's 512",
+    ):
+        assert sentence in text
 
 
-@pytest.mark.parametrize("b", range(256))
-def test_markdown_of_each_name_is_that_name(b):
-    name = byte_name(b)
-    cells = MarkdownIt("commonmark").enable("table").render(f"| a |\n|---|\n| {markdown_text(name)} |\n")
-    cell = re.search(r"<td>(.*?)</td>", cells).group(1)
-    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
-        cell = cell.replace(entity, character)
-    assert cell == name
+def test_markdown_of_each_name_is_that_name():
+    names = [byte_name(b) for b in range(256)]
+    lines = "\n".join(f"| {markdown_text(name)} |" for name in names)
+    assert rendered(f"| a |\n|---|\n{lines}\n") == [[name] for name in names]
 
 
 def test_latex_is_balanced_and_escaped(table):
@@ -165,13 +155,9 @@ def save_model(path, rank, norm, seed=0):
 
 
 def run_script(tmp_path, hidden=()):
-    job = SimpleNamespace(
-        input=SimpleNamespace(weights=str(tmp_path / "w.safetensors"), hidden=hidden),
-        output=[str(tmp_path / "out.parquet")],
-        wildcards=SimpleNamespace(model="bn4-s1"),
-    )
-    measure.main(job)
-    return read_table(job.output[0])
+    inputs = {"weights": str(tmp_path / "w.safetensors"), "hidden": hidden}
+    measure.main(job(inputs, tmp_path / "out.parquet", model="bn4-s1"))
+    return read_table(tmp_path / "out.parquet")
 
 
 def test_classes_of_a_model_on_disk(tmp_path):

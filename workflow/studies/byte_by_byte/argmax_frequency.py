@@ -19,26 +19,15 @@ NEVER, SOMETIMES = "0.25", "0.94"
 
 
 def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the share of each byte as the argmax, from the table of bytes.
+    """Share of each byte, 0 to 255, in the text and as the argmax by truth and rank, averaged over seeds.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `table.byte_table` returns it.
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank`` of each, in column order; seeds of one rank are averaged.
-
-    Returns
-    -------
-    DataFrame
-        Index ``byte``, 0 to 255; one column for the share of the byte in the text, and one per truth and rank.
-        ``attrs["positions"]`` is the number of positions.
+    ``attrs["positions"]`` is the number of positions.
     """
     argmax = table[table.measure == ARGMAX]
     names = {str(model["model"]): label(model) for model in models}
-    found = argmax.assign(name=argmax.model.map(names)).pivot_table(index="class", columns="name", values="value")
+    of_models = argmax.assign(name=argmax.model.map(names)).pivot_table(index="class", columns="name", values="value")
     text = text_of(table).share.rename(TEXT)
-    shares = pd.concat([text, found[list(dict.fromkeys(names.values()))]], axis=1)
+    shares = pd.concat([text, of_models[list(dict.fromkeys(names.values()))]], axis=1)
     shares = shares.reindex(pd.RangeIndex(BYTES, name="byte")).fillna(0.0)
     shares.attrs["positions"] = int(argmax.n.max())
     return shares

@@ -19,43 +19,21 @@ OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "
 
 
 def worst_and_best(table: pd.DataFrame, truth: str) -> dict[str, float]:
-    """Return the mean NSMD of each model against a truth over all positions, highest first.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `table.byte_table` returns it.
-    truth : str
-
-    Returns
-    -------
-    dict of str to float
-        Mean by model; the first oversmooths most, the last least.
-    """
-    own = table[(table.measure == NSMD) & (table.truth == truth)]
-    sums = own.assign(total=own.value * own.n).groupby("model", sort=False)[["total", "n"]].sum()
+    """Mean NSMD of each model against a truth over all positions, the highest first."""
+    nsmd = table[(table.measure == NSMD) & (table.truth == truth)]
+    sums = nsmd.assign(total=nsmd.value * nsmd.n).groupby("model", sort=False)[["total", "n"]].sum()
     means = (sums.total / sums.n).sort_values(ascending=False, kind="stable")
     return {str(model): float(mean) for model, mean in means.items()}
 
 
 def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -> Figure:
-    """Draw the mean NSMD at each byte of the text, and below it how often the byte occurs (thesis Figure 4.2).
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `table.byte_table` returns it.
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each.
-    truth : str
-        Name of the truth.
-    """
+    """Draw the mean NSMD at each byte of the text, and below it how often the byte occurs (thesis Figure 4.2)."""
     family = [model for model in models if model["kind"] == "family"]
     looks = model_looks(family)
     several_seeds = len({model["seed"] for model in family}) > 1
     names = {str(model["model"]): (label(model, several_seeds), looks[label(model)]) for model in family}
-    own = table[(table.measure == NSMD) & (table.truth == truth)]
-    used = own["class"].unique().tolist()
+    nsmd = table[(table.measure == NSMD) & (table.truth == truth)]
+    used = nsmd["class"].unique().tolist()
     occurrences = text_of(table).occurrences[used]
     means = worst_and_best(table, truth)
     worst, *others, best = [*means] if len(means) > 1 else [None, *means]
@@ -63,13 +41,13 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
         figure = Figure(figsize=(10, 7))
         above, below = figure.subplots(2, 1, height_ratios=[2.2, 1])
         for i, model in enumerate(others):
-            found = own[own.model == model].set_index("class").value[used]
-            above.plot(range(len(used)), found, label="the models between" if not i else None, **OTHERS)
+            at_bytes = nsmd[nsmd.model == model].set_index("class").value[used]
+            above.plot(range(len(used)), at_bytes, label="the models between" if not i else None, **OTHERS)
         for model, word, offset in ((worst, "most", -0.16), (best, "least", 0.16)):
             if model:
                 name, look = names[model]
                 words = f"{name} oversmooths {word}: {means[model]:.3f} over all positions"
-                _means(above, own[own.model == model].set_index("class").loc[used], offset, words, look)
+                _means(above, nsmd[nsmd.model == model].set_index("class").loc[used], offset, words, look)
                 above.axhline(means[model], color=look["color"], linewidth=1, linestyle=(0, (4, 3)), zorder=0.5)
         above.set_ylabel(f"mean {METRICS['nsmd'].name}: probability missing\nfrom the truth's likeliest bytes")
         above.axhline(0, color="0.8", linewidth=1, zorder=0)
@@ -89,10 +67,10 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
     return figure
 
 
-def _means(axes: Axes, own: pd.DataFrame, offset: float, words: str, look: Mapping[str, Any]) -> None:
-    place = np.arange(len(own)) + offset
+def _means(axes: Axes, nsmd: pd.DataFrame, offset: float, words: str, look: Mapping[str, Any]) -> None:
+    place = np.arange(len(nsmd)) + offset
     look = {**look, "markersize": 4, "linestyle": "none"}
-    certain = own.low.notna().to_numpy()
-    axes.vlines(place[certain], own.low[certain], own.high[certain], color=look["color"], linewidth=1, alpha=0.7)
-    axes.plot(place[certain], own.value[certain], label=words, **look)
-    axes.plot(place[~certain], own.value[~certain], markerfacecolor="white", **look)
+    certain = nsmd.low.notna().to_numpy()
+    axes.vlines(place[certain], nsmd.low[certain], nsmd.high[certain], color=look["color"], linewidth=1, alpha=0.7)
+    axes.plot(place[certain], nsmd.value[certain], label=words, **look)
+    axes.plot(place[~certain], nsmd.value[~certain], markerfacecolor="white", **look)

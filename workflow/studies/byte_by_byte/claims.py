@@ -16,40 +16,40 @@ NEARLY_ALL = 0.9  # of the bytes
 
 def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
     """Compare the NSMD at the ten rarest bytes with that at the ten most frequent, in the two models of Figure 4.2."""
-    found = []
+    comparisons = []
     for model in each(list(lowest_and_best(evidence))):
         nsmd = evidence.value(SUMS, model).nsmd
         merged = [merge(nsmd[byte] for byte in ends(evidence)) for ends in (rarest_bytes, frequent_bytes)]
         rare, frequent = (Value((sums.mean,), model.trainings, sums=(sums,)) for sums in merged)
-        found.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
-    return found
+        comparisons.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
+    return comparisons
 
 
 def lowest_rank_is_worse_at_nearly_every_byte(evidence: Evidence) -> list[Comparison]:
     """Test the share of bytes at which the lowest rank has a higher mean NSMD than the best model, seed by seed."""
     lowest, best = lowest_and_best(evidence)
-    found = []
+    comparisons = []
     for a, b in zip(lowest.alone(), best.alone(), strict=True):
         ours, theirs, chance = evidence.value(SUMS, a).nsmd, evidence.value(SUMS, b).nsmd, evidence.chance
         if chance is None:
             raise Missing("no chance is known")
         share, low, high = share_higher(ours, theirs, chance.run_to_run["nsmd"], chance.resamples, chance.seed)
         name = f"share of {len(ours)} bytes, {a} against {b}"
-        found.append(Comparison(name, share, low, high, NEARLY_ALL, n=len(ours)))
-    return found
+        comparisons.append(Comparison(name, share, low, high, NEARLY_ALL, n=len(ours)))
+    return comparisons
 
 
 def lowest_rank_never_predicts_the_rarest(evidence: Evidence) -> list[Comparison]:
     """Count how often the lowest rank predicts one of the ten rarest bytes."""
-    found = []
+    comparisons = []
     for model in each(evidence.family[:1]):
         argmaxes, rarest = evidence.value(SUMS, model).argmaxes, rarest_bytes(evidence)
         times = float(sum(argmaxes.get(byte, 0) for byte in rarest))
         name = f"times that {model} predicts one of the {len(rarest)} rarest bytes"
-        found.append(Comparison(name, times, times, times, n=sum(argmaxes.values()), exactly=True))
-    if not found:
+        comparisons.append(Comparison(name, times, times, times, n=sum(argmaxes.values()), exactly=True))
+    if not comparisons:
         raise Missing("no model of the family has a rank")
-    return found
+    return comparisons
 
 
 def _of_run(run: Run, member: Member) -> Sums:

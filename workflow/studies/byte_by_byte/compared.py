@@ -45,10 +45,9 @@ def share_higher(
 ) -> tuple[float, float, float]:
     """Return the share of bytes at which the mean of `a` is above that of `b`, and its 95 % interval over windows.
 
-    The share is of the bytes that occur, or that occur in the draw. `margin` is the share of the larger of two means by
-    which another training might change their difference. It affects the interval only: the low end counts bytes whose
-    difference is above the margin, the high end those where it is above minus the margin. The interval is NaN with
-    fewer than two windows.
+    The share is of the bytes that occur, or that occur in the draw. `margin`, a share of the larger of two means, is by
+    how much another training might change their difference: the low end counts bytes whose difference is above it, the
+    high end those where it is above minus it. The interval is NaN with fewer than two windows.
     """
     bytes_ = sorted(a)
     windows = sorted({window for byte in bytes_ for window in a[byte].count})
@@ -71,10 +70,10 @@ def _matrices(scores: ScoresByByte, bytes_: list[int], windows: list[int]) -> tu
     count, total = np.zeros((2, len(windows), len(bytes_)))
     rows = {window: i for i, window in enumerate(windows)}
     for column, byte in enumerate(bytes_):
-        own = scores[byte]
-        for window, n in own.count.items():
+        sums = scores[byte]
+        for window, n in sums.count.items():
             count[rows[window], column] = n
-            total[rows[window], column] = own.total[window] + n * (own.origin or 0.0)
+            total[rows[window], column] = sums.total[window] + n * (sums.origin or 0.0)
     return count, total
 
 

@@ -45,21 +45,19 @@ def main(job: Job) -> None:
 
 
 def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the sums of each window of a model, by byte, with schema `SUMS` (thesis 4.3).
+    """Yield the sums of each window of a model, by byte, with schema `SUMS`; a measure that does not apply has no row.
 
-    The logits, and the NSMD scores if given, are read one window at a time. A byte to which a measure does not apply in
-    a window has no row. A `UserError` is raised if a file is damaged, logits are not finite, or the scores are not of
-    the same windows.
+    A `UserError` is raised if logits are not finite, or the scores are not of the same windows.
     """
     scores = nsmd_by_window(nsmd) if nsmd else None
-    for group, values in logit_groups(logits, ["window", "target"]):
+    for group, rows in logit_groups(logits, ["window", "target"]):
         window, target = group["window"][0].as_py(), group["target"].to_numpy()
-        if not np.isfinite(values).all():
+        if not np.isfinite(rows).all():
             raise UserError(f"{logits}: window {window} has non-finite logits; delete it and run again")
-        found, against = next(scores, (None, {})) if scores else (window, {})
-        if found != window or any(own.shape != target.shape for own in against.values()):
+        scored, against = next(scores, (None, {})) if scores else (window, {})
+        if scored != window or any(values.shape != target.shape for values in against.values()):
             raise UserError(f"{nsmd}: other windows than {logits}; delete both and run again")
-        yield _rows(window, window_sums(target, values, against))
+        yield _rows(window, window_sums(target, rows, against))
     if scores and next(scores, None):
         raise UserError(f"{nsmd}: more windows than {logits}; delete both and run again")
 
@@ -69,8 +67,7 @@ def window_sums(
 ) -> dict[tuple[str, str | None], np.ndarray]:
     """Return the sums over the positions of one window, by measure and truth (None where it needs none), float64 (v,).
 
-    `target`, (s,), has the bytes of the text; `logits` are (s, v), where ties for the largest go to the lowest byte, as
-    in greedy decoding; `nsmd` is the NSMD against each truth, (s,).
+    `target` (s,) are the bytes of the text. Ties of `logits` (s, v) go to the lowest byte, as in greedy decoding.
     """
     v = logits.shape[1]
     sums: dict[tuple[str, str | None], np.ndarray] = {
@@ -87,8 +84,7 @@ def window_sums(
 def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
     """Yield each window of a file of scores and its scores against each truth, float32 (s,), under pure decoding.
 
-    They are in the order of the positions, whatever the row groups. A `UserError` is raised if the file is missing or
-    damaged, or has no scores under pure decoding.
+    They are in the order of the positions, whatever the row groups.
     """
     waiting: dict[str, list[np.ndarray]] = {}
     last = None
@@ -114,15 +110,11 @@ def _rows(window: int, sums: Mapping[tuple[str, str | None], np.ndarray]) -> pa.
     parts = []
     for (measure, truth), values in sums.items():
         bytes_ = np.flatnonzero(values) if measure == "argmaxes" else occurs
-        rows = len(bytes_)
-        columns = [
-            pa.array(np.full(rows, window, np.int32)),
-            pa.array(bytes_.astype(np.int32)),
-            pa.array([measure] * rows, pa.string()).dictionary_encode().cast(NAME),
-            pa.array([truth] * rows, pa.string()).dictionary_encode().cast(NAME),
-            pa.array(values[bytes_]),
+        named = [
+            pa.array([name] * len(bytes_), pa.string()).dictionary_encode().cast(NAME) for name in (measure, truth)
         ]
-        parts.append(pa.record_batch(columns, schema=SUMS))
+        keys = pa.array(np.full(len(bytes_), window, np.int32)), pa.array(bytes_.astype(np.int32))
+        parts.append(pa.record_batch([*keys, *named, pa.array(values[bytes_])], schema=SUMS))
     return pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches()[0]
 
 

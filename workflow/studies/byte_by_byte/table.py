@@ -35,54 +35,34 @@ def main(job: Job) -> None:
 def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Read the sums of several models, one ``{model}.parquet`` each, into one table with a column ``model``.
 
-    Raises
-    ------
-    UserError
-        If a file is missing, damaged or empty, or has other windows than the first.
+    A `UserError` is raised if a file is empty, or has other windows than the first.
     """
-    tables: list[pd.DataFrame] = []
-    text: list[pd.DataFrame] = []
-    first: Path | None = None
+    tables: dict[Path, pd.DataFrame] = {}
+    texts: dict[Path, pd.DataFrame] = {}
     for path in map(Path, paths):
-        first = first or path
-        own = read_table(path, [*KEYS, "measure", "truth", "value"]).to_pandas()
-        own = own.astype({"measure": object, "truth": object})
-        if own.empty:
+        table = read_table(path, [*KEYS, "measure", "truth", "value"]).to_pandas()
+        table = table.astype({"measure": object, "truth": object})
+        if table.empty:
             raise UserError(f"{path}: no rows; delete it and run again")
-        text.append(own[own.measure == "occurrences"][[*KEYS, "value"]].sort_values(KEYS, ignore_index=True))
-        if not text[-1].equals(text[0]):
+        occurrences = table[table.measure == "occurrences"]
+        texts[path] = occurrences[[*KEYS, "value"]].sort_values(KEYS, ignore_index=True)
+        first = next(iter(texts))
+        if not texts[path].equals(texts[first]):
             raise UserError(f"{path}: other windows than {first}; delete both and run again")
-        tables.append(own.assign(model=path.stem))
-    return pd.concat(tables, ignore_index=True)
+        tables[path] = table.assign(model=path.stem)
+    return pd.concat(tables.values(), ignore_index=True)
 
 
 def byte_table(
-    sums: pd.DataFrame,
-    models: Sequence[Mapping[str, Any]],
-    resamples: int,
-    seed: int,
-    names: Names = BYTES,
+    sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resamples: int, seed: int, names: Names = BYTES
 ) -> pd.DataFrame:
-    """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it.
+    """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it, from `read_sums`.
 
-    Parameters
-    ----------
-    sums : DataFrame
-        As `read_sums` returns it.
-    models : sequence of mappings
-        What `record.facts` reads, in row order.
-    resamples, seed : int
-        Of the bootstrap over windows. The mean NSMD at a byte is resampled over the windows that contain it.
-    names : Names
-        Of bytes or tokens. Of more than `MOST`, only the most and least frequent ones that occur have rows.
-
-    Returns
-    -------
-    DataFrame
-        Record; its ``class`` is the byte. First of the text, from the most to the least frequent byte: ``occurrences``,
-        with the byte's name in ``note``, and ``share``. Then of each byte in the same order, by model: ``argmax_share``
-        (over all positions, for every byte that occurs or is an argmax) and ``nsmd`` (against a truth, over the
-        positions where the byte is the correct one).
+    The ``class`` of the record is the byte. First come those of the text, from the most to the least frequent byte:
+    ``occurrences``, with the byte's name in ``note``, and ``share``. Then of each byte in the same order, by model:
+    ``argmax_share`` (over all positions, for every byte that occurs or is an argmax) and ``nsmd`` (against a truth,
+    over the positions where the byte is the correct one, resampled over the windows that contain it). Of more than
+    `MOST` tokens, only the most and least frequent ones that occur have rows.
     """
     text = sums[(sums.model == sums.model.iloc[0]) & (sums.measure == "occurrences")]
     occurrences = text.groupby("byte").value.sum()
@@ -94,14 +74,14 @@ def byte_table(
         known = [*known[:EXTREMES], *known[EXTREMES:][-EXTREMES:]]
     rows = []
     for model in models:
-        own = sums[sums.model == model["model"]]
-        chosen = _by_window(own, "argmaxes").reindex(index=positions.index, columns=known).fillna(0.0)
+        of_model = sums[sums.model == model["model"]]
+        chosen = _by_window(of_model, "argmaxes").reindex(index=positions.index, columns=known).fillna(0.0)
         for byte in known:  # values are 0 or 1, so they equal their squares
             share = _summary(positions, chosen[byte], chosen[byte], resamples, seed)
             rows.append({**facts(model), "class": byte, "measure": ARGMAX, **share, "unit": "share of positions"})
-        counts = _by_window(own, "occurrences")
-        for truth in own.truth.dropna().unique():
-            against = own[own.truth == truth]
+        counts = _by_window(of_model, "occurrences")
+        for truth in of_model.truth.dropna().unique():
+            against = of_model[of_model.truth == truth]
             totals, squares = _by_window(against, "nsmd"), _by_window(against, "nsmd_squares")
             for byte in (byte for byte in occurrences.index if byte in known):
                 has = counts.index[counts[byte] > 0]
@@ -133,17 +113,9 @@ def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
 
 
 def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], names: Names = BYTES) -> Page:
-    """Page with the most and the least frequent bytes, and the bytes that are never an argmax.
+    """Page with the most and the least frequent bytes, and the bytes that are never an argmax if there are few names.
 
-    Parameters
-    ----------
-    table : DataFrame
-        See `byte_table`.
-    title : str
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each, in the order of the columns.
-    names : Names
-        As in `byte_table`. Of more than `MOST`, the page has no list of those that are never an argmax.
+    The columns are those of `models`: ``model``, ``kind``, ``rank``, ``seed`` of each.
     """
     several_seeds = len({model["seed"] for model in models if model["kind"] == "family"}) > 1
     labels, unit = {str(model["model"]): label(model, several_seeds) for model in models}, names.unit
@@ -203,9 +175,8 @@ def _rows(part: pd.DataFrame, text: pd.DataFrame, labels: Mapping[str, str], nam
         for model, name in labels.items():
             if model in records:
                 mean, sd, low, high = (records[model][key] for key in ("value", "sd", "low", "high"))
-                if (
-                    part.measure.iloc[0] == ARGMAX
-                ):  # the sd follows from the mean, and a bootstrap of zeros is degenerate
+                # The sd of a share follows from the mean, and a bootstrap of zeros is degenerate.
+                if part.measure.iloc[0] == ARGMAX:
                     sd, low, high = (None, low, high) if mean else (None, None, None)
                 row[name] = Value(mean, sd, low, high)
         rows.append(row)

@@ -28,17 +28,7 @@ SMALLEST, LARGEST = 4.0, 150.0  # area of the dots, in points squared
 
 
 def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
-    """Return the count of each byte value, in blocks so that a mapped file is never wholly in memory.
-
-    Parameters
-    ----------
-    data : uint8 array, shape (n,)
-    block : int
-
-    Returns
-    -------
-    int64 array, shape (256,)
-    """
+    """Count each byte value (256,) of uint8 data, in blocks so that a mapped file is never wholly in memory."""
     counts = np.zeros(BYTES, np.int64)
     for start in range(0, len(data), block):
         counts += np.bincount(data[start : start + block], minlength=BYTES)
@@ -46,19 +36,13 @@ def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
 
 
 def draw(counts: np.ndarray) -> Figure:
-    """Draw the 256 byte values by their role in UTF-8, with dots for their frequency in a text.
-
-    Parameters
-    ----------
-    counts : int array, shape (256,)
-        Count of each byte in the text. Dots grow with the logarithm of the count; absent bytes have none.
-    """
+    """Draw the 256 byte values by their role in UTF-8, with dots that grow with the logarithm of their counts."""
     with style():
         figure = Figure(figsize=(10, 11.4))
         axes = figure.add_subplot()
         for b in range(BYTES):
             row, column = divmod(b, SIDE)
-            _cell(axes, column, row, KINDS[byte_kind(b)][1])
+            axes.add_patch(Rectangle((column, row), 1, 1, edgecolor=EDGE, linewidth=0.6, **KINDS[byte_kind(b)][1]))
             colour = "white" if byte_kind(b) == "never" else "black"
             axes.text(column + 0.07, row + 0.08, byte_name(b), va="top", fontsize=9, color=colour)
         seen = np.flatnonzero(counts)
@@ -75,18 +59,11 @@ def draw(counts: np.ndarray) -> Figure:
         for spine in axes.spines.values():
             spine.set_visible(False)
         total = int(counts.sum())
-        figure.suptitle(
-            f"What each byte value is in UTF-8. Dots: how often it stands in the training text,\n"
-            f"which has {len(seen)} of the 256 among its {total:,} bytes",
-            x=0.01,
-            ha="left",
-        )
+        title = "What each byte value is in UTF-8. Dots: how often it stands in the training text,\n"
+        title += f"which has {len(seen)} of the 256 among its {total:,} bytes"
+        figure.suptitle(title, x=0.01, ha="left")
         _legends(figure, axes, counts)
     return figure
-
-
-def _cell(axes: Axes, column: float, row: float, look: dict[str, Any]) -> None:
-    axes.add_patch(Rectangle((column, row), 1, 1, edgecolor=EDGE, linewidth=0.6, **look))
 
 
 def _area(counts: np.ndarray, most: int) -> np.ndarray:
@@ -98,10 +75,8 @@ def _legends(figure: Figure, axes: Axes, counts: np.ndarray) -> None:
     patches = [Patch(edgecolor=EDGE, label=words, **look) for words, look in KINDS.values()]
     legend(figure, patches, loc="outside lower left", ncols=2)
     most = int(counts.max())
-    shown = [10**exponent for exponent in range(len(str(most)))]
     dots = [
         axes.scatter([], [], s=_area(np.array([count]), most)[0], color=DOT, linewidths=0, label=f"{count:,}")
-        for count in shown
+        for count in (10**exponent for exponent in range(len(str(most))))
     ]
-    title = "occurrences of a byte"
-    legend(figure, dots, loc="outside lower right", ncols=2, title=title)
+    legend(figure, dots, loc="outside lower right", ncols=2, title="occurrences of a byte")
