@@ -1,5 +1,6 @@
 """What Snakemake gives to a step, and logits as earlier steps write them."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,10 @@ FORMATS = {"csv": "csv", "markdown": "md", "html": "html", "latex": "tex", "png"
 
 
 def job(inputs, output, settings=None, **wildcards):
-    """Return what a step reads of Snakemake; `output` has names, or is the only file."""
+    """Return what a step reads of Snakemake; a path as `output` is the only one."""
     return SimpleNamespace(
         input=SimpleNamespace(**inputs),
-        output=output if isinstance(output, SimpleNamespace) else [output],
+        output=[output] if isinstance(output, Path) else output,
         params=SimpleNamespace(settings=settings),
         wildcards=SimpleNamespace(**wildcards),
         threads=1,

@@ -1,7 +1,5 @@
 """Sums by window and byte: by hand, and against pandas over many windows and row groups."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,33 +7,26 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from step_jobs import job, write_logits
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
-from oversmoothing.models.logits import WindowStates, logits_schema, window_keys
+from oversmoothing.models.logits import WindowStates
 from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.store.parquet import open_writer
 from studies.byte_by_byte import measure as step
 from studies.byte_by_byte.measure import MEASURES, nsmd_by_window, sums_by_byte, window_sums
 
 V = 256
 
 
-def write_logits(path, targets, logits):
-    with open_writer(path, logits_schema(V), {}) as writer:
-        for window, own in logits.items():
-            keys = window_keys(window, np.array(targets[window], np.int32))
-            writer.write_batch(pa.record_batch([*keys, vector_array(own)], schema=logits_schema(V)))
-    return path
-
-
 def write_scores(path, values, decodings=("pure",)):
     with open_writer(path, SCORES, {}) as writer:
         rows = ScoreRows(writer)
         for window, by_truth in values.items():
-            for truth, own in by_truth.items():
+            for truth, scores in by_truth.items():
                 for decoding in decodings:
-                    rows.add(window, truth, decoding, np.array(own, np.float32) + (decoding != "pure"))
+                    rows.add(window, truth, decoding, np.array(scores, np.float32) + (decoding != "pure"))
         rows.flush()
     return path
 
@@ -47,28 +38,32 @@ def one_hot(*most_probable):
 @pytest.fixture
 def by_hand(tmp_path):
     """Window 3 is "aab", window 7 is "bb "; the model says "abb" and "   "."""
-    targets = {3: b"aab", 7: b"bb "}
+    targets = {3: [*b"aab"], 7: [*b"bb "]}
     logits = {3: one_hot(*b"abb"), 7: one_hot(*b"   ")}
     values = {3: {"t": [0.5, 0.25, -0.5], "u": [0, 0, 1]}, 7: {"t": [0, 0, 0.125], "u": [1, 1, 1]}}
-    targets = {window: list(text) for window, text in targets.items()}
-    return write_logits(tmp_path / "m.parquet", targets, logits), write_scores(tmp_path / "nsmd.parquet", values)
+    return write_logits(tmp_path / "m.parquet", logits, targets), write_scores(tmp_path / "nsmd.parquet", values)
 
 
 def test_by_hand(by_hand):
     a, b, space = ord("a"), ord("b"), ord(" ")
     rows = pa.Table.from_batches(sums_by_byte(*by_hand)).to_pylist()
-    found = {(row["window"], row["measure"], row["truth"], row["byte"]): row["value"] for row in rows}
+    found = {}
+    for row in rows:
+        found.setdefault((row["window"], row["measure"], row["truth"]), {})[row["byte"]] = row["value"]
     assert list(dict.fromkeys(row["measure"] for row in rows)) == list(MEASURES)
     assert found == {
-        **{(3, "occurrences", None, a): 2, (3, "occurrences", None, b): 1},
-        **{(7, "occurrences", None, b): 2, (7, "occurrences", None, space): 1},
-        **{(3, "argmaxes", None, a): 1, (3, "argmaxes", None, b): 2, (7, "argmaxes", None, space): 3},
-        **{(3, "nsmd", "t", a): 0.75, (3, "nsmd", "t", b): -0.5, (3, "nsmd", "u", a): 0, (3, "nsmd", "u", b): 1},
-        **{(7, "nsmd", "t", b): 0, (7, "nsmd", "t", space): 0.125, (7, "nsmd", "u", b): 2, (7, "nsmd", "u", space): 1},
-        **{(3, "nsmd_squares", "t", a): 0.3125, (3, "nsmd_squares", "t", b): 0.25},
-        **{(3, "nsmd_squares", "u", a): 0, (3, "nsmd_squares", "u", b): 1},
-        **{(7, "nsmd_squares", "t", b): 0, (7, "nsmd_squares", "t", space): 0.015625},
-        **{(7, "nsmd_squares", "u", b): 2, (7, "nsmd_squares", "u", space): 1},
+        (3, "occurrences", None): {a: 2, b: 1},
+        (7, "occurrences", None): {b: 2, space: 1},
+        (3, "argmaxes", None): {a: 1, b: 2},
+        (7, "argmaxes", None): {space: 3},
+        (3, "nsmd", "t"): {a: 0.75, b: -0.5},
+        (3, "nsmd", "u"): {a: 0, b: 1},
+        (7, "nsmd", "t"): {b: 0, space: 0.125},
+        (7, "nsmd", "u"): {b: 2, space: 1},
+        (3, "nsmd_squares", "t"): {a: 0.3125, b: 0.25},
+        (3, "nsmd_squares", "u"): {a: 0, b: 1},
+        (7, "nsmd_squares", "t"): {b: 0, space: 0.015625},
+        (7, "nsmd_squares", "u"): {b: 2, space: 1},
     }
 
 
@@ -77,9 +72,9 @@ def test_logits_that_are_rebuilt_from_states_have_the_same_sums(by_hand, tmp_pat
     path = tmp_path / "tokens.parquet"
     save_head(head_file(path), np.eye(V, dtype=np.float32), None, {})
     with open_writer(path, states_schema(V, "float32"), {}) as writer:
-        for keys, own in logit_groups(by_hand[0], ["window", "target"]):
-            target = keys["target"].to_numpy()
-            writer.write_batch(states_batch(WindowStates(keys["window"][0].as_py(), target, own, own, own), "float32"))
+        for keys, rows in logit_groups(by_hand[0], ["window", "target"]):
+            states = WindowStates(keys["window"][0].as_py(), keys["target"].to_numpy(), rows, rows, rows)
+            writer.write_batch(states_batch(states, "float32"))
     assert list(sums_by_byte(path, by_hand[1])) == list(sums_by_byte(*by_hand))
 
 
@@ -112,11 +107,9 @@ def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch
     targets = {w: draw.integers(60, 70, scored) for w in windows}
     logits = {w: draw.normal(size=(scored, V)) for w in windows}
     values = {w: {t: draw.normal(size=scored) for t in ("t", "u")} for w in windows}
-    model = write_logits(tmp_path / "m.parquet", targets, logits)
+    model = write_logits(tmp_path / "m.parquet", logits, targets)
     scores = write_scores(tmp_path / "nsmd.parquet", values, ("pure", "greedy"))
-    inputs = SimpleNamespace(logits=str(model), nsmd=str(scores))
-    wildcards = SimpleNamespace(model="m")
-    step.main(SimpleNamespace(input=inputs, output=[tmp_path / "out.parquet"], wildcards=wildcards))
+    step.main(job({"logits": model, "nsmd": scores}, tmp_path / "out.parquet", model="m"))
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
     found = pd.read_parquet(tmp_path / "out.parquet").astype({"measure": str, "truth": object})
 
@@ -124,13 +117,12 @@ def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch
     pure = pd.read_parquet(scores).query("decoding == 'pure'").astype({"truth": object})
     joined = pure.join(text.target, on=["window", "position"])
     expected = joined.astype({"value": float}).groupby(["window", "truth", "target"]).value
-    for measure, own in (("nsmd", expected.sum()), ("nsmd_squares", expected.agg(lambda values: (values**2).sum()))):
+    for measure, sums in (("nsmd", expected.sum()), ("nsmd_squares", expected.agg(lambda values: (values**2).sum()))):
         got = found[found.measure == measure].set_index(["window", "truth", "byte"]).value.sort_index()
-        pd.testing.assert_series_equal(got, own, check_names=False, check_index_type=False, rtol=1e-12)
-    for measure, own in (("occurrences", text.target), ("argmaxes", text.logits.map(np.argmax))):
-        got = found[found.measure == measure].set_index(["window", "byte"]).value.sort_index()
-        counts = own.groupby("window").value_counts().sort_index().astype(float)
-        assert got.to_dict() == counts.to_dict()
+        pd.testing.assert_series_equal(got, sums, check_names=False, check_index_type=False, rtol=1e-12)
+    for measure, bytes_ in (("occurrences", text.target), ("argmaxes", text.logits.map(np.argmax))):
+        got = found[found.measure == measure].set_index(["window", "byte"]).value
+        assert got.to_dict() == bytes_.groupby("window").value_counts().to_dict()
 
 
 def test_scores_without_pure_are_refused(tmp_path):
@@ -140,21 +132,21 @@ def test_scores_without_pure_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "values", [{3: {"t": [0, 0, 0]}}, {3: {"t": [0, 0]}, 7: {"t": [0, 0, 0]}}, {4: {"t": [0, 0, 0]}}]
+    ("scored", "message"),
+    [
+        ({3: 3}, "other windows than .*m.parquet; delete both"),
+        ({3: 2, 7: 3}, "other windows than .*m.parquet; delete both"),
+        ({4: 3}, "other windows than .*m.parquet; delete both"),
+        ({3: 3, 7: 3, 9: 3}, "more windows than"),
+    ],
 )
-def test_scores_of_other_windows_are_refused(by_hand, tmp_path, values):
-    scores = write_scores(tmp_path / "other.parquet", values)
-    with pytest.raises(UserError, match=r"other.parquet: other windows than .*m.parquet; delete both"):
-        list(sums_by_byte(by_hand[0], scores))
-
-
-def test_more_windows_of_scores_are_refused(by_hand, tmp_path):
-    scores = write_scores(tmp_path / "other.parquet", {w: {"t": [0, 0, 0]} for w in (3, 7, 9)})
-    with pytest.raises(UserError, match=r"other.parquet: more windows than"):
+def test_scores_of_other_windows_are_refused(by_hand, tmp_path, scored, message):
+    scores = write_scores(tmp_path / "other.parquet", {window: {"t": [0] * n} for window, n in scored.items()})
+    with pytest.raises(UserError, match=rf"other.parquet: {message}"):
         list(sums_by_byte(by_hand[0], scores))
 
 
 def test_logits_that_are_not_finite_are_refused(tmp_path):
-    model = write_logits(tmp_path / "m.parquet", {0: [1]}, {0: np.full((1, V), np.nan)})
+    model = write_logits(tmp_path / "m.parquet", {0: np.full((1, V), np.nan)})
     with pytest.raises(UserError, match=r"m.parquet: window 0 has non-finite logits"):
         list(sums_by_byte(model))

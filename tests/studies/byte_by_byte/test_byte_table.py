@@ -1,12 +1,12 @@
 """The table of bytes: shares and means by hand, intervals of `statistics`, and what people read."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from step_jobs import job, outputs
 
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import WindowSums, summarise
@@ -54,47 +54,37 @@ def cell(table, byte, measure, model):
     return table[(table["class"] == byte) & (table.measure == measure) & (table.model == model)].iloc[0]
 
 
-def test_order_and_counts(table):
+def test_the_text_and_argmax_shares(table):
     text = text_of(table)
     assert text.name.tolist() == ["a", "|", "b", "SP"]
     assert text.occurrences.tolist() == [5, 2, 1, 0]
     assert text.share.tolist() == [5 / 8, 2 / 8, 1 / 8, 0]
     assert table["rank"].dropna().unique().tolist() == [4]
     assert table.model.notna().sum() == 4 * 2 + 3  # every byte has two argmax shares, and three occur
-
-
-def test_argmax_shares(table):
-    shares = {
-        (row["class"], row["model"]): row["value"] for row in table[table.measure == "argmax_share"].to_dict("records")
+    shares = table[table.measure == "argmax_share"].pivot(index="model", columns="class", values="value")
+    assert shares[[A, BAR, B, SPACE]].T.to_dict("list") == {
+        "truth": [5 / 8, 3 / 8, 0, 0],
+        "bn4-s1": [4 / 8, 0, 0, 4 / 8],
     }
-    assert shares == {
-        **{(A, "truth"): 5 / 8, (BAR, "truth"): 3 / 8, (B, "truth"): 0, (SPACE, "truth"): 0},
-        **{(A, "bn4-s1"): 4 / 8, (BAR, "bn4-s1"): 0, (B, "bn4-s1"): 0, (SPACE, "bn4-s1"): 4 / 8},
-    }
-    one = cell(table, A, "argmax_share", "truth")
-    values = np.array([1, 1, 1, 1, 1, 0, 0, 0.0])
-    assert one.n == 8
-    assert one.sd == pytest.approx(values.std(ddof=1))
+    share = cell(table, A, "argmax_share", "truth")
+    assert share.n == 8
+    assert share.sd == pytest.approx(np.std([1, 1, 1, 1, 1, 0, 0, 0], ddof=1))
 
 
-def test_nsmd_is_that_of_all_its_values(table):
-    one = cell(table, A, "nsmd", "bn4-s1")
+def test_nsmd_is_that_of_all_its_values_and_a_byte_of_one_window_has_no_interval(table):
+    nsmd = cell(table, A, "nsmd", "bn4-s1")
     values = np.array([0.1, 0.2, 0.6, 0.3, 0.3])
     sums = WindowSums()
     sums.add(np.array([0, 0, 0, 1, 1]), values)
     expected = summarise(sums, 200, 0)
-    assert (one.truth, one.n) == ("t", 5)
-    assert [one.value, one.sd, one.low, one.high] == pytest.approx(
+    assert (nsmd.truth, nsmd.n) == ("t", 5)
+    assert nsmd[["value", "sd", "low", "high"]].tolist() == pytest.approx(
         [values.mean(), values.std(ddof=1), expected.low, expected.high]
     )
-
-
-def test_a_byte_of_one_window_has_no_interval(table):
     assert cell(table, BAR, "nsmd", "bn4-s1").value == 0.25
     assert np.isnan(cell(table, BAR, "nsmd", "bn4-s1").low)
-    alone = cell(table, B, "nsmd", "bn4-s1")
-    assert alone.value == 0.5
-    assert np.isnan(alone.sd)
+    assert cell(table, B, "nsmd", "bn4-s1").value == 0.5
+    assert np.isnan(cell(table, B, "nsmd", "bn4-s1").sd)
     assert table[(table["class"] == SPACE) & (table.measure == "nsmd")].empty
 
 
@@ -138,23 +128,14 @@ def test_both_ends_have_ten(tmp_path):
         f" the 10 {end} frequent bytes" for end in ("most", "least")
     ] * 2
     assert sections[0].count("\n| ") == 11
-    assert re.findall(r"^\| (\S+)", sections[1], flags=re.MULTILINE)[1:] == [
-        "RS",
-        "US",
-        "SP",
-        *["!", '"', "#", r"\$", "%", "&", "'"],
-    ]
+    names = re.findall(r"^\| (\S+)", sections[1], flags=re.MULTILINE)[1:]
+    assert names == ["RS", "US", "SP", "!", '"', "#", r"\$", "%", "&", "'"]
     text = latex(page)
     assert text.count(r"\begin{tabular}") == 4
     assert r"\texttt{\&}" in text
 
 
-def test_script(paths, tmp_path):
-    output = SimpleNamespace(
-        csv=tmp_path / "t.csv", markdown=tmp_path / "t.md", html=tmp_path / "t.html", latex=tmp_path / "t.tex"
-    )
-    settings = {"models": MODELS, "resamples": 200, "seed": 0}
-    inputs, params = SimpleNamespace(vocabulary=[], sums=paths), SimpleNamespace(settings=settings)
-    main(SimpleNamespace(input=inputs, output=output, params=params))
-    table = byte_table(read_sums(paths), MODELS, 200, 0)
+def test_script(paths, table, tmp_path):
+    output = outputs(tmp_path)
+    main(job({"vocabulary": [], "sums": paths}, output, {"models": MODELS, "resamples": 200, "seed": 0}))
     pd.testing.assert_frame_equal(read_record(output.csv).drop(columns="table"), table.drop(columns="table"), rtol=1e-5)

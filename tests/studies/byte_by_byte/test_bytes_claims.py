@@ -32,18 +32,11 @@ class ByByte(Made):
         return Sums(nsmd, dict.fromkeys(range(30), 5) | {35: self._rare})
 
 
+UNKNOWN = ByByte(uncertainty=UNSURE)
 CASES = {
     # claim: evidence under which it holds, under which it does not, and under which nobody can tell
-    "rare-bytes-oversmoothed-more": (
-        ByByte(),
-        ByByte({"128": lambda byte: 0.5 - 0.01 * byte}),
-        ByByte(uncertainty=UNSURE),
-    ),
-    "lowest-rank-worse-at-every-byte": (
-        ByByte(),
-        ByByte({"4": lambda byte: 0.02 * (byte - 1)}),
-        ByByte(uncertainty=UNSURE),
-    ),
+    "rare-bytes-oversmoothed-more": (ByByte(), ByByte({"128": lambda byte: 0.5 - 0.01 * byte}), UNKNOWN),
+    "lowest-rank-worse-at-every-byte": (ByByte(), ByByte({"4": lambda byte: 0.02 * (byte - 1)}), UNKNOWN),
     "lowest-rank-never-predicts-the-rarest": (ByByte(), ByByte(rare=1), ByByte(without=["windows"])),
 }
 
@@ -72,10 +65,10 @@ def rows():
     return [table.assign(value=draw.normal(shift, 1, len(table))) for shift in (0.1, 0.0)]
 
 
-def written(path, own):
+def written(path, positions):
     """Write the sums of a model, which is argmaxed as often as the text has it, and read them back."""
-    at = own.groupby(["window", "byte", "truth"]).value
-    counts = own[own.truth == "one"].groupby(["window", "byte"]).size().reset_index(name="value")
+    at = positions.groupby(["window", "byte", "truth"]).value
+    counts = positions[positions.truth == "one"].groupby(["window", "byte"]).size().reset_index(name="value")
     parts = [
         *(counts.assign(measure=measure, truth=None) for measure in ("occurrences", "argmaxes")),
         at.sum().reset_index().assign(measure="nsmd"),
@@ -86,10 +79,9 @@ def written(path, own):
 
 
 def test_sums_are_those_of_the_rows_at_each_byte(rows, tmp_path):
-    own = rows[0]
-    sums = written(tmp_path / "a.parquet", own)
-    assert sorted(sums.nsmd) == sorted(own.byte.unique())
-    for byte, part in own.groupby("byte"):
+    sums = written(tmp_path / "a.parquet", rows[0])
+    assert sorted(sums.nsmd) == sorted(rows[0].byte.unique())
+    for byte, part in rows[0].groupby("byte"):
         count, total, squares = sums.nsmd[byte].arrays()
         assert count.sum() == len(part) == 2 * sums.argmaxes[byte]
         assert total.sum() == pytest.approx(part.value.sum())
@@ -98,10 +90,11 @@ def test_sums_are_those_of_the_rows_at_each_byte(rows, tmp_path):
 
 
 def test_share_of_bytes_against_windows_glued_together(rows, tmp_path):
-    sums = [written(tmp_path / f"{i}.parquet", own).nsmd for i, own in enumerate(rows)]
+    sums = [written(tmp_path / f"{i}.parquet", positions).nsmd for i, positions in enumerate(rows)]
 
     def share(drawn, margin):
-        a, b = (pd.concat([own[own.window == window] for window in drawn]).groupby("byte").value.mean() for own in rows)
+        parts = (pd.concat([table[table.window == window] for window in drawn]) for table in rows)
+        a, b = (part.groupby("byte").value.mean() for part in parts)
         return (a - b > margin * np.maximum(a.abs(), b.abs())).mean()
 
     draws = np.random.default_rng([3, WINDOWS]).integers(0, WINDOWS, size=(40, WINDOWS))

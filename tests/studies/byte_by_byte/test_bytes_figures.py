@@ -2,15 +2,14 @@
 
 import json
 from hashlib import sha256
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
+from step_jobs import job
 
 from oversmoothing.store.layout import write_csv
-from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.record import record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, figures, utf8_bytes
 from studies.byte_by_byte.argmax_frequency import TEXT, argmax_shares
@@ -23,32 +22,31 @@ MODELS = [
     {"model": "bn4-s2", "kind": "family", "rank": 4, "seed": 2},
     {"model": "bn8-s1", "kind": "family", "rank": 8, "seed": 1},
 ]
-BYTES = {ord("a"): 6, ord("b"): 3, ord("c"): 1}  # occurrences
+OCCURRENCES = {"a": 6, "b": 3, "c": 1, "z": 0}
 ARGMAXES = {  # of 10 positions
-    "truth": {ord("a"): 6, ord("b"): 3, ord("c"): 1},
-    "bn4-s1": {ord("a"): 10},
-    "bn4-s2": {ord("a"): 8, ord("b"): 2},
-    "bn8-s1": {ord("a"): 5, ord("b"): 4, ord("z"): 1},
+    "truth": {"a": 6, "b": 3, "c": 1},
+    "bn4-s1": {"a": 10},
+    "bn4-s2": {"a": 8, "b": 2},
+    "bn8-s1": {"a": 5, "b": 4, "z": 1},
 }
 NSMD = {  # mean, low, high
-    "bn4-s1": {ord("a"): (0.5, 0.4, 0.6), ord("b"): (0.7, 0.2, 0.9), ord("c"): (0.9, np.nan, np.nan)},
-    "bn4-s2": {ord("a"): (0.4, 0.3, 0.5), ord("b"): (0.5, 0.4, 0.6), ord("c"): (0.1, np.nan, np.nan)},
-    "bn8-s1": {ord("a"): (-0.1, -0.2, 0), ord("b"): (0.1, 0, 0.2), ord("c"): (0.2, np.nan, np.nan)},
+    "bn4-s1": {"a": (0.5, 0.4, 0.6), "b": (0.7, 0.2, 0.9), "c": (0.9, np.nan, np.nan)},
+    "bn4-s2": {"a": (0.4, 0.3, 0.5), "b": (0.5, 0.4, 0.6), "c": (0.1, np.nan, np.nan)},
+    "bn8-s1": {"a": (-0.1, -0.2, 0), "b": (0.1, 0, 0.2), "c": (0.2, np.nan, np.nan)},
 }
 
 
 @pytest.fixture
 def table():
     rows = []
-    for byte, n in (BYTES | {ord("z"): 0}).items():
-        text = {"class": byte}
+    for byte, n in OCCURRENCES.items():
+        text = {"class": ord(byte)}
         rows += [text | {"measure": "occurrences", "value": n}, text | {"measure": "share", "value": n / 10}]
-        for model, own in ARGMAXES.items():
-            rows.append(text | {"measure": "argmax_share", "model": model, "value": own.get(byte, 0) / 10, "n": 10})
-        for model, own in NSMD.items():
-            if byte in own:
-                numbers = dict(zip(("value", "low", "high"), own[byte], strict=True))
-                rows.append(text | {"measure": "nsmd", "model": model, "truth": "truth", "n": n} | numbers)
+        for model, times in ARGMAXES.items():
+            rows.append(text | {"measure": "argmax_share", "model": model, "value": times.get(byte, 0) / 10, "n": 10})
+        for model in NSMD if n else ():
+            numbers = dict(zip(("value", "low", "high"), NSMD[model][byte], strict=True))
+            rows.append(text | {"measure": "nsmd", "model": model, "truth": "truth", "n": n} | numbers)
     other = [row | {"truth": "other", "value": 0.0} for row in rows if row["measure"] == "nsmd"]
     return record(rows + other)
 
@@ -79,10 +77,8 @@ def test_argmax_figure(table):
     assert words(never.get_yticklabels()) == ["truth: 0", "rank 4: 1", "rank 8: 1"]
     assert words(never.get_xticklabels()) == ["a", "b", "c", "all\nothers"]
     assert overall.get_xlim() == never.get_xlim()
-    beyond = [
-        line.get_ydata()[0] for line in overall.lines if line.get_markersize() == 6 and line.get_marker() != "None"
-    ]
-    assert beyond == [0.1]  # the z of rank 8
+    alone = [line for line in overall.lines if line.get_markersize() == 6 and line.get_marker() != "None"]
+    assert [line.get_ydata()[0] for line in alone] == [0.1]  # the z of rank 8
     for axes in (most, least):
         assert words(axes.get_xticklabels()) == ["a", "b", "c"]
         assert [bar.get_height() for bar in axes.patches] == [0.6, 0.3, 0.1]
@@ -108,10 +104,8 @@ def test_nsmd_figure(table):
     hollow = [line.get_markerfacecolor() for line in above.lines if list(line.get_ydata()) in ([0.9], [0.2])]
     assert hollow == ["white", "white"]
     spans = [artist.get_segments() for artist in above.collections if isinstance(artist, LineCollection)]
-    assert [[segment[:, 1].tolist() for segment in own] for own in spans] == [
-        [[0.4, 0.6], [0.2, 0.9]],
-        [[-0.2, 0], [0, 0.2]],
-    ]
+    heights = [[segment[:, 1].tolist() for segment in segments] for segments in spans]
+    assert heights == [[[0.4, 0.6], [0.2, 0.9]], [[-0.2, 0], [0, 0.2]]]
     low, high = above.get_ylim()
     assert low < -0.2
     assert high > 0.9
@@ -146,42 +140,23 @@ def test_chart_has_a_dot_for_every_byte_of_the_text():
     assert "3 of the 256 among its 111 bytes" in figure.get_suptitle()
 
 
-@pytest.mark.parametrize("name", ["f.png", "f.svg"])
-def test_equal_tables_give_equal_files(table, tmp_path, name):
-    files = []
-    for folder in ("x", "y"):
-        draw = (
-            argmax_frequency.draw(argmax_shares(table, MODELS), MODELS, ["truth"]),
-            byte_oversmoothing.draw(table, MODELS, "truth"),
-            utf8_bytes.draw(np.arange(256)),
-        )
-        paths = [tmp_path / folder / f"{i}{name}" for i in range(len(draw))]
-        for figure, path in zip(draw, paths, strict=True):
-            write_figure(figure, [path])
-        files.append([path.read_bytes() for path in paths])
-    assert files[0] == files[1]
-
-
-def test_all_figures_are_one_step(table, tmp_path):
+def test_equal_inputs_give_equal_files_of_all_figures(table, tmp_path):
     write_csv(table, tmp_path / "bytes.csv")
     text = b"Some text."
     (tmp_path / "train.bin").write_bytes(text)
     facts = {"bytes": len(text), "sha256": sha256(text).hexdigest()}
     (tmp_path / "manifest.json").write_text(json.dumps({"splits": {"train": facts}}))
-    names = ("utf8_bytes", "argmax_frequency", "byte_oversmoothing")
-    output = {name: [tmp_path / f"{name}.{kind}" for kind in ("png", "svg")] for name in names}
-    figures.main(
-        SimpleNamespace(
-            input=SimpleNamespace(
-                table=tmp_path / "bytes.csv", training=tmp_path / "train.bin", manifest=tmp_path / "manifest.json"
-            ),
-            output=output,
-            params=SimpleNamespace(settings={"models": MODELS, "truths": ["truth"]}),
-        )
-    )
-    written = [path for paths in output.values() for path in paths]
-    assert all(path.stat().st_size > 10_000 for path in written)
-    assert len({path.read_bytes() for path in written}) == len(written)
+    inputs = {"table": "bytes.csv", "training": "train.bin", "manifest": "manifest.json"}
+    inputs = {name: tmp_path / file for name, file in inputs.items()}
+    written = []
+    for folder in ("x", "y"):
+        names = ("utf8_bytes", "argmax_frequency", "byte_oversmoothing")
+        output = {name: [tmp_path / folder / f"{name}.{kind}" for kind in ("png", "svg")] for name in names}
+        figures.main(job(inputs, output, {"models": MODELS, "truths": ["truth"]}))
+        written.append([path.read_bytes() for paths in output.values() for path in paths])
+    assert written[0] == written[1]
+    assert all(len(content) > 10_000 for content in written[0])
+    assert len(set(written[0])) == len(written[0])
 
 
 def test_the_training_split_is_read_only_as_its_manifest_has_it(tmp_path):

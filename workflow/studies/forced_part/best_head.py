@@ -72,16 +72,10 @@ def chosen(scored: pd.DataFrame, logits: str | Path, per_window: int) -> tuple[p
 def beside_best(
     weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, fitted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a trained head and the best head of its rank force of truths, and the larger gap; each (n,), in nats.
+    """What a trained head and the best of its rank force of truths p (n, v), and the larger gap; each (n,), in nats.
 
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, r) and (v,)
-        The trained head.
-    p : array, shape (n, v)
-    fitted : bool array, shape (n,)
-        The truths to which the best head is fitted: once from the trained head and once from `best_head.leading`,
-        whichever ends lower on them.
+    The best head is fitted to the truths where `fitted` (n,) is True: once from the trained head and once from
+    `best_head.leading`, whichever ends lower on them.
     """
     trained = project(weights, p, bias)
     rank = weights.shape[1]

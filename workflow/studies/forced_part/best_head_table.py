@@ -9,7 +9,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, valued
+from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
 from studies.forced_part.table import measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
@@ -22,6 +22,7 @@ COLUMNS = {
     "rest": "the rest",
     FITTED: "by the rank, where fitted",
 }
+DECIMALS = dict.fromkeys(COLUMNS, 4) | {"kl": 3, "rest": 3}
 
 
 def main(job: Job) -> None:
@@ -41,7 +42,7 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
     model's own beyond that), ``norm`` (by the dimension that its LayerNorm takes, beyond that) and ``rest``. On the
     others: `FITTED`, the part of the rank. `GAP` is the largest, without an interval.
     """
-    found = {}
+    summaries = {}
     for truth, rows in read_table(path).to_pandas().groupby("truth", observed=True):
         held = rows[~rows.fitted]
         parts = {
@@ -52,17 +53,20 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
             "rest": (held, held.kl - held.forced),
             FITTED: (rows[rows.fitted], rows.best[rows.fitted]),
         }
-        for measure, (own, values) in parts.items():
+        for measure, (part, values) in parts.items():
             sums = WindowSums()
-            sums.add(own.window.to_numpy(), values.to_numpy())
-            found[str(truth), measure] = summarise(sums, resamples, seed)
-        found[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
-    return found
+            sums.add(part.window.to_numpy(), values.to_numpy())
+            summaries[str(truth), measure] = summarise(sums, resamples, seed)
+        summaries[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
+    return summaries
 
 
 def best_head_page(table: pd.DataFrame) -> Page:
     """Page with a section per truth and a row per model."""
-    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
+    sections = []
+    for truth, part in table.groupby("truth", sort=False):
+        rows = [cells | measure_cells(of_model, COLUMNS, DECIMALS) for cells, of_model in by_model(part)]
+        sections.append(Section(f"Against `{truth}`", rows))
     legend = [
         f"Means over {int(table.n[table.measure == 'kl'].max()):,} positions, nats. KL to the truth is the sum of four "
         "parts: what the best head of the model's rank forces, what the model's own head forces beyond that, what is "
@@ -73,16 +77,6 @@ def best_head_page(table: pd.DataFrame) -> Page:
         f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
     ]
     return Page(TITLE, sections, legend, IN_BRACKETS)
-
-
-def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    rows = []
-    for cells, of_model in by_model(part):
-        parts = of_model.set_index("measure").to_dict("index")
-        for measure, label in COLUMNS.items():
-            cells[label] = valued(parts[measure], spread=False, decimals=3 if measure in ("kl", "rest") else 4)
-        rows.append(cells)
-    return rows
 
 
 if __name__ == "__main__":

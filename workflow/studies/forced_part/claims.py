@@ -20,7 +20,7 @@ ALL = 0.9  # of what a rank costs: a tenth is a difference that the thesis consi
 def share(run: Run, part: str, member: Member) -> Value:
     """Return the mean of "forced" or of "rest" as a share of the mean KL to the truth."""
     scores = [run.positions("forced", model, part, "kl") for model in member.models]
-    return _share(member, "forced_of_kl", [(own[part], own.kl) for own in scores])
+    return _share(member, "forced_of_kl", [(score[part], score.kl) for score in scores])
 
 
 def share_of_cost(run: Run, member: Member) -> Value:

@@ -43,8 +43,8 @@ def draw(table: pd.DataFrame) -> Figure:
         if (table.measure == "norm_forced").any():
             entries += handles({"forced by the head and the LayerNorm before it, at most": ON_ELLIPSOID})
         both = handles({"the model": MODEL, "that nearest distribution": NEAREST}, markersize=7)
-        for axes, own in zip(panels[-1], (entries, both), strict=True):
-            axes.legend(handles=own, loc="upper left", bbox_to_anchor=(0, -0.2))
+        for axes, shown in zip(panels[-1], (entries, both), strict=True):
+            axes.legend(handles=shown, loc="upper left", bbox_to_anchor=(0, -0.2))
     return figure
 
 
@@ -54,17 +54,16 @@ def _divergence(axes: Axes, table: pd.DataFrame, truth: str) -> None:
     bottom = forced["mean"].reindex(whole.index)
     axes.bar(places, bottom, WIDTH, **FORCED)
     axes.bar(places, whole["mean"] - bottom, WIDTH, bottom=bottom, **REST)
-    for own in (forced.reindex(whole.index), whole):
-        axes.errorbar(places, own["mean"], yerr=_spread(own), fmt="none", ecolor="black", capsize=3)
-    for place, (member, own) in zip(places, whole.iterrows(), strict=True):
+    for ends in (forced.reindex(whole.index), whole):
+        axes.errorbar(places, ends["mean"], yerr=_spread(ends), fmt="none", ecolor="black", capsize=3)
+    for place, (member, kl) in zip(places, whole.iterrows(), strict=True):
         if member in share.index:
-            top = own["mean"] if pd.isna(own.high) else own.high
+            top = kl["mean"] if pd.isna(kl.high) else kl.high
             words = _percent(share["mean"][member])
             axes.annotate(words, (place, top), (0, 3), textcoords="offset points", ha="center", fontsize="small")
     together = members(table, "norm_forced", truth).reindex(whole.index)
-    axes.errorbar(
-        [place + 0.22 for place in places], together["mean"], yerr=_spread(together), capsize=2, **ON_ELLIPSOID
-    )
+    aside = [place + 0.22 for place in places]
+    axes.errorbar(aside, together["mean"], yerr=_spread(together), capsize=2, **ON_ELLIPSOID)
     axes.set_ylabel("nats")
     axes.margins(y=0.12)
     axes.set_ylim(bottom=0)
@@ -75,8 +74,10 @@ def _tto(axes: Axes, table: pd.DataFrame, truth: str) -> None:
     places = _rank_axis(axes, model)
     nearest = nearest.reindex(model.index)
     axes.vlines(places, nearest["mean"], model["mean"], color="0.75", linewidth=1.5, zorder=1)
-    for own, look in ((model, MODEL), (nearest, NEAREST)):
-        axes.errorbar(places, own["mean"], yerr=_spread(own), capsize=3, markersize=7, clip_on=False, zorder=3, **look)
+    for means, look in ((model, MODEL), (nearest, NEAREST)):
+        axes.errorbar(
+            places, means["mean"], yerr=_spread(means), capsize=3, markersize=7, clip_on=False, zorder=3, **look
+        )
     axes.set_ylabel("probability")
     axes.set_ylim(bottom=0)
 

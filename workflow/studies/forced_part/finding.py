@@ -13,27 +13,15 @@ NOT_FORCED = "What is not forced is the model's own: its trunk, its training and
 
 
 def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.DataFrame:
-    """Mean over seeds, and truths, of a measure of each member of the family, and the ends of their intervals.
+    """Mean over seeds, and truths, of a measure of each member of the family; ``low`` and ``high`` end all intervals.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The table `forced`.
-    measure : str
-    truth : str, optional
-        The only truth that counts.
-
-    Returns
-    -------
-    DataFrame
-        ``mean``, ``low`` (the lowest) and ``high`` (the highest), by rank, ascending; a model without a rank has its
-        name in place of it.
+    The index is the rank, ascending; a model without a rank has its name in place of it.
     """
-    own = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="value")
-    own = own if truth is None else own[own.truth == truth]
-    own = own.sort_values("rank", kind="stable")
-    names = [model if pd.isna(rank) else int(rank) for model, rank in zip(own.model, own["rank"], strict=True)]
-    groups = own.groupby(pd.Index(names, dtype=object), sort=False)
+    family = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="value")
+    family = family if truth is None else family[family.truth == truth]
+    family = family.sort_values("rank", kind="stable")
+    names = [model if pd.isna(rank) else int(rank) for model, rank in zip(family.model, family["rank"], strict=True)]
+    groups = family.groupby(pd.Index(names, dtype=object), sort=False)
     low, high = groups["low"].agg(pd.Series.min, skipna=False), groups["high"].agg(pd.Series.max, skipna=False)
     return pd.DataFrame({"mean": groups["value"].mean(), "low": low, "high": high})
 
@@ -46,10 +34,10 @@ def finding(table: pd.DataFrame) -> str:
     amounts = [(_amount(row), member) for member, row in members(table, "share").iterrows()]
     if not amounts:
         return "What the head forces of the KL to the truth, and the rest"
-    parts = [(amount, [member for _, member in own]) for amount, own in groupby(amounts, key=lambda own: own[0])]
+    parts = [(amount, [member for _, member in group]) for amount, group in groupby(amounts, key=lambda pair: pair[0])]
     (first, where), *others = parts
-    said = [f"{first} of the KL to the truth {_at(where)}", *(f"{amount} {_at(where)}" for amount, where in others)]
-    return f"Whatever enters it, the head forces {', '.join(said)}"
+    words = [f"{first} of the KL to the truth {_at(where)}", *(f"{amount} {_at(where)}" for amount, where in others)]
+    return f"Whatever enters it, the head forces {', '.join(words)}"
 
 
 def opening(table: pd.DataFrame) -> Iterator[str]:
@@ -58,7 +46,7 @@ def opening(table: pd.DataFrame) -> Iterator[str]:
     truths = table.truth.dropna().unique()
     for truth in truths:
         forced, whole = members(table, "forced", truth), members(table, "kl", truth)
-        parts = [f"{_in_nats(row)} of {number(whole['mean'][own])} {_at([own])}" for own, row in forced.iterrows()]
+        parts = [f"{_in_nats(row)} of {number(whole['mean'][rank])} {_at([rank])}" for rank, row in forced.iterrows()]
         if parts:
             yield f"Forced{f', against {truth}' if len(truths) > 1 else ''}, in nats: {'; '.join(parts)}."
 

@@ -1,7 +1,5 @@
 """What the head of one model forces of its distance from each truth, and what is left, streamed window by window."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
@@ -54,53 +52,20 @@ def main(job: Job) -> None:
                     scores = score(model_head, head, window.model[at], p, settings["tau"], settings["norm_per_window"])
                 except ValueError as error:
                     raise UserError(f"{job.input.model}: {error}") from error
-                keys = {"window": np.full(len(at), window.window), "position": at}
-                names = pa.array([truth] * len(at), pa.string()).dictionary_encode()
-                columns = [*map(pa.array, keys.values()), names]
-                columns += [pa.array(values, from_pandas=True) for values in vars(scores).values()]
-                cast = [column.cast(field.type) for column, field in zip(columns, FORCED_SCORES, strict=True)]
-                writer.write_batch(pa.record_batch(cast, schema=FORCED_SCORES))
-
-
-@dataclass(frozen=True)
-class ForcedScores:
-    """Values at n positions, shape (n,) each, as the columns of `FORCED_SCORES` say."""
-
-    kl: np.ndarray
-    forced: np.ndarray
-    rest: np.ndarray
-    gap: np.ndarray
-    tto: np.ndarray
-    tv: np.ndarray
-    nearest_tto: np.ndarray
-    nearest_tv: np.ndarray
-    face: np.ndarray
-    norm_forced: np.ndarray  # NaN where it was not computed
+                keys = {"window": np.full(len(at), window.window), "position": at, "truth": [truth] * len(at)}
+                columns = {name: pa.array(values, from_pandas=True) for name, values in (keys | scores).items()}
+                writer.write_table(pa.table(columns).select(FORCED_SCORES.names).cast(FORCED_SCORES))
 
 
 def score(
     model: ModelHead, head: Head, logits: np.ndarray, truth: np.ndarray, tau: float, behind_norm: int | None
-) -> ForcedScores:
+) -> dict[str, np.ndarray]:
     """Split the distance of a model from a truth at n positions into what its head forces and the rest.
 
-    Parameters
-    ----------
-    model : ModelHead
-    head : Head
-        The same, prepared.
-    logits : array, shape (n, v)
-        The model's.
-    truth : array, shape (n, v)
-        The truth's distributions, float64.
-    tau : float
-        Mass of the truth's nucleus.
-    behind_norm : int or None
-        Number of the positions, evenly spaced, at which what norm and head force is computed; None for none.
-
-    Raises
-    ------
-    ValueError
-        As in `forced.divide.on_family`.
+    `head` is that of the model, prepared; `logits` are the model's and `truth` has distributions, (n, v); `tau` is the
+    mass of the truth's nucleus. At so many of the positions as `behind_norm` says, evenly spaced, what norm and head
+    force is computed. The arrays, (n,), are named as in `FORCED_SCORES`. Errors are those of
+    `forced.divide.on_family`.
     """
     log_q, nearest, rest = divide(head, logits, truth)
     tto, tv = _tto_and_tv(log_q, truth, tau)
@@ -116,7 +81,8 @@ def score(
             on_ellipsoid = project_on_ellipsoid(model.weights, model.gain, truth[at], model.bias, log_q[at])
             together[at] = np.maximum(on_ellipsoid.forced, nearest.forced[at])  # up to rounding
     forced = nearest.forced
-    return ForcedScores(forced + rest, forced, rest, nearest.gap, tto, tv, nearest_tto, nearest_tv, face, together)
+    scores = {"kl": forced + rest, "forced": forced, "rest": rest, "gap": nearest.gap, "tto": tto, "tv": tv}
+    return scores | {"nearest_tto": nearest_tto, "nearest_tv": nearest_tv, "face": face, "norm_forced": together}
 
 
 def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, tau: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from plan.models import by_name, model_rows
 from plan.tokens import over_bytes
 
 
-def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
 
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give.

@@ -8,7 +8,7 @@ tables/forced_heads of the others; scores/best_head/{model}.parquet and tables/b
 from studies.forced_part import plan as forced_part
 
 FORCED = config["metrics"]["forced"]
-FORCED_HEADS = forced_part.rows(config)
+FORCED_HEADS = forced_part.scored_models(config)
 
 
 rule forced:
@@ -61,7 +61,7 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 kinds=KINDS,
             ),
         script:
-            "show.py"
+            "table.py"
 
 
 if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
@@ -84,7 +84,7 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 kinds=KINDS,
             ),
         script:
-            "show.py"
+            "table.py"
 
 
 if FORCED_FAMILY and FORCED["best_head_per_window"]:

@@ -1,4 +1,4 @@
-"""Table of what heads force: how far each model is from a truth, what its head forces of that, and what is left."""
+"""What the heads of models force of their distance from each truth: the table, and the figure of the family."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,14 @@ import pandas as pd
 import pyarrow as pa
 
 from oversmoothing.forced.face import UNDECIDED, YES
+from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
 from oversmoothing.store.parquet import read_groups
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, valued
-from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, measure_cells
+from oversmoothing.tables.record import facts, numbers, read_record, record
+from studies.forced_part.figure import draw
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
 SHARE, FACE, GAP = "share", "face", "gap"
@@ -33,6 +37,24 @@ COLUMNS = {
     "norm_forced": "forced with norm (nats)",
     "norm_kl": "of KL there (nats)",
 }
+ON_NORM = (
+    "Forced with norm: what LayerNorm and head force together, an upper bound, at {:,} of the positions, beside the KL "
+    "there; -: a head of full rank, or one without a LayerNorm directly before it"
+)
+DECIMALS = dict.fromkeys(COLUMNS, 3) | {"forced": 4, "norm_forced": 4}  # those of high ranks are small
+
+
+def main(job: Job) -> None:
+    """Read what the heads force; write the table, and for the family the figure, in all formats."""
+    settings = job.params.settings
+    summaries = {
+        Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+    }
+    table = measures_table(summaries, settings["models"])
+    kinds = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
+    write_record(job.output, table, forced_page(table, settings["title"], kinds))
+    if any(model["kind"] == "family" for model in settings["models"]):
+        write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
 def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
@@ -47,49 +69,39 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
     for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE, "norm_forced"]):
         truths, windows = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False), group["window"].to_numpy()
         for truth in dict.fromkeys(truths.tolist()):
-            own = truths == truth
+            here = truths == truth
             face = group[FACE].to_numpy()
-            decided = own & (face != UNDECIDED)
-            values = {measure: (own, group[measure].to_numpy()) for measure in AVERAGED}
+            decided = here & (face != UNDECIDED)
+            values = {measure: (here, group[measure].to_numpy()) for measure in AVERAGED}
             values[FACE] = (decided, (face == YES).astype(float))
-            values["zero"] = (own, np.zeros(len(own)))
+            values["zero"] = (here, np.zeros(len(here)))
             together = group["norm_forced"].to_numpy(zero_copy_only=False)
-            known = own & ~np.isnan(together)
+            known = here & ~np.isnan(together)
             values["norm_kl"], values["norm_forced"] = (known, group["kl"].to_numpy()), (known, together)
             for measure, (rows, column) in values.items():
                 sums.setdefault((truth, measure), WindowSums()).add(windows[rows], column[rows])
-            largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[own].max()))
-    found = {}
+            largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[here].max()))
+    summaries = {}
     for truth, gap in largest.items():
         for measure in (*AVERAGED, FACE, *BEHIND_NORM):
             if sums[truth, measure].count:
-                found[truth, measure] = summarise(sums[truth, measure], resamples, seed)
+                summaries[truth, measure] = summarise(sums[truth, measure], resamples, seed)
         forced, whole, zero = (sums[truth, measure] for measure in ("forced", "kl", "zero"))
-        n = found[truth, "kl"].n
+        n = summaries[truth, "kl"].n
         share, low, high = share_of_difference(forced, whole, zero, resamples, seed)
         if math.isnan(share) and whole.mean > 0:  # a single window
             share = forced.mean / whole.mean
-        found[truth, SHARE] = Summary(share, math.nan, n, low, high)
-        found[truth, GAP] = Summary(gap, math.nan, n, math.nan, math.nan)
-    return found
+        summaries[truth, SHARE] = Summary(share, math.nan, n, low, high)
+        summaries[truth, GAP] = Summary(gap, math.nan, n, math.nan, math.nan)
+    return summaries
 
 
 def measures_table(
     summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Table of the measures of every model against every truth.
+    """Record of the measures of every model against every truth; `summaries` are by model, then by truth and measure.
 
-    Parameters
-    ----------
-    summaries : mapping
-        By model, and then by truth and measure: of `summarise_forced` or `best_head_table.summarise_best_head`.
-    models : sequence of mappings
-        What `record.facts` reads, in the order of the table.
-
-    Returns
-    -------
-    DataFrame
-        Record. Of the measure "gap", ``value`` is the largest.
+    Of the measure "gap", ``value`` is the largest.
     """
     return record(
         {**facts(model), "truth": truth, "measure": measure, **numbers(summary), "unit": UNITS.get(measure, "nats")}
@@ -101,6 +113,8 @@ def measures_table(
 def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Page:
     """Page with a section per truth and a row per model; `kinds` are the titles of the kinds of models."""
     sections = [Section(f"Against `{truth}`", _rows(part, kinds)) for truth, part in table.groupby("truth", sort=False)]
+    counts = table.n[table.measure == "norm_forced"]
+    on_norm = [] if counts.empty else [ON_NORM.format(int(counts.max()))]
     legend = [
         f"Means over {int(table.n.max()):,} positions. KL to the truth is, at every position, what the head forces "
         "(KL of the truth from q*, the nearest distribution that the head can give, whatever enters it) and the rest "
@@ -108,7 +122,7 @@ def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Pa
         "Behind a LayerNorm the head is taken with one dimension fewer, which the norm takes away; that the norm also "
         "fixes a length is left out, so norm and head together force at least this",
         "Share forced: mean of the forced part by the mean of the KL",
-        *_on_norm(table),
+        *on_norm,
         "Faces: share of the positions at which the head can give the truth's nucleus all probability",
         "Only KL is sure to be lower at q* than at the model; TTO and TV of q* may exceed the model's",
         f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
@@ -116,25 +130,14 @@ def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Pa
     return Page(title, sections, legend, IN_BRACKETS)
 
 
-def _on_norm(table: pd.DataFrame) -> list[str]:
-    counts = table.n[table.measure == "norm_forced"]
-    if counts.empty:
-        return []
-    return [
-        f"Forced with norm: what LayerNorm and head force together, an upper bound, at {int(counts.max()):,} of the "
-        "positions, beside the KL there; -: a head of full rank, or one without a LayerNorm directly before it"
-    ]
-
-
 def _rows(part: pd.DataFrame, kinds: Mapping[str, str]) -> list[dict[str, Cell]]:
     rows = []
     for cells, of_model in by_model(part):
         if part.kind.nunique() > 1:
             cells["head"] = kinds[of_model.kind.iloc[0]]
-        parts = of_model.set_index("measure").to_dict("index")
-        for measure, label in COLUMNS.items():
-            if measure in parts:
-                decimals = 4 if measure in ("forced", "norm_forced") else 3  # those of high ranks are small
-                cells[label] = valued(parts[measure], spread=False, decimals=decimals)
-        rows.append(cells)
+        rows.append(cells | measure_cells(of_model, COLUMNS, DECIMALS))
     return rows
+
+
+if __name__ == "__main__":
+    run(main)
