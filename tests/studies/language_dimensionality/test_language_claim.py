@@ -23,7 +23,7 @@ def written(rows, size):
     steps = np.cumsum(rows, axis=1).tolist()
     tokens = [0]
     for uniform in np.random.default_rng(0).random(size - 1).tolist():
-        tokens.append(min(bisect(steps[tokens[-1]], uniform), V - 1))
+        tokens.append(min(bisect(steps[tokens[-1]], uniform), len(steps) - 1))
     return np.array(tokens)
 
 
@@ -65,17 +65,18 @@ def test_a_planted_language_gets_its_verdict(rows, size, seen, verdict):
 
 def test_a_shuffled_text_has_no_dimensions_though_its_w_error_is_as_high():
     tokens = np.random.default_rng(3).permutation(written(high_rank(), 20_000))
-    own = analyses(tokens)
-    table = by_dimensions(own.table("language_dimensionality")).set_index("dimensions")
+    shuffled = analyses(tokens)
+    table = by_dimensions(shuffled.table("language_dimensionality")).set_index("dimensions")
     assert table.w_error[32] > 0.5
     assert table.w_error[32] == pytest.approx(table.shuffled[32], abs=0.02)
-    assert all(comparison.low == 0 for comparison in language_needs_more(own))
+    assert all(comparison.low == 0 for comparison in language_needs_more(shuffled))
 
 
 def test_with_a_handful_of_contexts_it_says_how_few_there_are():
+    few = analyses(written(high_rank(), 300))
     with pytest.raises(Missing, match=r"too little text: \d of \d+ contexts of 1 byte pairs.*language\.seen"):
-        language_needs_more(analyses(written(high_rank(), 300)))
-    assert judge_claim(language_needs_more, analyses(written(high_rank(), 300))).verdict == OPEN
+        language_needs_more(few)
+    assert judge_claim(language_needs_more, few).verdict == OPEN
 
 
 def test_it_is_read_at_the_longest_context_of_byte_pairs_in_the_training_text():
@@ -94,7 +95,7 @@ def test_it_is_read_at_the_longest_context_of_byte_pairs_in_the_training_text():
     table = record(rows).drop_duplicates(ignore_index=True)
     table = table.assign(low=table.value - 0.01, high=table.value + 0.01)
     found = language_needs_more(Analyses({"language_dimensionality": table}, [], {}, Chance(200, 0, {})))
-    assert [(own.effect, own.low) for own in found] == [(0.9, 0.89), (0.3, 0.29)]
+    assert [(comparison.effect, comparison.low) for comparison in found] == [(0.9, 0.89), (0.3, 0.29)]
     assert judge(found).verdict == HOLDS
     of_bytes = table[table.token == "byte"]
     with pytest.raises(Missing, match=r"language\.vocabulary"):

@@ -19,53 +19,39 @@ def tables():
 
 
 def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
+    """Of a large vocabulary only the largest singular values are known, so there is no effective rank."""
     spectra, sizes = tables
     table = by_dimensions(dimensionality_table(sizes, spectra, [288, 4]))
     assert list(table.dimensions[:3]) == [4, 288, 1000]
-    own = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
-    line = spectra[(spectra.token == "byte") & (spectra.context == 2)]
-    assert own.w_error[4] == line.w_error[line.d == 4].item()
-    assert own.w_error[288] == own.w_error[1000] == 0
-    columns = {"shuffled": "shuffled", "without_noise": "without_noise"}
-    for ours, column in (columns | {"low": "without_noise_low", "high": "without_noise_high"}).items():
-        assert own[ours][4] == line[column][line.d == 4].item()
-        assert own[ours][288] == own[ours][1000] == 0
+    errors = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
+    line = spectra[(spectra.token == "byte") & (spectra.context == 2)].set_index("d")
+    names = {"low": "without_noise_low", "high": "without_noise_high"}
+    columns = ["w_error", "shuffled", "without_noise", "low", "high"]
+    assert errors.loc[4, columns].tolist() == line.loc[4, [names.get(column, column) for column in columns]].tolist()
+    assert (errors.loc[[288, 1000], columns] == 0).all(axis=None)
+    pairs = table[table.token == "byte pair"]
+    assert pairs.effective_rank.isna().all()
+    assert pairs.w_error[pairs.dimensions == 1000].isna().all()
+    assert pairs.w_error[pairs.dimensions == 4].between(0, 1).all()
 
 
-def test_what_was_not_computed_is_no_number(tables):
-    """Of a large vocabulary only the largest singular values are known, so there is no effective rank."""
-    spectra, sizes = tables
-    table = by_dimensions(dimensionality_table(sizes, spectra, [4])).query("token == 'byte pair'")
-    assert table.effective_rank.isna().all()
-    assert table.set_index("dimensions").w_error.loc[1000].isna().all()
-    assert table.set_index("dimensions").w_error.loc[4].between(0, 1).all()
-
-
-def test_pages_say_what_bytes_cannot_test(tables):
+def test_the_page_sets_beside_each_text_its_shuffled_self_and_what_is_left_without_noise(tables):
     spectra, sizes = tables
     table = dimensionality_table(sizes, spectra, [4])
-    page = dimensionality_page(table, "Title.", 2)
+    page = dimensionality_page(table, "Title.", 3)
     text = markdown(page)
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
+    row = next(by_dimensions(table).query("token == 'byte' and context == 1 and dimensions == 4").itertuples())
+    without_noise = f"{row.without_noise:.3f} [{row.low:.3f}, {row.high:.3f}]"
+    assert [[line[2], line[6], line[4]] for line in lines[:3]] == [
+        ["as counted", f"{row.w_error:.3f}", f"{row.contexts:,.0f}"],
+        ["shuffled", f"{row.shuffled:.3f}", f"{row.contexts:,.0f}"],
+        ["without noise", without_noise, f"{row.contexts_seen:,.0f}"],
+    ]
+    assert "at least 3 times in each of two random halves" in text
     assert "Bytes cannot test this" in text
     assert "Of byte pairs, of which there are 5,000" in text
     assert "nan" not in text + latex(page)
-
-
-def test_beside_each_text_stand_its_shuffled_self_and_what_is_left_without_noise(tables):
-    spectra, sizes = tables
-    table = dimensionality_table(sizes, spectra, [4])
-    text = markdown(dimensionality_page(table, "Title.", 3))
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
-    wide = by_dimensions(table)
-    own = wide[(wide.token == "byte") & (wide.context == 1) & (wide.dimensions == 4)].iloc[0]
-    assert [line[2] for line in lines[:3]] == ["as counted", "shuffled", "without noise"]
-    assert [line[6] for line in lines[:3]] == [
-        f"{own.w_error:.3f}",
-        f"{own.shuffled:.3f}",
-        f"{own.without_noise:.3f} [{own.low:.3f}, {own.high:.3f}]",
-    ]
-    assert [line[4] for line in lines[:3]] == [f"{n:,.0f}" for n in (own.contexts, own.contexts, own.contexts_seen)]
-    assert "at least 3 times in each of two random halves" in text
 
 
 def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
@@ -77,15 +63,15 @@ def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled
     )
     assert (len(counted), len(cleaned)) == (8, 4)
     assert len({line.get_linestyle() for line in cleaned}) == 2
-    own = spectra[(spectra.token == "byte") & (spectra.context == 1)]
-    own = own[own.d.isin(counted[0].get_xdata())]  # as many as there is room for, the powers of two among them
-    assert {1, 2, 4, 8, 16, 32, 64, 128, 256} <= set(own.d)
+    line = spectra[(spectra.token == "byte") & (spectra.context == 1)]
+    line = line[line.d.isin(counted[0].get_xdata())]  # as many as there is room for, the powers of two among them
+    assert {2**i for i in range(9)} <= set(line.d)
     drawn = [np.asarray(line.get_ydata(), float) for line in (*counted[:2], cleaned[0])]
     for y, column in zip(drawn, ("shuffled", "w_error", "without_noise"), strict=True):
-        known = own[column].to_numpy() > 0
-        np.testing.assert_array_equal(y[known], own[column][known])
+        known = line[column].to_numpy() > 0
+        np.testing.assert_array_equal(y[known], line[column][known])
     band = figure.axes[2].collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == (own.without_noise_low.min(), own.without_noise_high.max())
+    assert (band.min(), band.max()) == (line.without_noise_low.min(), line.without_noise_high.max())
 
 
 def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):

@@ -1,12 +1,11 @@
 """Singular values and W-error against NumPy's SVD, and a language of known rank."""
 
-from bisect import bisect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from test_language_claim import written
 
 from oversmoothing.numerics.singular_values import effective_rank
 from studies.language_dimensionality.ngrams import conditional_rows, count_ngrams
@@ -53,14 +52,11 @@ def test_w_error_by_hand():
 @pytest.mark.parametrize("exact", [4096, 8])
 def test_the_rank_of_a_synthetic_language_is_recovered(rank, exact):
     """P(next | context) = A B of inner dimension r: after r dimensions only the noise of sampling is left."""
-    draw, v, size = np.random.default_rng(rank), 24, 200_000
+    draw, v = np.random.default_rng(rank), 24
     topics = draw.dirichlet(np.full(v, 0.3), rank)  # B (r, v)
     mixtures = draw.dirichlet(np.full(rank, 0.3), v)  # A (v, r): the context is one token
-    steps = np.cumsum(mixtures @ topics, axis=1).tolist()
-    tokens = [0]
-    for uniform in draw.random(size).tolist():
-        tokens.append(min(bisect(steps[tokens[-1]], uniform), v - 1))
-    keys, counts = count_ngrams(np.array(tokens, np.uint8), 2, v)
+    tokens = written(mixtures @ topics, 200_000)
+    keys, counts = count_ngrams(tokens, 2, v)
     errors = w_error(spectrum(conditional_rows(keys, counts, v), v, largest=v - 1, exact=exact))
     # A row seen m times has a sampling variance of at most 1 / m: what is expected of ||W - AB||_F.
     seen = np.bincount(tokens[:-1], minlength=v)

@@ -26,17 +26,12 @@ def language_needs_more(analyses: Analyses) -> list[Comparison]:
             f"too little text: {longest.contexts_seen.iloc[0]:,.0f} of {longest.contexts.iloc[0]:,.0f} contexts of "
             f"{longest.context.iloc[0]} byte pairs are seen often enough (`language.seen`, `language.bytes`)"
         )
-    return [
-        Comparison(
-            f"W-error without noise at {row['dimensions']} dimensions of {row['v']:.0f}",
-            row["without_noise"],
-            row["low"],
-            row["high"],
-            NOTICEABLE,
-            interval=CONTEXTS,
-        )
-        for row in known.to_dict("records")
-    ]
+    comparisons = []
+    for row in known.to_dict("records"):
+        name = f"W-error without noise at {row['dimensions']} dimensions of {row['v']:.0f}"
+        values = row["without_noise"], row["low"], row["high"]
+        comparisons.append(Comparison(name, *values, NOTICEABLE, interval=CONTEXTS))
+    return comparisons
 
 
 CLAIMS = [

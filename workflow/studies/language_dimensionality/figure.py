@@ -12,23 +12,16 @@ from matplotlib.figure import Figure
 from oversmoothing.tables.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
+LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.6}
 POINTS = 200  # of a line
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 
 
 def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
-    """Draw one line per text and length of context, one column per kind of token.
+    """Draw one line per text and length of context, one column per kind of token; `ranks` of the family are grey lines.
 
     The upper panels show the W-error as counted and, pale and without markers, that of the shuffled text. The lower
-    panels show the W-error without the noise of sampling, as a band between its bounds.
-
-    Parameters
-    ----------
-    spectra : mapping
-        ``token``, ``context``, ``d``, ``w_error``, ``shuffled``, ``without_noise``, ``without_noise_low`` and
-        ``without_noise_high`` by text.
-    ranks : sequence of int
-        Ranks of the family, drawn as grey lines.
+    panels show the W-error without the noise of sampling, as a band between its bounds. The spectra are by text.
     """
     every = pd.concat(spectra.values())
     tokens = [token for token in PANELS if token in set(every.token)]
@@ -39,22 +32,16 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
         figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
         panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
         for (counted, cleaned), token in zip(panels.T, tokens, strict=True):
-            for text, own in spectra.items():
+            for text, spectrum in spectra.items():
                 for context in contexts:
-                    line = own[(own.token == token) & (own.context == context)]
+                    line = spectrum[(spectrum.token == token) & (spectrum.context == context)]
                     line = line[line.d.isin(_shown(len(line)))]
-                    look: dict[str, Any] = {
-                        **looks[context],
-                        "linestyle": dashes[text],
-                        "markevery": np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist(),
-                        "markersize": 4.5,
-                        "linewidth": 1.6,
-                    }
+                    marked = np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist()
+                    look: dict[str, Any] = {**looks[context], "linestyle": dashes[text], **LINE, "markevery": marked}
                     counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
                     counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
-                    cleaned.fill_between(
-                        line.d, line.without_noise_low, line.without_noise_high, color=look["color"], alpha=0.18, lw=0
-                    )
+                    band = line.without_noise_low, line.without_noise_high
+                    cleaned.fill_between(line.d, *band, color=look["color"], alpha=0.18, lw=0)
                     cleaned.plot(line.d, line.without_noise, **look)
             _frame(counted, ranks, int(every.d[every.token == token].max()))
             _frame(cleaned, ranks, int(every.d[every.token == token].max()))

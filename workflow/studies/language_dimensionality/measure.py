@@ -70,36 +70,21 @@ def measure_texts(
 ) -> tuple[pa.Table, pa.Table]:
     """Measure the n-gram matrices of a text, of the same text shuffled, and of the language without sampling noise.
 
-    Parameters
-    ----------
-    texts : mapping
-        From the kind of token to the text in these tokens, int (t,), and the size of their vocabulary.
-    contexts : sequence of int
-        Lengths of the context in tokens.
-    largest : int
-        Singular values to compute if the vocabulary is too large for all of them.
-    seen : int
-        Occurrences that a context must have in each half of the text, see `noise.without_noise`.
-    seed : int
-        Of the shuffling and of the halves.
-
-    Returns
-    -------
-    spectra, sizes : pyarrow.Table
-        With schemas `SPECTRA` and `SIZES`.
+    `texts` are by kind of token: the text in these tokens, int (t,), and the size of their vocabulary. The other values
+    are those of the section ``language`` of the config. The tables have the schemas `SPECTRA` and `SIZES`.
     """
     spectra, sizes = [], []
     for token, (tokens, v) in texts.items():
         for context in contexts:
             draw = np.random.default_rng((seed, v, context))
             keys, counts = count_ngrams(tokens, context + 1, v)
-            found = spectrum(conditional_rows(keys, counts, v), v, largest)
+            counted = spectrum(conditional_rows(keys, counts, v), v, largest)
             shuffled = spectrum(conditional_rows(*count_ngrams(tokens, context + 1, v, shuffle=draw), v), v, largest)
             bounds = without_noise(keys, counts, v, largest, seen, draw)
-            k = len(found.values)
-            columns = [[token] * k, [context] * k, np.arange(1, k + 1), found.values, w_error(found)[1:]]
+            k = len(counted.values)
+            columns = [[token] * k, [context] * k, np.arange(1, k + 1), counted.values, w_error(counted)[1:]]
             columns += [w_error(shuffled)[1:], bounds.held_out, bounds.low, bounds.high]
-            spectra.append(pa.table([pa.array(own, from_pandas=True) for own in columns], names=SPECTRA.names))
+            spectra.append(pa.table([pa.array(column, from_pandas=True) for column in columns], names=SPECTRA.names))
             sizes.append(
                 {
                     "token": token,
@@ -108,7 +93,7 @@ def measure_texts(
                     "tokens": len(tokens),
                     "contexts": count_contexts(keys, v),
                     "contexts_seen": bounds.contexts,
-                    "effective_rank": effective_rank(found.values) if found.complete else None,
+                    "effective_rank": effective_rank(counted.values) if counted.complete else None,
                     "effective_rank_shuffled": effective_rank(shuffled.values) if shuffled.complete else None,
                 }
             )

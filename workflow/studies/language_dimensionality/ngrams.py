@@ -21,23 +21,12 @@ Keys = Callable[[int, int], np.ndarray]
 def count_ngrams(
     tokens: np.ndarray, n: int, v: int, block: int = BLOCK, shuffle: np.random.Generator | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the n-grams of a text, or of the same contexts with the tokens after them shuffled.
+    """Count the n-grams of a text (t,) in [0, v), or of the same contexts with the tokens after them shuffled.
 
-    Parameters
-    ----------
-    tokens : int array, shape (t,)
-        Each in [0, v); may be a memory-mapped file.
-    n : int
-        At least 1.
-    v : int
-        Size of the vocabulary.
-    block : int
-        Tokens read at a time. Memory grows with it and with the number of distinct n-grams.
-    shuffle : Generator or None
-        Permutes the last tokens of all n-grams among each other. Each context and each last token occurs as often as
-        before, but they are now independent: the true matrix has rank 1, and its W-error beyond one dimension is
-        sampling noise. (Shuffling all tokens of the text instead would change the contexts, and fewer would occur
-        twice.)
+    Memory grows with `block`, the tokens read at a time, and with the number of distinct n-grams. `shuffle` permutes
+    the last tokens of all n-grams among each other. Each context and each last token occurs as often as before, but
+    they are now independent: the true matrix has rank 1, and its W-error beyond one dimension is sampling noise.
+    (Shuffling all tokens of the text instead would change the contexts, and fewer would occur twice.)
 
     Returns
     -------
@@ -45,11 +34,6 @@ def count_ngrams(
         Of the n-grams that occur, sorted. ``key // v`` is the context, the first n - 1 tokens, and ``key % v`` the last
         token.
     counts : int64 array, shape (k,)
-
-    Raises
-    ------
-    UserError
-        If the text is shorter than n tokens.
     """
     if len(tokens) < n:
         raise UserError(
@@ -82,11 +66,11 @@ def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int 
     first = 0
     while first < len(starts):
         last = max(first + 1, int(np.searchsorted(ends, starts[first] + entries, side="right")))
-        own = slice(starts[first], ends[last - 1])
+        block = slice(starts[first], ends[last - 1])
         borders = np.append(starts[first:last], ends[last - 1]) - starts[first]
-        totals = np.add.reduceat(counts[own], borders[:-1])
-        shares = counts[own] / np.repeat(totals, np.diff(borders))
-        yield csr_array((shares, (keys[own] % np.uint64(v)).astype(np.int32), borders), shape=(last - first, v))
+        totals = np.add.reduceat(counts[block], borders[:-1])
+        shares = counts[block] / np.repeat(totals, np.diff(borders))
+        yield csr_array((shares, (keys[block] % np.uint64(v)).astype(np.int32), borders), shape=(last - first, v))
         first = last
 
 
@@ -119,15 +103,15 @@ def _pack(tokens: np.ndarray, n: int, v: int) -> np.ndarray:
 
 
 def _count(keys: Keys, size: int, block: int) -> tuple[np.ndarray, np.ndarray]:
-    found, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    known, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
     for start in range(0, size, block):
-        own, times = np.unique(keys(start, min(start + block, size)), return_counts=True)
-        found, counts = np.concatenate([found, own]), np.concatenate([counts, times])
-        order = np.argsort(found, kind="stable")  # two sorted runs: a merge
-        found, counts = found[order], counts[order]
-        starts = _starts(found)
-        found, counts = found[starts], np.add.reduceat(counts, starts)
-    return found, counts
+        new, times = np.unique(keys(start, min(start + block, size)), return_counts=True)
+        known, counts = np.concatenate([known, new]), np.concatenate([counts, times])
+        order = np.argsort(known, kind="stable")  # two sorted runs: a merge
+        known, counts = known[order], counts[order]
+        starts = _starts(known)
+        known, counts = known[starts], np.add.reduceat(counts, starts)
+    return known, counts
 
 
 def _starts(values: np.ndarray) -> np.ndarray:

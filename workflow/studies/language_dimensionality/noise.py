@@ -24,58 +24,27 @@ ROWS = 1024  # projected at a time
 
 
 class Bounds(NamedTuple):
-    """The W-error of a language for d = 1, 2, ..., k.
+    """The W-error of a language for d = 1, 2, ..., k, float64 (k,); NaN with fewer than `ENOUGH` contexts."""
 
-    Attributes
-    ----------
-    held_out, low, high : float64 arrays, shape (k,)
-        The W-error on one half of d directions found in the other, and an interval for that of the best d directions on
-        the language; NaN if there are fewer than `ENOUGH` contexts.
-    contexts : int
-        Number of contexts seen often enough: rows of the matrix.
-    """
-
-    held_out: np.ndarray
-    low: np.ndarray
+    held_out: np.ndarray  # on one half, of d directions found in the other
+    low: np.ndarray  # ends of an interval for that of the best d directions on the language
     high: np.ndarray
-    contexts: int
+    contexts: int  # seen often enough: rows of the matrix
 
 
 def without_noise(
-    keys: np.ndarray,
-    counts: np.ndarray,
-    v: int,
-    largest: int,
-    seen: int,
-    draw: np.random.Generator,
-    exact: int = EXACT,
+    keys: np.ndarray, counts: np.ndarray, v: int, largest: int, seen: int, draw: np.random.Generator, exact: int = EXACT
 ) -> Bounds:
     """Bound the W-error of the distributions that the contexts of a text were sampled from.
 
-    Parameters
-    ----------
-    keys, counts : arrays, shape (k,)
-        From `ngrams.count_ngrams`.
-    v : int
-    largest : int
-        Number of dimensions to bound if there are more than `exact` tokens; otherwise all v.
-    seen : int
-        Occurrences, at least 2, that a context must have in each of two random halves of the text. All such contexts
-        have equal weight.
-    draw : Generator
-        Assigns the occurrences to the halves.
-    exact : int
+    `keys` and `counts` are of `ngrams.count_ngrams`. All v dimensions are bounded, or the `largest` ones of more than
+    `exact` tokens. `draw` assigns the occurrences to two random halves of the text; contexts that occur `seen` times,
+    at least 2, in each of them have equal weight, the others none.
 
-    Returns
-    -------
-    Bounds
-        The directions are learned from half of the occurrences, so the interval is wide where contexts are rare: it
-        covers what the whole text would give, extended by 1.96 standard errors over contexts on both sides.
-
-    Notes
-    -----
-    Contexts and the tokens after them are treated as independent draws. A passage repeated verbatim in a text cannot be
-    distinguished from language.
+    The directions are learned from half of the occurrences, so the interval is wide where contexts are rare: it covers
+    what the whole text would give, extended by 1.96 standard errors over contexts on both sides. Contexts and the
+    tokens after them are treated as independent draws. A passage repeated verbatim in a text cannot be distinguished
+    from language.
 
     References
     ----------
@@ -105,9 +74,9 @@ def _halves(
     rows, starts = number_contexts(keys, v)
     in_first = np.add.reduceat(first, starts)
     kept = np.minimum(in_first, np.add.reduceat(counts, starts) - in_first) >= seen
-    own = kept[rows]
-    place = (np.cumsum(kept) - 1)[rows[own]], (keys[own] % np.uint64(v)).astype(np.int32)
-    whole, half = counts[own].astype(np.float64), first[own].astype(np.float64)
+    of_kept = kept[rows]
+    place = (np.cumsum(kept) - 1)[rows[of_kept]], (keys[of_kept] % np.uint64(v)).astype(np.int32)
+    whole, half = counts[of_kept].astype(np.float64), first[of_kept].astype(np.float64)
     shape = int(kept.sum()), v
     return csr_array((whole, place), shape), csr_array((half, place), shape), csr_array((whole - half, place), shape)
 
@@ -138,8 +107,8 @@ def _eigenvalues(counts: csr_array, k: int, exact: int) -> tuple[np.ndarray, flo
     a, b = _pairs(counts)
     gram, total = _gram(counts, exact), float(a.data @ a.data - b.sum())
     if isinstance(gram, LinearOperator):
-        found = eigsh(gram, k, which="LA", v0=np.ones(len(b)), return_eigenvectors=False)
-        return np.sort(found)[::-1], total
+        values = eigsh(gram, k, which="LA", v0=np.ones(len(b)), return_eigenvectors=False)
+        return np.sort(values)[::-1], total
     return eigvalsh(gram, overwrite_a=True, check_finite=False)[::-1], total
 
 
@@ -154,17 +123,14 @@ def _directions(counts: csr_array, k: int, exact: int) -> np.ndarray:
 
 
 def _lost(counts: csr_array, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of the squared length of the true rows outside the first d directions, for each d.
+    """Return the share of the squared length of the true rows outside the first d directions, for each d, (k,).
 
-    Returns
-    -------
-    share, error : float64 arrays, shape (k,)
-        The share and its standard error over contexts, that of a ratio of sums.
+    With it comes its standard error over contexts, that of a ratio of sums.
     """
     a, _ = _pairs(counts)
     n = counts.sum(axis=1)
-    own = csr_array(diags_array(1 / (n * (n - 1))) @ counts)
-    length = (a.multiply(a) - own).sum(axis=1)
+    same = csr_array(diags_array(1 / (n * (n - 1))) @ counts)  # products of an occurrence with itself
+    length = (a.multiply(a) - same).sum(axis=1)
     total = length.sum()
     if total <= 0:
         return np.ones(directions.shape[1]), np.full(directions.shape[1], np.inf)
@@ -172,7 +138,7 @@ def _lost(counts: csr_array, directions: np.ndarray) -> tuple[np.ndarray, np.nda
     squared = directions**2
     for start in range(0, len(n), ROWS):
         block = slice(start, start + ROWS)
-        lost = length[block, np.newaxis] - np.cumsum((a[block] @ directions) ** 2 - own[block] @ squared, axis=1)
+        lost = length[block, np.newaxis] - np.cumsum((a[block] @ directions) ** 2 - same[block] @ squared, axis=1)
         sums += lost.sum(axis=0)
         squares += np.einsum("ij,ij->j", lost, lost)
         products += length[block] @ lost

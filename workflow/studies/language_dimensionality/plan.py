@@ -13,8 +13,8 @@ def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None
     chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seen", "seed")}
     if files is None:
         return settings(**chosen)
-    own = {"paths": files["paths"], "column": files.get("column", "text"), "separator": config["corpus"]["separator"]}
-    return settings(**chosen, **own)
+    text = {"paths": files["paths"], "column": files.get("column", "text"), "separator": config["corpus"]["separator"]}
+    return settings(**chosen, **text)
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:

@@ -12,21 +12,11 @@ EXACT = 4096  # tokens up to which all singular values are found: the Gram matri
 
 
 class Spectrum(NamedTuple):
-    """Singular values of a matrix W.
+    """Singular values of a matrix W."""
 
-    Attributes
-    ----------
-    values : float64 array, shape (k,)
-        The k largest, in decreasing order.
-    rest : float
-        Sum of the squares of the others.
-    complete : bool
-        Whether `values` are all.
-    """
-
-    values: np.ndarray
-    rest: float
-    complete: bool
+    values: np.ndarray  # float64, the largest ones in decreasing order
+    rest: float  # sum of the squares of the others
+    complete: bool  # whether there are no others
 
 
 def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXACT) -> Spectrum:
@@ -49,20 +39,17 @@ def spectrum(blocks: Iterable[csr_array], v: int, largest: int, exact: int = EXA
     return Spectrum(values, max(rest, 0.0), False)
 
 
-def w_error(found: Spectrum) -> np.ndarray:
+def w_error(singular: Spectrum) -> np.ndarray:
     """Return ||sigma_{d+1:}||_2 / ||W||_F for d = 0, 1, ..., k: the error of the best approximation to W of rank d.
 
-    Returns
-    -------
-    float64 array, shape (k + 1,)
-        1 at d = 0, non-increasing; the last is 0 if the spectrum is complete.
+    It is 1 at d = 0 and never increases; the last is 0 if the spectrum is complete.
 
     References
     ----------
     N. Godey, E. de la Clergerie, B. Sagot, "Why do small language models underperform?", 2024; C. Eckart and G. Young,
     "The approximation of one matrix by another of lower rank", Psychometrika 1936.
     """
-    squares = np.append(found.values**2, found.rest)
+    squares = np.append(singular.values**2, singular.rest)
     left = np.cumsum(squares[::-1])[::-1]  # summed from the smallest, to avoid cancellation
     return np.sqrt(left / left[0])
 

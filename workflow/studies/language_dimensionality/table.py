@@ -28,21 +28,12 @@ UNIT = "share of the matrix"
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """W-error at the family's ranks: of a text, of the shuffled text, and without the noise of sampling.
+    """W-error at the family's ranks and 1,000: of a text, of the shuffled text, and without the noise of sampling.
 
-    Parameters
-    ----------
-    sizes, spectra : DataFrame
-        Schemas `measure.SIZES` and `measure.SPECTRA`, with a column ``text``.
-    ranks : sequence of int
-        Ranks of the family; 1,000 is added.
-
-    Returns
-    -------
-    DataFrame
-        Record with the measures `SIZES` of the matrix of each text, kind of token and length of context, and the
-        measures `ERRORS` of its approximation by so many ``dimensions``. Errors are 0 from v dimensions on, and missing
-        where fewer singular values were computed; there is no ``without_noise`` where too few contexts recur.
+    `sizes` and `spectra` are as `measure` writes them, with a column ``text``. The record has the measures `SIZES` of
+    the matrix of each text, kind of token and length of context, and the measures `ERRORS` of its approximation by so
+    many ``dimensions``. Errors are 0 from v dimensions on, and missing where fewer singular values were computed; there
+    is no ``without_noise`` where too few contexts recur.
     """
     errors = spectra.set_index([*MATRIX, "d"])
     rows = []
@@ -56,11 +47,10 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
                 if d >= size["v"]:
                     numbers = dict.fromkeys(columns, 0.0)
                 else:
-                    numbers = {name: errors[own].get(place) for name, own in columns.items()}
+                    numbers = {name: errors[column].get(place) for name, column in columns.items()}
                 if measure == "w_error" or pd.notna(numbers["value"]):
-                    rows.append(
-                        {**matrix, "dimensions": d, "measure": measure, **numbers, "unit": UNIT, "better": "lower"}
-                    )
+                    described = {"measure": measure, "unit": UNIT, "better": "lower"}
+                    rows.append({**matrix, "dimensions": d, **numbers, **described})
     return record(rows)
 
 
@@ -86,8 +76,8 @@ def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
-    for (text, context), own in part.groupby(["text", "context"], sort=False):
-        first = own.iloc[0]
+    for (text, context), at_ranks in part.groupby(["text", "context"], sort=False):
+        first = at_ranks.iloc[0]
         for matrix, contexts, rank in (
             ("as counted", first.contexts, first.effective_rank),
             ("shuffled", first.contexts, first.effective_rank_shuffled),
@@ -101,7 +91,7 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
                 "contexts": Value(contexts, decimals=0),
                 "effective rank": Value(rank, decimals=1),
             }
-            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix) for at in own.to_dict("records")}
+            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix) for at in at_ranks.to_dict("records")}
             rows.append(row)
     return rows
 
