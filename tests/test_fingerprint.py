@@ -56,9 +56,7 @@ def scripts(tmp_path):
 
 
 def fresh(script, root):
-    module._parse.cache_clear()
-    module._names.cache_clear()
-    module._code_digest.cache_clear()
+    module._read.cache_clear()
     return fingerprint(script, root)
 
 
@@ -297,8 +295,7 @@ def test_code_may_lie_in_several_folders(tmp_path):
     assert [relative(file, *roots) for file in files] == ["b.py", "studies/mine/a.py", "studies/mine/c.py"]
     before = fingerprint("studies/mine/a.py", *roots)
     (library / "b.py").write_text("x = 2\n")
-    module._parse.cache_clear()
-    module._code_digest.cache_clear()
+    module._read.cache_clear()
     assert fingerprint("studies/mine/a.py", *roots) != before
     with pytest.raises(ValueError, match=r"elsewhere\.py lies in none of"):
         relative(tmp_path / "elsewhere.py", *roots)

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from oversmoothing import fingerprint as code
 from oversmoothing.fingerprint import fingerprint
 from plan import ConfigError
 from tracking import planned
@@ -16,11 +17,11 @@ def environment(monkeypatch):
 
 def test_the_one_that_plans_hands_on_what_the_code_was(monkeypatch):
     planned.begin({"seeds": [1]}, leads=True)
-    code = planned.fingerprint("score.py")
-    assert code == fingerprint("score.py")
+    digest = planned.fingerprint("score.py")
+    assert digest == fingerprint("score.py")
     monkeypatch.setattr(planned.code, "fingerprint", lambda script: "of other code")
     planned.begin({"seeds": [1]}, leads=False)
-    assert planned.fingerprint("score.py") == code
+    assert planned.fingerprint("score.py") == digest
     planned.begin({"seeds": [1]}, leads=True)
     assert planned.fingerprint("score.py") == "of other code"
 
@@ -39,3 +40,53 @@ def test_jobs_import_the_library_beside_their_workflow_first(monkeypatch):
         monkeypatch.setenv("PYTHONPATH", before)
         planned.import_first("/own", "/more")
         assert os.environ["PYTHONPATH"] == after
+
+
+@pytest.fixture
+def plan(monkeypatch, tmp_path):
+    """Plan in a new process, as far as the code that it reads goes; return a fingerprint and the files it parses."""
+    monkeypatch.chdir(tmp_path)
+    parse, parsed = code._parse, []
+    monkeypatch.setattr(code, "_parse", lambda path, *rest: parsed.append(path.name) or parse(path, *rest))
+
+    def run(folder):
+        code._read.cache_clear()
+        code.KNOWN.clear()
+        code.READ.clear()
+        parsed.clear()
+        planned.begin({}, leads=True)
+        found = code.fingerprint("a.py", folder)
+        planned.keep()
+        return found, sorted(parsed)
+
+    yield run
+    code._read.cache_clear()
+
+
+def test_a_plan_parses_what_the_one_before_has_not(plan, tmp_path, monkeypatch):
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "a.py").write_text("import b\n")
+    (folder / "b.py").write_text("x = 1\n")
+    before, parsed = plan(folder)
+    assert parsed == ["a.py", "b.py"]
+    assert plan(folder) == (before, [])
+    (folder / "b.html").write_text("<p>")  # the template of a page
+    template, parsed = plan(folder)
+    assert (template != before, parsed) == (True, ["b.py"])
+    (folder / "b.html").unlink()
+    (folder / "b.py").write_text("x = 2\n")
+    after, parsed = plan(folder)
+    assert (after != before, parsed) == (True, ["b.py"])
+    for damage in (
+        "",
+        "{",
+        "[]",
+        '{"by": 1}',
+        planned.KEPT.read_text().replace('"read": {', '"read": [{').replace("}}", "}]}"),
+    ):
+        planned.KEPT.write_text(damage)
+        assert plan(folder) == (after, ["a.py", "b.py"])
+        assert plan(folder) == (after, [])
+    monkeypatch.setattr(planned, "_reader", lambda: "of another version")
+    assert plan(folder) == (after, ["a.py", "b.py"])

@@ -21,6 +21,11 @@ WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
 ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
+# By the content of a file of code: the digest of its code and the names that it imports. A plan takes in what the one
+# before has read (see `tracking.planned`) and parses what is new alone; to parse all is a quarter of a plan's time.
+Read = dict[str, tuple[str, list[str]]]
+KNOWN: Read = {}
+READ: Read = {}
 COUNTED = {  # modules, and the packages of the lock behind them
     "english_words": ("english-words",),
     "mauve": ("mauve-text", "faiss-cpu", "scikit-learn"),
@@ -42,7 +47,7 @@ def fingerprint(script: str, *roots: Path) -> str:
     digest = hashlib.sha256()
     for path in closure(script, *roots):
         digest.update(relative(path, *roots).encode())
-        digest.update(_code_digest(path))
+        digest.update(bytes.fromhex(_read(path)[0]))
     digest.update(json.dumps(versions(script, *roots)).encode())
     return digest.hexdigest()
 
@@ -70,7 +75,7 @@ def closure(script: str, *roots: Path) -> list[Path]:
 
 def versions(script: str, *roots: Path) -> dict[str, str]:
     """Return the versions, such as 2.13, of the packages in `COUNTED` imported by the script or its import closure."""
-    imported = {name.partition(".")[0] for path in closure(script, *roots) for name in _names(path)}
+    imported = {name.partition(".")[0] for path in closure(script, *roots) for name in _read(path)[1]}
     return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
 
 
@@ -103,16 +108,24 @@ def _two_parts(number: str) -> str:
 
 
 @cache
-def _code_digest(path: Path) -> bytes:
+def _read(path: Path) -> tuple[str, list[str]]:
+    """Return the digest of a file's code, with the templates beside it, and the names that it imports."""
+    source = path.read_bytes()
+    templates = [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
+    content = _digest("\0".join([*templates, ""]).encode() + source)
+    READ[content] = KNOWN.get(content) or _parse(path, source, templates)
+    return READ[content]
+
+
+def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[str]]:
+    tree = ast.parse(source, filename=str(path))
     parts: list[str] = []
-    _walk(_parse(path), parts.append)
-    parts += [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
-    return hashlib.sha256("\0".join([*parts, ""]).encode()).digest()
+    _walk(tree, parts.append)
+    return _digest("\0".join([*parts, *templates, ""]).encode()), sorted(_names(tree))
 
 
-@cache
-def _parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes(), filename=str(path))
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None:
@@ -158,14 +171,13 @@ def _is_message(node: ast.AST) -> bool:
 @cache
 def _imports(path: Path, roots: tuple[Path, ...]) -> list[Path]:
     """Return the modules under the roots that a file imports, including their parent packages."""
-    return [file for name in _names(path) for root in roots for file in _files(name, root)]
+    return [file for name in _read(path)[1] for root in roots for file in _files(name, root)]
 
 
-@cache
-def _names(path: Path) -> set[str]:
-    """Return the modules that a file imports and the names imported from them, which may be modules too."""
+def _names(tree: ast.Module) -> set[str]:
+    """Return the modules that code imports and the names imported from them, which may be modules too."""
     names: set[str] = set()
-    for node in _statements(_parse(path).body):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

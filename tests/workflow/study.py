@@ -11,6 +11,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracking.planned import KEPT
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "results/tables/oversmoothing.csv"
 MODELS = "results/models.parquet"
@@ -95,7 +97,9 @@ def copy_built(built, folder):
 
 
 def _keep_compiled(folder, built):
-    """Copy the machine code of another project, half a minute's work; numba finds it by the hash of its folder."""
+    """Copy what another project has read of the code, and its machine code, which numba finds by its folder's hash."""
+    (folder / KEPT).parent.mkdir(exist_ok=True)
+    shutil.copy(built / KEPT, folder / KEPT)
     for source in (built / COMPILED).iterdir():
         name = source.name.rsplit("_", 1)[0]
         (module,) = (path for path in (folder / "scripts/oversmoothing").rglob(name) if path.is_dir())

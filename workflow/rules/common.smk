@@ -37,7 +37,7 @@ from snakemake.settings.types import DeploymentMethod
 from tracking.checksums import compute_once
 from tracking.complete import complete
 from tracking.contents import contents
-from tracking.planned import begin, fingerprint, fingerprints, import_first
+from tracking.planned import begin, fingerprint, fingerprints, import_first, keep
 
 import_first(SCRIPTS, workflow.basedir)
 check_keys(workflow.configfiles)

@@ -5,15 +5,20 @@ Snakemake read. Jobs therefore take the fingerprints from the plan (scripts comp
 start) and compare the config with that of the plan.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from oversmoothing import fingerprint as code
+from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.provenance import digest
 from plan.settings import ConfigError
 
+KEPT = Path(".snakemake/read_code.json")
 VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; local jobs inherit it
 
 
@@ -33,6 +38,7 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
     """
     if leads:
         os.environ[VARIABLE] = json.dumps({"config": digest(config)})
+        code.KNOWN.update(_kept())
     elif _record().get("config", digest(config)) != digest(config):
         raise ConfigError("the config changed while the run was under way; run again")
 
@@ -59,6 +65,27 @@ def fingerprint(script: str) -> str:
 def fingerprints(*files: str) -> dict[str, str]:
     """Return the fingerprint of each file, by its path: for ``params.by_name``, the code that a job imports by name."""
     return {file: fingerprint(file) for file in files}
+
+
+def keep() -> None:
+    """Keep what this plan has read of the code for the next one, where the working directory can be written to."""
+    if _kept() != code.READ:
+        with suppress(OSError), atomic_path(KEPT) as temporary:
+            temporary.write_text(json.dumps({"by": _reader(), "read": code.READ}))
+
+
+def _kept() -> code.Read:
+    """Return what an earlier plan has kept, if the same code has read it; nothing if the file is damaged."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        kept = json.loads(KEPT.read_text())
+        if kept["by"] == _reader():
+            return {content: (digest, names) for content, (digest, names) in kept["read"].items()}
+    return {}
+
+
+def _reader() -> str:
+    """Digest of the module that reads code."""
+    return hashlib.sha256(Path(code.__file__).read_bytes()).hexdigest()
 
 
 def _record() -> dict[str, str]:
