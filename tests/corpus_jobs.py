@@ -1,9 +1,7 @@
 """A corpus of a few sentences, and what a step says of one of whose splits a bit has flipped."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ from oversmoothing.jobs import UserError
 WINDOWS = {"count": 5, "prompt": 10, "scored": 30, "seed": 1}
 
 
-def corpus_job(folder: Path, at_least: dict[str, int] | None = None, **changes: Any) -> SimpleNamespace:
+def corpus_job(folder, at_least=None, **changes):
     lines = [json.dumps({"text": f"Text {number} is here. It says {number * 7919}."}) for number in range(400)]
     (folder / "data.jsonl").write_text("\n".join(lines))
     settings = {
@@ -28,12 +26,11 @@ def corpus_job(folder: Path, at_least: dict[str, int] | None = None, **changes: 
     }
     outputs = {split: str(folder / "corpus" / f"{split}.bin") for split in SPLITS}
     output = SimpleNamespace(**outputs, manifest=str(folder / "corpus" / "manifest.json"))
-    return SimpleNamespace(
-        output=output, params=SimpleNamespace(settings=settings, at_least=at_least), threads=2, log=[]
-    )
+    params = SimpleNamespace(settings=settings, at_least=at_least)
+    return SimpleNamespace(output=output, params=params, threads=2)
 
 
-def assert_a_flipped_bit_is_noticed(folder: Path, main: Any, split: str) -> None:
+def assert_a_flipped_bit_is_noticed(folder, main, split):
     """Flip a bit of a split, of which nothing else would tell, as the size is right; let a step read it."""
     build_corpus.main(corpus_job(folder))
     path = folder / "corpus" / f"{split}.bin"
@@ -43,19 +40,15 @@ def assert_a_flipped_bit_is_noticed(folder: Path, main: Any, split: str) -> None
     parts = {name: folder / "corpus" / f"{name}.bin" for name in SPLITS}
 
     class Inputs(SimpleNamespace):
-        def keys(self) -> Any:
+        def keys(self):
             return vars(self)
 
     names = Inputs(training=parts["train"], text=parts["train"], validation=parts["validation"])
     names.tokenizer, names.evaluation, names.manifest = [], parts["evaluation"], folder / "corpus" / "manifest.json"
     settings = WINDOWS | {"precision": "float32", "threads": 1}
-    job = SimpleNamespace(
-        input=names,
-        output=[str(folder / "out")],
-        params=SimpleNamespace(settings=settings, device="cpu"),
-        wildcards=SimpleNamespace(text="train", revision="m/main", model="m"),
-        log=[],
-    )
+    params = SimpleNamespace(settings=settings, device="cpu")
+    wildcards = SimpleNamespace(text="train", revision="m/main", model="m")
+    job = SimpleNamespace(input=names, output=[str(folder / "out")], params=params, wildcards=wildcards, log=[])
     with pytest.raises(UserError, match=rf"{split}\.bin: its sha256 is not the one in the manifest"):
         main(job)
     assert not (folder / "out").exists()

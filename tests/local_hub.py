@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
+from huggingface_hub import constants
+
+from oversmoothing.hub import listing
+
 PIECE = 1 << 16  # bytes of a file sent at a time
 LARGE = 2000  # bytes from which a file is stored as git LFS stores it, by its SHA-256
 
@@ -54,11 +58,7 @@ def local_hub(repos):
     """Serve repositories, by name; yield the `Hub`, whose fields a test may change."""
     hub = Hub(repos)
 
-    class Handler(_Handler):
-        pass
-
-    Handler.hub = hub
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     server.daemon_threads = True
     hub.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -68,6 +68,13 @@ def local_hub(repos):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def point_to(address, monkeypatch):
+    """Send huggingface_hub, which reads its environment once, to another address, and wait for nothing."""
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(listing, "WAIT", 0)
 
 
 def etag(content):
@@ -94,9 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(503, "Down")
         api = re.fullmatch(r"/api/(model|dataset)s/(.+?)/(revision|tree)/([^/]+)(?:/(.+))?", path)
         file = re.fullmatch(r"/(datasets/)?(.+?)/resolve/([^/]+)/(.+)", path)
-        kind, name, revision = (api[1], api[2], api[4]) if api else (None, None, None)
         if file:
             kind, name, revision = "dataset" if file[1] else "model", file[2], file[3]
+        else:
+            kind, name, revision = (api[1], api[2], api[4]) if api else (None, None, None)
         repo = self.hub.repos.get(name)
         if repo is None or repo.kind != kind:
             return self._refuse(404, "RepoNotFound")

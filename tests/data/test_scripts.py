@@ -2,9 +2,7 @@
 
 import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
@@ -20,16 +18,14 @@ from oversmoothing.training.group import Group
 from oversmoothing.training.task import Task, perform
 
 
-def windows_job(folder: Path) -> SimpleNamespace:
+def windows_job(folder):
     corpus = folder / "corpus"
-    names = SimpleNamespace(
-        tokenizer=[], evaluation=str(corpus / "evaluation.bin"), manifest=str(corpus / "manifest.json")
-    )
+    names = SimpleNamespace(tokenizer=[], evaluation=corpus / "evaluation.bin", manifest=corpus / "manifest.json")
     params = SimpleNamespace(settings=WINDOWS)
-    return SimpleNamespace(input=names, output=[str(folder / "windows.parquet")], params=params, log=[])
+    return SimpleNamespace(input=names, output=[str(folder / "windows.parquet")], params=params)
 
 
-def test_from_files_to_windows(tmp_path: Path) -> None:
+def test_from_files_to_windows(tmp_path):
     build_corpus.main(corpus_job(tmp_path))
     manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
     for split in SPLITS:
@@ -39,25 +35,20 @@ def test_from_files_to_windows(tmp_path: Path) -> None:
     table = read_table(tmp_path / "windows.parquet")
     assert table.schema.remove_metadata().equals(SCHEMA)
     assert len(table) == 5
-    metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
-    assert metadata["evaluation_sha256"] == manifest["splits"]["evaluation"]["sha256"]
-    assert json.loads(metadata["settings"]) == WINDOWS
-
-
-def test_bytes_that_the_caller_needs(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"the evaluation split has .* 1,000,000 are needed"):
-        build_corpus.main(corpus_job(tmp_path, at_least={"evaluation": 1_000_000}))
-
-
-def test_windows_of_another_corpus_are_refused(tmp_path: Path) -> None:
-    build_corpus.main(corpus_job(tmp_path))
+    assert table.schema.metadata[b"evaluation_sha256"].decode() == manifest["splits"]["evaluation"]["sha256"]
+    assert json.loads(table.schema.metadata[b"settings"]) == WINDOWS
     with (tmp_path / "corpus" / "evaluation.bin").open("ab") as file:
         file.write(b"more")
     with pytest.raises(UserError, match=r"evaluation\.bin: .* its manifest says"):
         draw_windows.main(windows_job(tmp_path))
 
 
-def train(job: SimpleNamespace) -> None:
+def test_bytes_that_the_caller_needs(tmp_path):
+    with pytest.raises(UserError, match=r"the evaluation split has .* 1,000,000 are needed"):
+        build_corpus.main(corpus_job(tmp_path, at_least={"evaluation": 1_000_000}))
+
+
+def train(job):
     paths = {name: str(getattr(job.input, name)) for name in ("training", "validation", "manifest")}
     settings = {"training": {"precision": "float32", "compile": False, "threads": 1}, "seed": 1}
     nothing = dict.fromkeys(("model", "code", "checkpoints", "weights", "history", "snapshots"), "")
@@ -65,14 +56,9 @@ def train(job: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("main", "split"),
-    [
-        (draw_windows.main, "evaluation"),
-        (train, "train"),
-        (train, "validation"),
-    ],
+    ("main", "split"), [(draw_windows.main, "evaluation"), (train, "train"), (train, "validation")]
 )
-def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path: Path, main: Any, split: str) -> None:
+def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
     assert_a_flipped_bit_is_noticed(tmp_path, main, split)
 
 
@@ -86,7 +72,7 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path: Path, main: Any, 
         lambda text: "[]",
     ],
 )
-def test_a_damaged_manifest_is_named(tmp_path: Path, damage: Any) -> None:
+def test_a_damaged_manifest_is_named(tmp_path, damage):
     build_corpus.main(corpus_job(tmp_path))
     path = tmp_path / "corpus" / "manifest.json"
     path.write_text(damage(json.dumps(read_sealed(path))))
@@ -94,14 +80,13 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, damage: Any) -> None:
         draw_windows.main(windows_job(tmp_path))
 
 
-def test_an_edited_manifest_is_named_and_may_be_accepted(tmp_path: Path) -> None:
+def test_an_edited_manifest_is_named_and_may_be_accepted(tmp_path):
     build_corpus.main(corpus_job(tmp_path))
     path = tmp_path / "corpus" / "manifest.json"
     text = path.read_text().replace('"documents": ', '"documents": 1')
     path.write_text(text)
-    with pytest.raises(
-        UserError, match=r'manifest\.json: changed .*if you changed it yourself, write null as its "seal"'
-    ):
+    message = r'manifest\.json: changed .*if you changed it yourself, write null as its "seal"'
+    with pytest.raises(UserError, match=message):
         draw_windows.main(windows_job(tmp_path))
     path.write_text(re.sub(r'"seal": "[^"]*"', '"seal": null', text))
     draw_windows.main(windows_job(tmp_path))

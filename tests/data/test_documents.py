@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oversmoothing.data.documents import Cut, paragraphs, stretches
-from oversmoothing.data.files import Files
 from oversmoothing.data.sources import open_source
 from oversmoothing.data.splits import SPLITS, build_splits
 from oversmoothing.jobs import UserError
@@ -48,52 +47,41 @@ def test_paragraphs_lose_only_blank_lines(text):
     assert not any("\n\n" in part for part in parts)
 
 
+def build(folder, pattern, **settings):
+    """Build the splits of files in a folder; return the manifest, and the splits as bytes."""
+    source = open_source({"source": "files", "paths": [str(folder / pattern)], **settings})
+    paths = {split: folder / "built" / split for split in SPLITS}
+    contents = build_splits(source, paths, folder / "built/manifest.json", shares=SHARES)
+    return contents, [path.read_bytes() for path in paths.values()]
+
+
 @pytest.mark.parametrize("cut", ["paragraphs", 500])
 def test_one_big_text_makes_all_three_splits(tmp_path, cut):
-    text = "\n\n".join(
-        f"Speaker {i}:\nLine {i} of a play, with words that no other line has: {i * i}." for i in range(600)
-    )
+    lines = (f"Speaker {i}:\nLine {i} of a play, with words that no other line has: {i * i}." for i in range(600))
+    text = "\n\n".join(lines)
     (tmp_path / "input.txt").write_text(text)
     (tmp_path / "input.jsonl").write_text(json.dumps({"text": text}) + "\n")
-    made = {}
-    for name in ("input.txt", "input.jsonl"):
-        settings = {"source": "files", "paths": [str(tmp_path / name)], "cut": cut}
-        paths = {split: tmp_path / f"{name}.{split}" for split in SPLITS}
-        contents = build_splits(
-            open_source(settings), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
-        )
-        assert all(part["bytes"] > 1000 for part in contents["splits"].values())
-        assert contents["source"]["cut"] == cut
-        made[name] = [paths[split].read_bytes() for split in SPLITS]
-    assert made["input.txt"] == made["input.jsonl"]
+    contents, plain = build(tmp_path, "input.txt", cut=cut)
+    assert all(part["bytes"] > 1000 for part in contents["splits"].values())
+    assert contents["source"]["cut"] == cut
+    assert build(tmp_path, "input.jsonl", cut=cut)[1] == plain
 
 
-def test_a_text_that_is_one_document_says_how_to_cut_it(tmp_path):
-    (tmp_path / "input.txt").write_text(PLAY)
-    paths = {split: tmp_path / split for split in SPLITS}
-    with pytest.raises(UserError, match="is one document, which cannot be split: cut it, with corpus cut: paragraphs"):
-        build_splits(
-            Files([str(tmp_path / "input.txt")]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
-        )
-
-
-def test_files_without_text_are_named(tmp_path):
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("play.txt", "is one document, which cannot be split: cut it, with corpus cut: paragraphs"),
+        ("[en]*", r"empty\.txt, none\.jsonl hold no text"),
+        ("empty.txt", r"empty\.txt holds no text"),
+    ],
+)
+def test_what_cannot_be_split_is_named_with_the_remedy(tmp_path, pattern, message):
+    (tmp_path / "play.txt").write_text(PLAY)
     (tmp_path / "empty.txt").touch()
     (tmp_path / "none.jsonl").touch()
-    paths = {split: tmp_path / split for split in SPLITS}
-    for pattern, named in (("*", r"empty\.txt, none\.jsonl hold no text"), ("empty.txt", r"empty\.txt holds no text")):
-        with pytest.raises(UserError, match=named):
-            build_splits(
-                Files([str(tmp_path / pattern)]), paths, tmp_path / "manifest.json", shares=SHARES, separator="\n\n"
-            )
+    with pytest.raises(UserError, match=message):
+        build(tmp_path, pattern)
 
 
 def test_documents_are_named_after_their_place():
-    class One:
-        def __iter__(self):
-            yield from [("a.txt", "x\n\ny")]
-
-        def facts(self):
-            return {"source": "one"}
-
-    assert [document.name for document in Cut(One(), "paragraphs")] == ["a.txt#0", "a.txt#1"]
+    assert [document.name for document in Cut([("a.txt", "x\n\ny")], "paragraphs")] == ["a.txt#0", "a.txt#1"]

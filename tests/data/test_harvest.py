@@ -49,7 +49,7 @@ f_doc = f"""This is in an f-string and it is not read, as its place moves. {x}""
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path):
     root = tmp_path / "site" / "pack"
     for name, text in {
         "b.py": '"""This module comes second in the order."""\n',
@@ -64,36 +64,24 @@ def package(tmp_path: Path) -> Path:
     return root
 
 
-def test_documents_of_a_package(package: Path) -> None:
+def test_documents_of_a_package(package, tmp_path):
     source = Docstrings([("pack", package)])
-    assert list(source) == [
-        Document("pack/a.py:1", "This is the documentation of the module."),
-        Document("pack/a.py:4", "This string documents the value above it."),
-        Document(
-            "pack/a.py:8",
-            "Return nothing at all, and take nothing.\nThis paragraph stands in two of the functions.",
-        ),
-        Document("pack/a.py:30", "This text was added by a call to a function."),
-        Document("pack/a.py:31", "This text was put into a table of shared texts."),
-        Document("pack/b.py:1", "This module comes second in the order."),
-        Document("pack/sub/c.py:1", "This module is in a folder below."),
-    ]
-    assert list(source) == list(source)
-    assert source.facts() == {
-        "source": "docstrings",
-        "packages": {"pack": "unknown"},
-        "files": 4,
-        "documents": 7,
+    documents = {
+        "a.py:1": "This is the documentation of the module.",
+        "a.py:4": "This string documents the value above it.",
+        "a.py:8": "Return nothing at all, and take nothing.\nThis paragraph stands in two of the functions.",
+        "a.py:30": "This text was added by a call to a function.",
+        "a.py:31": "This text was put into a table of shared texts.",
+        "b.py:1": "This module comes second in the order.",
+        "sub/c.py:1": "This module is in a folder below.",
     }
+    assert list(source) == list(source) == [Document(f"pack/{place}", text) for place, text in documents.items()]
+    assert source.facts() == {"source": "docstrings", "packages": {"pack": "unknown"}, "files": 4, "documents": 7}
+    moved = package.rename(tmp_path / "elsewhere")  # where a package stands does not matter
+    assert list(Docstrings([("pack", moved)])) == list(source)
 
 
-def test_the_standing_place_of_a_package_does_not_matter(package: Path, tmp_path: Path) -> None:
-    before = list(Docstrings([("pack", package)]))
-    moved = package.rename(tmp_path / "elsewhere")
-    assert list(Docstrings([("pack", moved)])) == before
-
-
-def test_a_real_package_gives_the_same_from_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_package_gives_the_same_from_any_number_of_processes(monkeypatch):
     monkeypatch.setattr(harvest, "FEW_FILES", 1)
     root = find_package("networkx") / "algorithms" / "bipartite"
     alone = list(Docstrings([("bipartite", root)]))
@@ -105,35 +93,31 @@ def test_a_real_package_gives_the_same_from_any_number_of_processes(monkeypatch:
         assert mark not in text
 
 
-def test_processes_keep_the_order(package: Path) -> None:
+def test_processes_keep_the_order(package):
     files = python_files(package) * (harvest.FEW_FILES // 4 + 1)
     assert list(harvest._map(harvest.read_prose, files, 2)) == [harvest.read_prose(path) for path in files]
 
 
-def test_packages_are_found_without_importing_them() -> None:
+def test_packages_are_found_without_importing_them_and_none_is_of_the_standard_library():
     before = set(sys.modules)
-    for name in harvest.PACKAGES:
-        if importlib.util.find_spec(name):
-            assert (find_package(name) / "__init__.py").is_file()
+    for name in filter(importlib.util.find_spec, harvest.PACKAGES):
+        assert (find_package(name) / "__init__.py").is_file()
     assert not {"sympy", "networkx"} & (set(sys.modules) - before)
-
-
-def test_the_standard_library_is_not_read() -> None:
     assert not set(harvest.PACKAGES) & set(sys.stdlib_module_names)
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(harvest, "PACKAGES", {"no_such_package": "no-such-package"})
     with pytest.raises(UserError, match=r"'no_such_package' is not installed.*envs/lock\.txt"):
         open_source({"source": "docstrings"})
 
 
-def test_versions_have_no_build_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_have_no_build_tag(monkeypatch):
     monkeypatch.setattr(harvest.importlib.metadata, "version", lambda name: f"{name} 2.13.0+cpu")
     assert Docstrings([("sklearn", Path())]).facts()["packages"] == {"sklearn": "scikit-learn 2.13.0"}
 
 
-def test_an_unknown_source_is_named_with_the_known_ones() -> None:
+def test_an_unknown_source_is_named_with_the_known_ones():
     with pytest.raises(UserError, match="'wikipedia' is unknown; use one of docstrings, files"):
         open_source({"source": "wikipedia"})
 

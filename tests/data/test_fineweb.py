@@ -2,66 +2,51 @@
 
 import io
 import random
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import constants
-from local_hub import Hub, Repo, local_hub
+from local_hub import Repo, local_hub, point_to
 
 from oversmoothing.data import fineweb
 from oversmoothing.data.fineweb import fetch_shards
 from oversmoothing.data.shards import build_from_shards, open_shards, shard_facts
 from oversmoothing.data.splits import SPLITS
-from oversmoothing.hub import listing
 from oversmoothing.jobs import UserError
 
 NAME = "HuggingFaceFW/fineweb"
 NAMES = [f"sample/10BT/{number:03}_00000.parquet" for number in (0, 1, 14)]
 
 
-def shard_bytes(seed: int, rows: int = 300) -> bytes:
+def shard_bytes(seed, rows=300):
     """Make a shard with FineWeb's columns, or some of them, in row groups."""
     draw = random.Random(seed)
     words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(500)]
-    texts = [
-        " ".join(draw.choices(words, k=40)).capitalize() + f". Number {number} of {seed}." for number in range(rows)
-    ]
+    texts = [f"{' '.join(draw.choices(words, k=40)).capitalize()}. Number {row} of {seed}." for row in range(rows)]
     sink = io.BytesIO()
     pq.write_table(pa.table({"text": texts, "id": list(map(str, range(rows)))}), sink, row_group_size=100)
     return sink.getvalue()
 
 
 SHARDS = {name: shard_bytes(seed) for seed, name in enumerate(NAMES)}
-SETTINGS: dict[str, Any] = {
-    "repository": NAME,
-    "revision": "main",
-    "column": "text",
-    "train": NAMES[:2],
-    "evaluation": NAMES[2:],
-    "train_bytes": None,
-    "evaluation_bytes": None,
+SETTINGS = {
+    **{"repository": NAME, "revision": "main", "column": "text"},
+    **{"train": NAMES[:2], "evaluation": NAMES[2:], "train_bytes": None, "evaluation_bytes": None},
 }
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(monkeypatch):
     with local_hub({NAME: Repo(dict(SHARDS), kind="dataset")}) as hub:
-        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
-        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(listing, "WAIT", 0)
+        point_to(hub.address, monkeypatch)
         yield hub
 
 
-def texts(name: str) -> list[str]:
+def texts(name):
     return pq.read_table(io.BytesIO(SHARDS[name]))["text"].to_pylist()
 
 
-def test_shards_of_the_hub_become_a_corpus(hub: Hub, tmp_path: Path) -> None:
+def test_shards_of_the_hub_become_a_corpus(hub, tmp_path):
     manifest = fetch_shards(SETTINGS, tmp_path / "assets")
     assert manifest["commit"] == hub.repos[NAME].commit
     assert manifest["revision"] == "main"
@@ -77,17 +62,16 @@ def test_shards_of_the_hub_become_a_corpus(hub: Hub, tmp_path: Path) -> None:
     assert str(tmp_path) not in str(contents)
 
 
-def test_another_shard_leaves_those_that_are_there(hub: Hub, tmp_path: Path) -> None:
+def test_another_shard_leaves_those_that_are_there(hub, tmp_path):
     fetch_shards({**SETTINGS, "train": NAMES[:1]}, tmp_path)
     hub.requests.clear()
     manifest = fetch_shards(SETTINGS, tmp_path)
     assert sorted(manifest["files"]) == NAMES
-    assert [request.split()[1].split("/")[-1] for request in hub.requests if "resolve" in request] == [
-        "001_00000.parquet"
-    ]
+    fetched = [request.split()[1].split("/")[-1] for request in hub.requests if "resolve" in request]
+    assert fetched == ["001_00000.parquet"]
 
 
-def test_a_local_folder_in_the_hubs_layout(tmp_path: Path) -> None:
+def test_a_local_folder_in_the_hubs_layout(tmp_path):
     for name, data in SHARDS.items():
         path = tmp_path / "mirror" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,24 +101,16 @@ def test_a_local_folder_in_the_hubs_layout(tmp_path: Path) -> None:
         ({"evaluation": ["sample/9BT/000_00000.parquet"]}, "lacks a file or folder|has no file sample/9BT"),
     ],
 )
-def test_what_the_hub_does_not_have(hub: Hub, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_what_the_hub_does_not_have(hub, tmp_path, change, message):
     with pytest.raises(UserError, match=message):
         fetch_shards({**SETTINGS, **change}, tmp_path)
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-def test_a_gated_repository(hub: Hub, tmp_path: Path) -> None:
-    hub.repos[NAME].gated = True
-    with pytest.raises(UserError, match="gated: accept its terms"):
-        fetch_shards(SETTINGS, tmp_path)
+def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(hub, tmp_path, monkeypatch):
+    streamed = []
 
-
-def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    streamed: list[Path] = []
-
-    def stream(_: object, files: list[str], column: str, budget: int, path: Path) -> None:
+    def stream(_, files, column, budget, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({column: texts(files[0])[:budget]}), path)
         streamed.append(path)

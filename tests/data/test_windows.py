@@ -1,7 +1,7 @@
 """Evaluation windows: at starts of sentences, apart from each other, the same for the same seed."""
 
 import re
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,24 +20,22 @@ SENTENCES = st.lists(
 TEXT = "".join(f"Sentence number {number} is here. " for number in range(2000)).encode()
 
 
-def as_array(data: bytes) -> np.ndarray:
+def as_array(data):
     return np.frombuffer(data, dtype=np.uint8)
 
 
 @settings(max_examples=150)
 @given(SENTENCES, st.integers(1, 5), st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
-def test_windows_of_any_text(text: str, count: int, prompt: int, scored: int, seed: int) -> None:
+def test_windows_of_any_text(text, count, prompt, scored, seed):
     data = text.encode()
     try:
         table = draw_windows(as_array(data), count, prompt, scored, seed)
     except UserError:
         # Refused only where nothing more fits; a placed window takes the room of at most two others.
-        length = prompt + scored
-        starts = [match.end() for match in re.finditer(rb"[.!?]\s+(?=\S)", data)]
         fitting, free = 0, 0
-        for start in starts:
-            if start >= free and start + length <= len(data):
-                fitting, free = fitting + 1, start + length
+        for match in re.finditer(rb"[.!?]\s+(?=\S)", data):
+            if free <= match.end() <= len(data) - prompt - scored:
+                fitting, free = fitting + 1, match.end() + prompt + scored
         assert fitting < 2 * count
         return
     assert table.schema.equals(SCHEMA)
@@ -50,25 +48,25 @@ def test_windows_of_any_text(text: str, count: int, prompt: int, scored: int, se
         assert not data[offset : offset + 1].isspace()
         assert data[offset - 1 : offset].isspace()
         assert data[:offset].rstrip()[-1:] in (b".", b"!", b"?")
-    assert all(b - a >= prompt + scored for a, b in zip(sorted(offsets), sorted(offsets)[1:], strict=False))
-    again = draw_windows(as_array(data), count, prompt, scored, seed)
-    assert again.equals(table)
+    assert all(b - a >= prompt + scored for a, b in pairwise(sorted(offsets)))
+    assert draw_windows(as_array(data), count, prompt, scored, seed).equals(table)
 
 
-def test_seeds_differ_and_more_windows_keep_the_first() -> None:
-    data = as_array(TEXT)
-    few = draw_windows(data, 10, 20, 80, seed=1)
+def test_seeds_differ_and_more_windows_keep_the_first(tmp_path):
+    (tmp_path / "evaluation.bin").write_bytes(TEXT)
+    data = np.memmap(tmp_path / "evaluation.bin", dtype=np.uint8, mode="r")
+    few = draw_windows(as_array(TEXT), 10, 20, 80, seed=1)
     assert draw_windows(data, 50, 20, 80, seed=1).slice(0, 10).equals(few)
     assert not draw_windows(data, 10, 20, 80, seed=2).equals(few)
 
 
-def test_windows_spread_over_the_corpus() -> None:
+def test_windows_spread_over_the_corpus():
     offsets = np.array(draw_windows(as_array(TEXT), 100, 20, 80, seed=0)["offset"].to_pylist())
     quarters = np.bincount(offsets * 4 // len(TEXT), minlength=4)
     assert quarters.min() >= 10
 
 
-def test_a_crowded_corpus_is_filled_without_overlap() -> None:
+def test_a_crowded_corpus_is_filled_without_overlap():
     data = b"A. " * 100  # a sentence every 3 bytes; windows of 4 bytes fit on every second one
     offsets = draw_windows(as_array(data), 33, 1, 3, seed=0)["offset"].to_pylist()
     assert np.diff(sorted(offsets)).min() >= 6
@@ -76,18 +74,18 @@ def test_a_crowded_corpus_is_filled_without_overlap() -> None:
     assert np.diff(sorted(neighbours)).min() == 3  # windows may touch
 
 
-def test_a_window_may_end_with_the_corpus_but_not_beyond() -> None:
+def test_a_window_may_end_with_the_corpus_but_not_beyond():
     data = b"One. " + b"x" * 100
     assert draw_windows(as_array(data), 1, 20, 80, seed=0)["offset"].to_pylist() == [5]
     with pytest.raises(UserError, match="no room"):
         draw_windows(as_array(data[:-1]), 1, 20, 80, seed=0)
 
 
-def test_a_large_corpus_is_not_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_corpus_is_not_scanned(monkeypatch):
     visited = []
 
     class Counting:
-        def search(self, data: np.ndarray, start: int, end: int) -> "re.Match[bytes] | None":
+        def search(self, data, start, end):
             match = windows.re.compile(rb"[.!?]\s+(?=\S)").search(data, start, end)  # type: ignore[call-overload]
             visited.append((match.end() if match else end) - start)
             return match
@@ -98,12 +96,6 @@ def test_a_large_corpus_is_not_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < sum(visited) < len(data) / 1000
 
 
-def test_a_memory_map_will_do(tmp_path: Path) -> None:
-    (tmp_path / "evaluation.bin").write_bytes(TEXT)
-    mapped = np.memmap(tmp_path / "evaluation.bin", dtype=np.uint8, mode="r")
-    assert draw_windows(mapped, 5, 20, 80, seed=0).equals(draw_windows(as_array(TEXT), 5, 20, 80, seed=0))
-
-
 @pytest.mark.parametrize(
     ("data", "placed"),
     [
@@ -112,7 +104,7 @@ def test_a_memory_map_will_do(tmp_path: Path) -> None:
         (b"One. Two " + b"x" * 500, 1),  # one start only
     ],
 )
-def test_a_corpus_without_room_is_refused(data: bytes, placed: int) -> None:
+def test_a_corpus_without_room_is_refused(data, placed):
     message = rf"corpus of {len(data):,} bytes has no room for 3 windows of 100 bytes.*\(placed {placed}\): lower"
     with pytest.raises(UserError, match=message):
         draw_windows(as_array(data), 3, 20, 80, seed=0)
@@ -127,6 +119,6 @@ def test_a_corpus_without_room_is_refused(data: bytes, placed: int) -> None:
         ({"seed": -1}, "windows: seed is -1: write a number of at least 0"),
     ],
 )
-def test_numbers_that_make_no_sense(wrong: dict[str, int], message: str) -> None:
+def test_numbers_that_make_no_sense(wrong, message):
     with pytest.raises(UserError, match=message):
         draw_windows(as_array(TEXT), **{"count": 1, "prompt": 20, "scored": 80, "seed": 0, **wrong})

@@ -1,0 +1,274 @@
+"""The splits: disjoint, without shared runs of words, the same whatever the order of the source."""
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from oversmoothing.data import splits as module
+from oversmoothing.data.documents import Document
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.runs import collect, run_hashes, shares_run
+from oversmoothing.data.splits import SPLITS, _split_of, build_splits, split_bounds
+from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import read_sealed
+
+SHARES = {"train": 0.5, "validation": 0.25, "evaluation": 0.25}
+BORDER = "\n<border>\n"
+
+
+class Texts:
+    """A source of texts from memory."""
+
+    def __init__(self, texts, **facts):
+        self.texts = texts
+        self.described = {"source": "texts", "documents": len(texts)} | facts
+
+    def __iter__(self):
+        return (Document(str(number), text) for number, text in enumerate(self.texts))
+
+    def facts(self):
+        return self.described
+
+
+def build(folder, source, **options):
+    paths = {split: folder / f"{split}.bin" for split in SPLITS}
+    source = Texts(source) if isinstance(source, list) else source
+    return build_splits(source, paths, folder / "manifest.json", **{"shares": SHARES, "separator": BORDER, **options})
+
+
+def documents(folder, split):
+    return (folder / f"{split}.bin").read_bytes().decode().split(BORDER)
+
+
+def split_of(text):
+    return _split_of(hashlib.blake2b(text.encode(), digest_size=16).digest(), split_bounds(SHARES))
+
+
+def text_in(split, text="Text"):
+    """Return a text that belongs to `split`."""
+    return next(made for number in range(1000) if split_of(made := f"{text} {number}.") == split)
+
+
+def runs(text, length):
+    words = text.split()
+    return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
+
+
+# One text in each split, so that no split is empty whatever is drawn.
+ANCHORS = [text_in(split) for split in SPLITS]
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "A,", "b.", "“c”", "é", "-"]), max_size=12).map(" ".join)
+TEXTS = st.lists(WORDS | st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=25)
+
+
+@settings(max_examples=30)
+@example(["\x1f", "\u3000"], Random(0), 2)
+@given(TEXTS, st.randoms(use_true_random=False), st.integers(2, 4))
+def test_splits_of_any_texts(texts, random, length):
+    texts = [text for text in texts if BORDER not in text] + ANCHORS
+    shuffled = random.sample(texts, len(texts))
+    with tempfile.TemporaryDirectory() as name:
+        one, two, three = (Path(name) / part for part in ("one", "two", "three"))
+        contents = build(one, texts, overlap_words=length)
+        assert build(two, texts, overlap_words=length) == contents
+        build(three, shuffled, overlap_words=length)
+        kept = {split: documents(one, split) for split in SPLITS}
+        for split in SPLITS:
+            part = contents["splits"][split]
+            data = (one / f"{split}.bin").read_bytes()
+            # What the manifest says is what is there.
+            assert (part["documents"], part["bytes"]) == (len(kept[split]), len(data))
+            assert part["sha256"] == hashlib.sha256(data).hexdigest()
+            # Each text is where its hash puts it, once, in the order of the source.
+            assert all(split_of(text) == split for text in kept[split])
+            mine = [text for text in dict.fromkeys(texts) if text.strip() and split_of(text) == split]
+            assert kept[split] == [text for text in mine if text in set(kept[split])]
+            # Nothing is lost without being counted.
+            total = sum(split_of(text) == split for text in texts)
+            assert total == part["documents"] + sum(part["dropped"].values())
+            # The same bytes from the same texts; the same texts from any order of them.
+            assert data == (two / f"{split}.bin").read_bytes()
+            assert sorted(kept[split]) == sorted(documents(three, split))
+        # No run of words stands in two splits.
+        found = {split: set().union(*(runs(text, length) for text in kept[split])) for split in SPLITS}
+        assert not found["train"] & found["evaluation"]
+        assert not found["train"] & found["validation"]
+        assert not found["validation"] & found["evaluation"]
+        # The evaluation split keeps all of its texts.
+        assert contents["splits"]["evaluation"]["dropped"]["overlaps"] == 0
+
+
+def test_a_text_with_a_shared_run_is_dropped_and_counted(tmp_path):
+    shared = " ".join(f"word{number}" for number in range(13))
+    held = text_in("evaluation", f"Before {shared} after")
+    also = text_in("validation", f"And {shared}")
+    near = text_in("train", f"Yes {shared.removesuffix(' word12')} and no more")
+    # Case and punctuation do not hide it.
+    copied = text_in("train", "So " + shared.upper().replace(" ", ", "))
+    # Neither does train share with validation, but a split loses nothing to itself.
+    run = " ".join("abcdefghijklmnop")
+    validated, again = text_in("validation", f"One {run}"), text_in("train", f"Two {run}")
+    first, second = (text_in("train", f"{word} qrst {run[::-1]}") for word in ("Three", "Four"))
+    texts = [copied, also, near, held, validated, again, first, second]
+    parts = build(tmp_path, texts)["splits"]
+    assert [parts[split]["dropped"]["overlaps"] for split in SPLITS] == [0, 1, 2]
+    assert [documents(tmp_path, split) for split in SPLITS] == [[held], [validated], [near, first, second]]
+    build(tmp_path, texts, overlap_words=None)
+    assert documents(tmp_path, "train") == [copied, near, again, first, second]
+
+
+def test_empty_and_repeated_texts_are_counted(tmp_path):
+    parts = build(tmp_path, ["", " \n", *ANCHORS, *ANCHORS, ANCHORS[0]])["splits"]
+    assert [parts[split]["dropped"]["duplicates"] for split in SPLITS] == [2, 1, 1]
+    assert sum(part["dropped"]["empty"] for part in parts.values()) == 2
+
+
+@pytest.mark.parametrize("separator", ["", "\n\n"])
+def test_manifest_and_separator(tmp_path, separator):
+    texts = [f"This is text {number}." for number in range(40)]
+    contents = build(tmp_path, texts, separator=separator)
+    assert read_sealed(tmp_path / "manifest.json") == contents
+    assert contents["source"] == {"source": "texts", "documents": 40}
+    assert contents["settings"] == {"shares": SHARES, "separator": separator, "overlap_words": 13}
+    assert (tmp_path / "train.bin").read_text() == separator.join(text for text in texts if split_of(text) == "train")
+
+
+def test_assignment_never_changes():
+    """A corpus must split alike on every machine and in every release: these were written down once."""
+    found = [split_of(f"Text {number}.") for number in range(2000)]
+    assert [found.count(split) for split in SPLITS] == [483, 476, 1041]
+    assert run_hashes("One two, three.", 2).tolist() == [10228208033956449817, 17272748329256632643]
+
+
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        ({"train": 1.0}, r"corpus splits are \['train'\]: give a share to each of evaluation, train, validation"),
+        ({**SHARES, "test": 0.0}, r"corpus splits are .*'test'"),
+        ({**SHARES, "train": 0.6}, r"the shares sum to 1\.1: make them sum to 1"),
+        ({"train": 1.0, "validation": 0.0, "evaluation": 0.0}, r"the share of \w+ is \d\.0: write a number between"),
+    ],
+)
+def test_shares_that_make_no_sense(shares, message):
+    with pytest.raises(UserError, match=message):
+        split_bounds(shares)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (ANCHORS, {"overlap_words": 0}, r"overlap_words is 0: write a number of words \(13\), or null"),
+        ([], {}, "the corpus is empty: source 'texts' has no document"),
+        (ANCHORS[::2], {}, "the validation split has 0 bytes in 0 documents, and 1 are needed: raise"),
+        (
+            ANCHORS,
+            {"at_least": {"train": 5000}},
+            rf"the train split has {len(ANCHORS[2])} bytes .* 5,000 are needed.*now 0\.5",
+        ),
+        (  # a source that only counts its files
+            Texts(ANCHORS, source="docstrings", files=7),
+            {"at_least": {"evaluation": 1000}},
+            "the evaluation split has .* and 1,000 are needed",
+        ),
+    ],
+)
+def test_a_corpus_that_cannot_be_split_is_refused(tmp_path, source, options, message):
+    with pytest.raises(UserError, match=message):
+        build(tmp_path, source, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_split_of_just_the_size_needed_will_do(tmp_path):
+    assert build(tmp_path, ANCHORS, at_least={"train": len(ANCHORS[2])})
+
+
+class Broken(Texts):
+    """A source that breaks while the last split is written."""
+
+    reads = 0
+
+    def __iter__(self):
+        self.reads += 1
+        yield from super().__iter__()
+        if self.reads == len(SPLITS):
+            raise UserError("the file is broken")
+
+
+def test_a_failed_build_leaves_what_was_there(tmp_path):
+    build(tmp_path, ANCHORS)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    texts = [*ANCHORS, "More text."]
+    with pytest.raises(UserError, match="broken"):
+        build(tmp_path, Broken(texts))
+    with pytest.raises(UserError, match="are needed"):
+        build(tmp_path, texts, at_least={"train": 10**9})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_run_hashes_tell_runs_and_their_order_apart():
+    base = run_hashes("a b c d", 3)
+    assert len(set(base.tolist())) == len(base) == 2
+    assert run_hashes("A (b) c, d!", 3).tolist() == base.tolist()
+    assert run_hashes("c b a", 3)[0] != base[0]
+    assert len(run_hashes("a b", 3)) == len(run_hashes("", 3)) == 0
+    known = collect([base])
+    assert shares_run(run_hashes("x y b c d", 3), known)
+    assert not shares_run(run_hashes("b c e", 3), known)
+    assert not shares_run(base, collect([]))
+
+
+def test_reader_maps_a_split_read_only(tmp_path):
+    build(tmp_path, ANCHORS)
+    data = read_split(tmp_path / "train.bin", tmp_path / "manifest.json", "train")
+    assert isinstance(data, np.memmap)
+    assert data.dtype == np.uint8
+    assert data.tobytes() == (tmp_path / "train.bin").read_bytes()
+    with pytest.raises(ValueError, match="read-only"):
+        data[0] = 1
+
+
+def test_reader_names_a_file_that_is_not_the_one_described(tmp_path):
+    build(tmp_path, ANCHORS)
+    path = tmp_path / "train.bin"
+    data = path.read_bytes()
+    for damaged, message in (
+        (data[:-1] + b"?", "its sha256 is not the one in the manifest"),
+        (data[:-1], f"{len(data) - 1} bytes, but its manifest says {len(data)}"),
+        (b"", "the corpus file is empty"),
+        (None, "no such corpus file: build the corpus first"),
+    ):
+        path.unlink() if damaged is None else path.write_bytes(damaged)
+        with pytest.raises(UserError, match=rf"train\.bin: {message}"):
+            read_split(path, tmp_path / "manifest.json", "train")
+
+
+def test_a_document_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "run_hashes", lambda *_: np.zeros(1 << 60, np.uint8))
+    with pytest.raises(UserError, match=r": out of memory with this document of \d+ characters: cut it, with corpus"):
+        build(tmp_path, ANCHORS)
+
+
+def listed(count):
+    return [{"name": f"{i:05}.txt", "bytes": 7, "documents": 1, "nulls": 0} for i in range(count)]
+
+
+@pytest.mark.parametrize(("count", "short"), [(2, True), (2000, True), (12_000, False)])
+def test_a_manifest_stays_below_the_size_up_to_which_snakemake_compares_contents(tmp_path, count, short):
+    manifests = []
+    for files in (count, count, count + 1):
+        build(tmp_path, Texts(ANCHORS, files=listed(files)))
+        manifests.append((tmp_path / "manifest.json").read_bytes())
+    assert manifests[0] == manifests[1] != manifests[2]
+    assert len(manifests[0]) < 1_000_000
+    found = json.loads(manifests[0])["source"]["files"]
+    if short:
+        assert found == listed(count)
+    else:
+        assert len(found.pop("sha256")) == 64
+        assert found == {"count": count, "bytes": 7 * count, "documents": count, "nulls": 0}
