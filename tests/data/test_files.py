@@ -8,7 +8,6 @@ import lzma
 import os
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plan
-from oversmoothing.data import files
-from oversmoothing.data import texts as texts_module
+from oversmoothing.data import columns, files
 from oversmoothing.data.documents import Document
 from oversmoothing.data.files import Files
 from oversmoothing.data.globs import matching_files
@@ -60,7 +58,7 @@ def json_lines(values):
 
 
 def test_parquet_by_row_groups_and_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(texts_module, "ROWS", 256)
+    monkeypatch.setattr(columns, "ROWS", 256)
     many = [f"Text number {number}." for number in range(1000)]
     source = Files([str(parquet(tmp_path / "a.parquet", values=many, row_group_size=300))])
     assert list(source) == list(source) == [Document(f"a.parquet:{row}", text) for row, text in enumerate(many)]
@@ -175,7 +173,8 @@ def two_columns(path):
     ],
 )
 @pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
-def test_parquet_that_cannot_be_read(tmp_path, read, write, message):
+def test_parquet_that_cannot_be_read(tmp_path, read, write, message, monkeypatch):
+    monkeypatch.setattr(columns, "ROWS", 1)
     write(tmp_path / "a.parquet")
     with pytest.raises(UserError, match=rf"a\.parquet: {message}"):
         read(tmp_path / "a.parquet")
@@ -201,7 +200,7 @@ def test_a_file_that_vanishes_is_named(tmp_path):
 
 @pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
 def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(texts_module, "UNFOLDED", 1 << 20)
+    monkeypatch.setattr(columns, "UNFOLDED", 1 << 20)
     path = tmp_path / "bomb.parquet"
     for text, refused in (("a" * (1 << 22), True), ("a" * (1 << 19), False)):
         parquet(path, values=["short", text], compression="zstd")
@@ -230,7 +229,7 @@ def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, name, monkeypat
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "a.jsonl").write_bytes(json_lines(TEXTS))
     monkeypatch.setattr(files, "_decode", full)
-    monkeypatch.setattr(texts_module, "_check_column", full)
+    monkeypatch.setattr(columns, "_check_column", full)
     with pytest.raises(UserError, match=rf"{name}: it does not fit into memory: leave it out, or split it"):
         texts(tmp_path / name)
 
@@ -261,8 +260,8 @@ def test_globs_without_links_are_those_of_python(tmp_path_factory, data):
             path.write_text("x")
     parts = st.sampled_from(["**", "*", "a", "*.txt", "[[]d]", "?*", ""])
     pattern = f"{top}/" + "/".join(data.draw(st.lists(parts, min_size=1, max_size=4)))
-    wanted = {os.path.normpath(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file()}  # noqa: PTH207
-    assert set(map(os.path.normpath, matching_files([pattern]))) == wanted
+    wanted = filter(os.path.isfile, glob.glob(pattern, recursive=True))  # noqa: PTH207 (a file with a slash is none)
+    assert set(map(os.path.normpath, matching_files([pattern]))) == set(map(os.path.normpath, wanted))
 
 
 @pytest.mark.parametrize("name", ["a\nb.txt", "a\rb.txt", "a\u2028b.txt", "a\udcffb.txt"])

@@ -69,6 +69,8 @@ def test_another_shard_leaves_those_that_are_there(hub, tmp_path):
     assert sorted(manifest["files"]) == NAMES
     fetched = [request.split()[1].split("/")[-1] for request in hub.requests if "resolve" in request]
     assert fetched == ["001_00000.parquet"]
+    fetch_shards({**SETTINGS, "train": NAMES[1:2]}, tmp_path)
+    assert (tmp_path / NAMES[0]).is_file()
 
 
 def test_a_local_folder_in_the_hubs_layout(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.data import texts as module
+from oversmoothing.data import columns
 from oversmoothing.data.texts import read_texts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -64,7 +64,7 @@ def test_every_type_of_text(tmp_path, kind):
 
 def test_batches_are_bounded(tmp_path, monkeypatch):
     path = write(tmp_path / "a.parquet", [str(number) for number in range(100)], row_group=40)
-    monkeypatch.setattr(module, "ROWS", 16)
+    monkeypatch.setattr(columns, "ROWS", 16)
     batches = list(read_texts(path))
     assert max(len(texts.lengths()) for texts in batches) <= 16
     assert strings(*batches) == [str(number) for number in range(100)]

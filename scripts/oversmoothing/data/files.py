@@ -16,9 +16,9 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from oversmoothing.data.columns import TIMES, UNFOLDED, damage_named, text_batches
 from oversmoothing.data.documents import Document
 from oversmoothing.data.globs import CONTROL, matching_files
-from oversmoothing.data.texts import TIMES, UNFOLDED, damage_named, text_batches
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)

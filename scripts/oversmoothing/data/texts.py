@@ -1,25 +1,18 @@
-"""A Parquet file's column of texts, also as bytes from Arrow's buffers, without a Python object per document.
+"""A Parquet file's column of texts as bytes, read from Arrow's buffers without a Python object per document.
 
 Arrow stores the texts of a batch contiguously in one UTF-8 buffer and their offsets in another, so joining a million
 documents is a copy of memory.
 """
 
-import lzma
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from oversmoothing.data.columns import text_batches
 from oversmoothing.data.runs import MULTIPLIER
-from oversmoothing.jobs import UserError
 from oversmoothing.numerics.compiled import compiled
-
-ROWS = 2048  # read at a time, some megabytes of web pages; affects memory use, not the result
-UNFOLDED, TIMES = 1 << 26, 1000  # a column chunk or file above this size and this compression ratio cannot be text
 
 
 class Texts(NamedTuple):
@@ -51,71 +44,6 @@ def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
         _, borders, data = texts.buffers()
         ends = np.frombuffer(borders, np.int64)[texts.offset : texts.offset + len(texts) + 1]
         yield Texts(np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8), ends)
-
-
-def text_batches(path: Path, column: str) -> Iterator[pa.LargeStringArray]:
-    """Yield a Parquet file's column of texts in batches, in the file's order; nulls stay, and all is UTF-8."""
-    row = 0
-    with damage_named(path), pq.ParquetFile(path) as file:
-        _check_column(path, file, column)
-        for batch in file.iter_batches(batch_size=ROWS, columns=[column]):
-            texts = batch.column(0)
-            texts = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
-            texts = texts.cast(pa.large_string())
-            try:
-                texts.validate(full=True)  # reading does not verify that a string column is UTF-8
-            except pa.ArrowInvalid:
-                raise UserError(f"{path}: row {row + _first_bad(texts)} is not UTF-8: correct the row") from None
-            yield texts
-            row += len(texts)
-
-
-@contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """Convert a reader's errors into a `UserError` of one line that names the file."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise UserError(f"{path}: the file is gone: it was there when the globs were matched") from None
-    except PermissionError:
-        raise UserError(f"{path}: no permission to read it: change its mode") from None
-    except MemoryError:
-        raise UserError(f"{path}: it does not fit into memory: leave it out, or split it into smaller files") from None
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{path}: truncated or damaged ({reason}): fetch or write the file again") from error
-
-
-def _check_column(path: Path, file: pq.ParquetFile, column: str) -> None:
-    """Check that a file has one column of texts of this name and that none of its chunks is a decompression bomb."""
-    schema = file.schema_arrow
-    if schema.names.count(column) > 1:
-        raise UserError(f"{path}: {schema.names.count(column)} columns are called {column!r}: rename all but one")
-    if column not in schema.names:
-        have = ", ".join(schema.names)
-        raise UserError(f"{path}: no column {column!r} (it has: {have}): set corpus column to the one with the text")
-    kind = schema.field(column).type
-    text = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
-        raise UserError(f"{path}: column {column!r} is of type {kind}, not string: set corpus column to a text")
-    leaves = [file.schema.column(place).path for place in range(len(file.schema))]
-    for group in range(file.num_row_groups):
-        chunk = file.metadata.row_group(group).column(leaves.index(column))
-        packed, unfolded = chunk.total_compressed_size, chunk.total_uncompressed_size
-        if unfolded > max(UNFOLDED, TIMES * packed):
-            raise UserError(
-                f"{path}: column {column!r} of row group {group} has {packed:,} bytes that unfold to {unfolded:,}, "
-                "as no text does: leave the file out"
-            )
-
-
-def _first_bad(texts: pa.LargeStringArray) -> int:
-    for row, value in enumerate(texts.cast(pa.large_binary())):
-        try:
-            (value.as_py() or b"").decode()
-        except UnicodeDecodeError:
-            return row
-    raise AssertionError("Arrow and Python differ about what UTF-8 is")
 
 
 @compiled(nogil=True)
