@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
-from local_hub import Repo, local_hub
+from local_hub import Repo, local_hub, point_to
 from odd_json import mutated
 
 from oversmoothing.hub import client as module
@@ -40,28 +40,29 @@ def hub(monkeypatch):
     repos = {"owner/small": Repo(dict(FILES)), "owner/text": Repo({**SHARDS, "README.md": b"text"}, kind="dataset")}
     with local_hub(repos) as hub:
         point_to(hub.address, monkeypatch)
-        monkeypatch.setattr(listing, "WAIT", 0)
         yield hub
 
 
-def point_to(address, monkeypatch):
-    """Send huggingface_hub, which reads its environment once, to another address."""
-    monkeypatch.setattr(constants, "ENDPOINT", address)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
+def fetch_model(folder):
+    return fetch(MODEL, MODEL_FILES, folder, MODEL_NEEDS)
+
+
+def downloads(hub):
+    return [request for request in hub.requests if "resolve" in request]
 
 
 def test_a_model_without_pickles_and_code(hub, tmp_path):
     folder = tmp_path / "small"
-    manifest = fetch(MODEL, MODEL_FILES, folder, MODEL_NEEDS)
+    manifest = fetch_model(folder)
     wanted = ["config.json", "model.safetensors", "tokenizer.json"]
-    assert sorted(manifest["files"]) == wanted
-    assert manifest["commit"] == hub.repos["owner/small"].commit
-    assert (manifest["repository"], manifest["kind"], manifest["revision"]) == ("owner/small", "model", "main")
-    for name in wanted:
-        assert (folder / name).read_bytes() == FILES[name]
-        facts = {"size": len(FILES[name]), "sha256": hashlib.sha256(FILES[name]).hexdigest()}
-        assert manifest["files"][name] == facts
-    assert not (folder / "onnx").exists()
+    assert manifest == {
+        **{"repository": "owner/small", "kind": "model", "revision": "main"},
+        "commit": hub.repos["owner/small"].commit,
+        "files": {
+            name: {"size": len(FILES[name]), "sha256": hashlib.sha256(FILES[name]).hexdigest()} for name in wanted
+        },
+    }
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: FILES[name] for name in wanted}
 
 
 def test_shards_of_a_dataset(hub, tmp_path):
@@ -70,11 +71,14 @@ def test_shards_of_a_dataset(hub, tmp_path):
     assert (tmp_path / "sample/10BT/001_00000.parquet").read_bytes() == SHARDS["sample/10BT/001_00000.parquet"]
 
 
-def test_what_is_there_is_not_fetched_again(hub, tmp_path):
-    first = fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+def test_what_is_there_is_not_fetched_again_unless_it_is_cut_short(hub, tmp_path):
+    first = fetch_model(tmp_path)
     hub.requests.clear()
-    assert fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS) == first
-    assert not [request for request in hub.requests if "resolve" in request]
+    assert fetch_model(tmp_path) == first
+    assert not downloads(hub)
+    (tmp_path / "model.safetensors").write_bytes(LARGE[:-7])
+    assert fetch_model(tmp_path) == first
+    assert (tmp_path / "model.safetensors").read_bytes() == LARGE
 
 
 def test_a_broken_connection_goes_on_where_it_broke(hub, tmp_path, monkeypatch):
@@ -109,19 +113,14 @@ def test_a_part_that_is_damaged_is_fetched_anew(hub, tmp_path):
     assert (tmp_path / "model.safetensors").read_bytes() == LARGE
 
 
-def test_others_in_the_folder_may_stay(hub, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
+def test_a_branch_that_moved_replaces_files_and_others_in_the_folder_may_stay(hub, tmp_path):
+    fetch_model(tmp_path)
+    hub.repos["owner/small"] = Repo({"config.json": b"{}", "model-00001-of-00001.safetensors": b"new"})
     fetch(MODEL, ["config.json"], tmp_path, tidy=False)
-    assert (tmp_path / "mine.txt").exists()
-    fetch(MODEL, ["config.json"], tmp_path)
-    assert not (tmp_path / "mine.txt").exists()
-
-
-def test_a_file_cut_short_on_disk_is_fetched_again(hub, tmp_path):
-    first = fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-    (tmp_path / "model.safetensors").write_bytes(LARGE[:-7])
-    assert fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS) == first
-    assert (tmp_path / "model.safetensors").read_bytes() == LARGE
+    assert (tmp_path / "config.json").read_bytes() == b"{}"
+    assert (tmp_path / "model.safetensors").exists()
+    assert sorted(fetch_model(tmp_path)["files"]) == ["config.json", "model-00001-of-00001.safetensors"]
+    assert not (tmp_path / "model.safetensors").exists()
 
 
 def test_a_hub_that_serves_something_else_than_it_lists(hub, tmp_path, monkeypatch):
@@ -134,15 +133,6 @@ def test_a_hub_that_serves_something_else_than_it_lists(hub, tmp_path, monkeypat
     with pytest.raises(UserError, match=r"model owner/small@main: config\.json was damaged in transfer"):
         fetch(MODEL, ["config.json"], tmp_path)
     assert not (tmp_path / "config.json").exists()
-
-
-def test_a_branch_that_moved_replaces_files_and_removes_stale_ones(hub, tmp_path):
-    fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-    hub.repos["owner/small"] = Repo({"config.json": b"{}", "model-00001-of-00001.safetensors": b"new"})
-    manifest = fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-    assert sorted(manifest["files"]) == ["config.json", "model-00001-of-00001.safetensors"]
-    assert not (tmp_path / "model.safetensors").exists()
-    assert (tmp_path / "config.json").read_bytes() == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +172,7 @@ def test_nothing_else_leads_to_another_revision(hub, branch, tmp_path):
     with pytest.raises(UserError, match="owner/small@step8: the repository has no revision 'step8'; name another"):
         fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS)
     hub.repos["owner/small"].gated = True
-    with pytest.raises(UserError, match="owner/small@step8: gated"):
+    with pytest.raises(UserError, match=r"owner/small@step8: gated: accept its terms .* HF_TOKEN"):
         fetch(branch, MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
     hub.down = True
     with pytest.raises(UserError, match="owner/small@step8: the hub cannot be reached"):
@@ -192,31 +182,23 @@ def test_nothing_else_leads_to_another_revision(hub, branch, tmp_path):
         fetch(Repository("owner/none", "step8"), MODEL_FILES, tmp_path, MODEL_NEEDS, otherwise="main")
 
 
-def test_gated(hub, tmp_path):
-    hub.repos["owner/small"].gated = True
-    with pytest.raises(UserError, match=r"gated: accept its terms .* HF_TOKEN"):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-
-
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("headers", [{"X-Error-Message": "Invalid credentials in Authorization header"}, {}])
 def test_a_refusal_is_not_taken_for_a_network_that_is_down(hub, tmp_path, status, headers):
     """The real hub lists gated repositories, and refuses their files."""
     hub.refuses = (status, headers)
-    with pytest.raises(
-        UserError, match=r"owner/small@main: the hub refuses access .*gated or private.* set HF_TOKEN or"
-    ):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-    assert len([request for request in hub.requests if "resolve" in request]) == 1  # asking again changes nothing
+    message = r"owner/small@main: the hub refuses access .*gated or private.* set HF_TOKEN or"
+    with pytest.raises(UserError, match=message):
+        fetch_model(tmp_path)
+    assert len(downloads(hub)) == 1  # asking again changes nothing
 
 
 def test_no_more_is_read_than_the_hub_has_listed(hub, tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
     hub.pace = 0.001
     hub.answers["tree"] = [{"type": "file", "path": "model.safetensors", "size": 150_000, "oid": "0" * 40}]
-    with pytest.raises(
-        UserError, match=r"owner/small@main: model\.safetensors: the hub lists 150,000 bytes and sends more"
-    ):
+    message = r"owner/small@main: model\.safetensors: the hub lists 150,000 bytes and sends more"
+    with pytest.raises(UserError, match=message):
         fetch(MODEL, ["model.safetensors"], tmp_path)
     assert sum(path.stat().st_size for path in tmp_path.rglob("*")) == 0
 
@@ -224,14 +206,13 @@ def test_no_more_is_read_than_the_hub_has_listed(hub, tmp_path, monkeypatch):
 def test_pickled_weights_alone_are_refused(hub, tmp_path):
     del hub.repos["owner/small"].files["model.safetensors"]
     with pytest.raises(UserError, match=r"it has no file model\*\.safetensors, and pickled weights .* are never read"):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        fetch_model(tmp_path)
 
 
 def test_no_network(tmp_path, monkeypatch):
     point_to("http://127.0.0.1:9", monkeypatch)
-    monkeypatch.setattr(listing, "WAIT", 0)
     with pytest.raises(UserError, match=r"the hub cannot be reached .*run `snakemake assets` with network access"):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        fetch_model(tmp_path)
 
 
 def test_a_hub_that_fails_for_a_while(hub, tmp_path, monkeypatch):
@@ -242,33 +223,41 @@ def test_a_hub_that_fails_for_a_while(hub, tmp_path, monkeypatch):
 
 def test_a_manifest_leads_to_its_files(hub, tmp_path):
     manifest = tmp_path / "small@main.json"
-    manifest.write_text(json.dumps(fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)))
+    write_sealed(manifest, fetch_model(tmp_path / "small@main"))
     assert asset_folder(manifest) == tmp_path / "small@main"
-    (tmp_path / "small@main/model.safetensors").write_bytes(LARGE[:-7])
-    with pytest.raises(UserError, match=r"model\.safetensors has 2,999,993 bytes, not 3,000,000; delete .*@main\.json"):
-        asset_folder(manifest)
-    (tmp_path / "small@main/model.safetensors").unlink()
-    with pytest.raises(UserError, match=r"model\.safetensors is missing"):
-        asset_folder(manifest)
-    manifest.write_text("{")
-    with pytest.raises(UserError, match="not a manifest of fetched files"):
+    weights = tmp_path / "small@main/model.safetensors"
+    for damaged, message in (
+        (LARGE[:-7], "has 2,999,993 bytes, not 3,000,000"),
+        (LARGE[:-1] + bytes([LARGE[-1] ^ 1]), "has changed since its checksum was taken"),
+        (None, "is missing"),
+    ):
+        weights.unlink() if damaged is None else weights.write_bytes(damaged)
+        with pytest.raises(UserError, match=rf"model\.safetensors {message}; delete .*@main\.json .*snakemake assets"):
+            asset_folder(manifest)
+        hub.requests.clear()
+        fetch_model(tmp_path / "small@main")  # as the message says
+        assert len(downloads(hub)) == 1
+        assert asset_folder(manifest) == tmp_path / "small@main"
+    manifest.write_text(manifest.read_text().replace('"commit": "', '"commit": "0'))
+    with pytest.raises(UserError, match=r"small@main\.json: changed or damaged since it was written"):
         asset_folder(manifest)
 
 
 def test_a_folder_of_the_users_own(tmp_path):
-    (tmp_path / "own").mkdir()
+    folder = tmp_path / "own"
+    (folder / "tokenizer-old").mkdir(parents=True)
+    (folder / "tokenizer-old/vocab.json").write_bytes(b"{}")  # files in folders inside are no part of a model
     for name in ("config.json", "model.safetensors", "pytorch_model.bin"):
-        (tmp_path / "own" / name).write_bytes(FILES[name])
-    manifest = take_stock(tmp_path / "own", MODEL_FILES)
+        (folder / name).write_bytes(FILES[name])
+    manifest = take_stock(folder, MODEL_FILES)
     assert sorted(manifest["files"]) == ["config.json", "model.safetensors"]
-    with pytest.raises(UserError, match=r"own: it has no file model-\*\.safetensors"):
-        take_stock(tmp_path / "own", MODEL_FILES, ["config.json", "model-*.safetensors"])
-    (tmp_path / "own/model.safetensors").rename(tmp_path / "kept")
-    with pytest.raises(UserError, match=r"has no file model\*\.safetensors .* pickled weights .*`save_pretrained`"):
-        take_stock(tmp_path / "own", MODEL_FILES, MODEL_NEEDS)
-    (tmp_path / "kept").rename(tmp_path / "own/model.safetensors")
     (tmp_path / "m.json").write_text(json.dumps(manifest))
-    assert asset_folder(tmp_path / "m.json") == tmp_path / "own"
+    assert asset_folder(tmp_path / "m.json") == folder
+    with pytest.raises(UserError, match=r"own: it has no file model-\*\.safetensors"):
+        take_stock(folder, MODEL_FILES, ["config.json", "model-*.safetensors"])
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"has no file model\*\.safetensors .* pickled weights .*`save_pretrained`"):
+        take_stock(folder, MODEL_FILES, MODEL_NEEDS)
 
 
 def test_what_is_no_plain_data_is_not_fetched(hub, tmp_path):
@@ -279,20 +268,14 @@ def test_what_is_no_plain_data_is_not_fetched(hub, tmp_path):
     assert sorted(path.name for path in (tmp_path / "small").iterdir()) == sorted(found)
 
 
-def test_files_in_folders_inside_are_no_part_of_a_model(tmp_path):
-    (tmp_path / "own/tokenizer-old").mkdir(parents=True)
-    for name in ("config.json", "model.safetensors", "tokenizer-old/vocab.json"):
-        (tmp_path / "own" / name).write_bytes(b"{}")
-    assert sorted(take_stock(tmp_path / "own", MODEL_FILES)["files"]) == ["config.json", "model.safetensors"]
-
-
 def listed(path, **changes):
     return {"type": "file", "path": path, "size": 2, "oid": hashlib.sha1(b"blob 2\0{}").hexdigest(), **changes}
 
 
-@pytest.mark.parametrize(
-    "path", ["../x.json", "tokenizer/../../x.json", "/x.json", "a\\..\\x.json", "..", "", "a\0.json"]
-)
+ODD_PATHS = ["../x.json", "tokenizer/../../x.json", "/x.json", "a\\..\\x.json", "..", "", "a\0.json"]
+
+
+@pytest.mark.parametrize("path", ODD_PATHS)
 def test_a_listing_that_leads_out_of_the_folder(hub, tmp_path, path):
     hub.answers["tree"] = [listed("config.json"), listed(path)]
     with pytest.raises(UserError, match=r"owner/small@main: the hub lists '.*', which is not in the folder /"):
@@ -308,12 +291,13 @@ def test_a_listing_that_leads_out_of_the_folder(hub, tmp_path, path):
         ({"error": "x"}, "the hub's listing is {'error': 'x'}, not a list"),
         ([None], "the hub lists None, which is not a file"),
         ([listed(["config.json"])], r"the hub lists \{.*, which is not a file"),
-        ([listed("config.json", size=-1)], "the hub lists config.json without its size"),
-        ([listed("config.json", size="2")], "the hub lists config.json without its size"),
-        ([listed("config.json", oid=None)], "the hub lists config.json without its size"),
-        ([listed("config.json", oid="../../x")], "the hub lists config.json without its size"),
-        ([listed("config.json", lfs=[])], "the hub lists config.json without its size"),
-        ([listed("config.json", lfs={"oid": 3})], "the hub lists config.json without its size"),
+        *[
+            ([listed("config.json", **odd)], "the hub lists config.json without its size")
+            for odd in (
+                *({"size": -1}, {"size": "2"}, {"oid": None}, {"oid": "../../x"}),
+                *({"lfs": []}, {"lfs": {"oid": 3}}),
+            )
+        ],
     ],
 )
 def test_odd_listings(hub, tmp_path, answer, message):
@@ -350,10 +334,10 @@ def test_hostile_listings(hub, tmp_path):
 
 def test_a_listing_of_several_pages(hub, tmp_path):
     hub.page = 1
-    assert len(fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)["files"]) == 3
+    assert len(fetch_model(tmp_path)["files"]) == 3
     hub.next_page = "?again"
     with pytest.raises(UserError, match="owner/small@main: the hub's listing does not end"):
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        fetch_model(tmp_path)
 
 
 @pytest.fixture
@@ -363,56 +347,31 @@ def token(monkeypatch):
 
 
 def test_the_hub_gets_the_token(hub, token, tmp_path):
-    fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
-    assert len(hub.tokens) == 5  # the revision, the listing and three files
-    assert set(hub.tokens) == {token}
+    fetch_model(tmp_path)
+    assert hub.tokens == [token] * 5  # the revision, the listing and three files
 
 
 def test_a_listing_that_goes_on_at_another_host_is_not_followed(hub, token, tmp_path):
     with local_hub(hub.repos) as other:
         hub.next_page = f"{other.address}/api/models/owner/small/tree/main"
         with pytest.raises(UserError, match=r"its listing continues on another host, 127\.0\.0\.1, which is refused"):
-            fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+            fetch_model(tmp_path)
         assert other.requests == []
 
 
 def test_another_host_that_has_the_files_does_not_get_the_token(hub, token, tmp_path):
     with local_hub(hub.repos) as other:
         hub.files_at = other.address
-        fetch(MODEL, MODEL_FILES, tmp_path, MODEL_NEEDS)
+        fetch_model(tmp_path)
         assert (tmp_path / "model.safetensors").read_bytes() == LARGE
         assert other.tokens == [None, None, None]
 
 
-def test_a_file_that_changed_under_its_name_and_size_is_named(hub, tmp_path):
-    manifest = tmp_path / "small@main.json"
-    manifest.write_text(json.dumps(fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)))
-    weights = tmp_path / "small@main/model.safetensors"
-    weights.write_bytes(LARGE[:-1] + bytes([LARGE[-1] ^ 1]))
-    with pytest.raises(
-        UserError, match=r"model\.safetensors has changed since its checksum was taken; delete .* `snakemake assets`"
-    ):
-        asset_folder(manifest)
-    hub.requests.clear()
-    fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS)  # as the message says
-    assert len([request for request in hub.requests if "resolve" in request]) == 1
-    assert asset_folder(manifest) == tmp_path / "small@main"
-
-
-@pytest.mark.parametrize("text", ["[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {"a": {"size": 1}}}'])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {"a": {"size": 1}}}'])
 def test_manifests_that_are_none(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(UserError, match=r"m\.json: not a manifest of fetched files .*; delete it and run again"):
         asset_folder(tmp_path / "m.json")
-
-
-def test_a_manifest_that_changed_is_named(hub, tmp_path):
-    manifest = tmp_path / "small@main.json"
-    write_sealed(manifest, fetch(MODEL, MODEL_FILES, tmp_path / "small@main", MODEL_NEEDS))
-    assert asset_folder(manifest) == tmp_path / "small@main"
-    manifest.write_text(manifest.read_text().replace('"commit": "', '"commit": "0'))
-    with pytest.raises(UserError, match=r"small@main\.json: changed or damaged since it was written"):
-        asset_folder(manifest)
 
 
 FETCHING = """
@@ -432,17 +391,13 @@ def test_two_processes_that_fetch_into_one_folder(hub, tmp_path):
     errors = [process.communicate(timeout=300)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], errors
     assert (tmp_path / "small/model.safetensors").read_bytes() == LARGE
-    assert sorted(path.name for path in (tmp_path / "small").iterdir()) == sorted(
-        ["config.json", "model.safetensors", "tokenizer.json"]
-    )
-    assert len([request for request in hub.requests if "resolve" in request]) == 3  # each file once
+    names = {path.name for path in (tmp_path / "small").iterdir()}
+    assert names == {"config.json", "model.safetensors", "tokenizer.json"}
+    assert len(downloads(hub)) == 3  # each file once
 
 
 def test_one_at_a_time(tmp_path):
-    held = (
-        "from oversmoothing.hub.client import alone_in\nimport sys\n"
-        "with alone_in(sys.argv[1]): print('mine', flush=True)"
-    )
+    held = "import sys\nfrom oversmoothing.hub.client import alone_in\nwith alone_in(sys.argv[1]): print('mine')"
     environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
     with alone_in(tmp_path / "folder"):
         command = [sys.executable, "-c", held, str(tmp_path / "folder")]

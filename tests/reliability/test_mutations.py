@@ -94,7 +94,7 @@ MUTATIONS = {
         f"{LIBRARY}/training/task.py",
         'task.manifest, "train", check=group.leads)',
         'task.manifest, "train", check=False)',
-        "corpus/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
+        "data/test_scripts.py::test_a_split_is_read_only_as_its_manifest_has_it",
     ),
     "equal weights are other files": (
         f"{LIBRARY}/store/tensors.py",
@@ -131,7 +131,7 @@ MUTATIONS = {
         f"{LIBRARY}/store/seal.py",
         "        if file.read(_DIGITS) == _checksum(file, place):\n",
         "        if True:\n",
-        "test_store.py::test_a_flipped_bit_is_named",
+        "store/test_store.py::test_a_flipped_bit_is_named",
     ),
     "damaged JSON is not noticed": (
         f"{LIBRARY}/store/sealed_json.py",
@@ -155,7 +155,7 @@ MUTATIONS = {
         f"{LIBRARY}/data/tokens/vocabulary.py",
         "    check_sum(path)\n",
         "",
-        "tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
+        "data/tokens/test_vocabulary.py::test_a_tokenizer_that_changed_since_it_was_written_is_named",
     ),
     "BAT decoding keeps undecided tokens": (
         f"{LIBRARY}/samples/bat.py",

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -33,17 +32,15 @@ def outside_a_job(monkeypatch):
 
 @pytest.fixture
 def asked(tmp_path):
-    """Return the function that sets what the running job reads and writes."""
+    """Return the function that sets what the running job reads and writes in the folder `results`."""
+
+    def name(path):
+        return path.relative_to(tmp_path / "results").as_posix()
 
     def ask(inputs=(), outputs=()):
-        """Inputs are pairs of path and entry; outputs are paths in the folder `results`."""
-        known = {
-            str(path): {"file": Path(path).relative_to(tmp_path / "results").as_posix(), "rule": "score"} | entry
-            for path, entry in inputs
-        }
-        named = {str(path): Path(path).relative_to(tmp_path / "results").as_posix() for path in outputs}
-        jobs.asked.clear()
-        jobs.asked.update(inputs=known, outputs=named)
+        """Inputs are pairs of path and entry; outputs are paths."""
+        jobs.asked["inputs"] = {str(path): {"file": name(path), "rule": "score"} | entry for path, entry in inputs}
+        jobs.asked["outputs"] = {str(path): name(path) for path in outputs}
 
     return ask
 
@@ -92,21 +89,14 @@ def test_what_no_job_writes_states_nothing(tmp_path):
 
 
 WEIGHTS = ("models/bn4-s2/weights.safetensors", "models/bn4-s1/weights.safetensors", write_weights)
+FACTORS = ("heads/ab4-s2/weights.safetensors", "heads/ab4-s1/weights.safetensors", write_factors)
 DOORS = [
     ("logits/bn4-s2.parquet", "logits/bn4-s1.parquet", None, read_table),
     ("scores/nsmd/bn4.parquet", "scores/tv/bn4.parquet", None, read_table),
     ("samples/bn4/pure.parquet", "samples/bn4/greedy.parquet", None, lambda path: list(read_groups(path, ["value"]))),
-    *[
-        (*WEIGHTS, door)
-        for door in (
-            *(load_metadata, load_tensors, load_model, count_parameters),
-            *(read_head, read_bias, read_gain, is_alone),
-        )
-    ],
-    *[
-        ("heads/ab4-s2/weights.safetensors", "heads/ab4-s1/weights.safetensors", write_factors, door)
-        for door in (read_factors, read_factored)
-    ],
+    *[(*WEIGHTS, door) for door in (load_metadata, load_tensors, load_model, count_parameters)],
+    *[(*WEIGHTS, door) for door in (read_head, read_bias, read_gain, is_alone)],
+    *[(*FACTORS, door) for door in (read_factors, read_factored)],
 ]
 
 
@@ -130,9 +120,8 @@ def test_a_snapshot_is_known_by_the_name_of_its_folder(made, asked, tmp_path):
     asked([(path.parent, {})])
     load_metadata(path)
     shutil.copy(path, path.with_name("00000008.safetensors"))
-    with pytest.raises(
-        UserError, match=rf"holds {folder}/00000004\.safetensors, not .*; .* delete .*snapshots and run"
-    ):
+    message = rf"holds {folder}/00000004\.safetensors, not .*; .* delete .*snapshots and run"
+    with pytest.raises(UserError, match=message):
         load_metadata(path.with_name("00000008.safetensors"))
 
 
@@ -160,17 +149,12 @@ def test_files_of_the_user_and_moved_folders_pass(made, asked, tmp_path):
     load_model(mine)
 
 
-def state(seed):
-    draw = np.random.default_rng(seed)
-    post = draw.normal(size=(5, 4)).astype(np.float32)
-    return WindowStates(0, np.zeros(5, np.int32), np.zeros((5, 7), np.float32), post, post)
-
-
 def write_states(path, seed):
-    head = np.random.default_rng(seed).normal(size=(7, 4)).astype(np.float32)
+    post, head = (np.random.default_rng(seed).normal(size=(n, 4)).astype(np.float32) for n in (5, 7))
+    state = WindowStates(0, np.zeros(5, np.int32), np.zeros((5, 7), np.float32), post, post)
     tie = save_head(head_file(path), head, None, {})
     with open_writer(path, states_schema(4, "float32"), tie) as writer:
-        writer.write_batch(states_batch(state(seed), "float32"))
+        writer.write_batch(states_batch(state, "float32"))
 
 
 def test_states_are_read_with_the_head_that_they_were_written_with(tmp_path):
