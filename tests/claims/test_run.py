@@ -1,13 +1,15 @@
 """A hand-made run: what its files say, and what is said where they lack something."""
 
 import re
-from pathlib import Path
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.stats
+from made_evidence import FILES
+from made_scores import write_scores
 
 from oversmoothing.claims import evidence as module
 from oversmoothing.claims import models
@@ -15,14 +17,13 @@ from oversmoothing.claims.added import NOTHING
 from oversmoothing.claims.choose import frequent_bytes, rarest_bytes
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.claims import CLAIMS
-from oversmoothing.claims.comparison import Chance, Comparison, Missing, agree, constant
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, Outcome, agree, constant
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.members import members
 from oversmoothing.claims.published import Published
 from oversmoothing.claims.table import MARGINS, claims_page, claims_table
 from oversmoothing.claims.verdict import judge_claim
-from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer, write_table
+from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.formats import latex, markdown
 
 CHANCE = Chance(300, 0, dict.fromkeys(MARGINS, 0.1) | {"losses": 0.02, "accuracies": 0.02, "tbat": 0.2})
@@ -31,40 +32,29 @@ LEVELS = {4: 1.0, 8: 0.6, 288: 0.58}
 
 
 def facts(ranks=(4, 8, 288), seeds=(1,)):
+    names = {f"bn{rank}-s{seed}": rank for seed in seeds for rank in ranks}
     return [
-        {
-            "model": f"bn{rank}-s{seed}",
-            "kind": "family",
-            "rank": rank,
-            "role": {288: 512}.get(rank, rank),
-            "training": f"bn{rank}-s{seed}",
-        }
-        for seed in seeds
-        for rank in ranks
+        {"model": name, "kind": "family", "rank": rank, "role": {288: 512}.get(rank, rank), "training": name}
+        for name, rank in names.items()
     ]
 
 
-def write_scores(folder, metric, model, level, decodings=("pure", "greedy")):
-    """Write scores that share what is hard about each window."""
+def written(folder, metric, model, level):
+    """Write scores under two decodings that share what is hard about each window."""
     hard = np.random.default_rng(0).normal(0, 0.2, WINDOWS)
     draw = np.random.default_rng(len(model))
-    path = folder / metric / f"{model}.parquet"
-    path.parent.mkdir(exist_ok=True)
-    with open_writer(path, SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        for window in range(WINDOWS):
-            for truth in ("one", "other"):
-                for factor, decoding in enumerate(decodings, start=1):
-                    values = (level + hard[window] + draw.normal(0, 0.05, SCORED)) / factor
-                    rows.add(window, truth, decoding, values.astype(np.float32))
-        rows.flush()
-    return path
+    scores = [
+        (window, truth, decoding, (level + hard[window] + draw.normal(0, 0.05, SCORED)) / factor)
+        for window, truth in product(range(WINDOWS), ("one", "other"))
+        for factor, decoding in enumerate(("pure", "greedy"), start=1)
+    ]
+    return write_scores(folder / metric / f"{model}.parquet", scores)
 
 
 @pytest.fixture
 def files(tmp_path):
     return {
-        (metric, row["model"]): write_scores(tmp_path, metric, row["model"], LEVELS[row["rank"]])
+        (metric, row["model"]): written(tmp_path, metric, row["model"], LEVELS[row["rank"]])
         for metric in models.MAIN
         for row in facts(seeds=(1, 2))
     }
@@ -92,22 +82,21 @@ def test_a_fall_that_is_clear_holds_and_the_row_names_its_weakest_comparison(fil
 
 def test_ranks_close_together_cannot_be_told_with_one_seed(files):
     evidence = run({**files, **{("tbat", model): path for (metric, model), path in files.items() if metric == "tto"}})
-    found = models.tbat_falls(evidence)
-    assert [(c.name, c.outcome) for c in found] == [
-        ("TBAT, rank 4 against rank 8", 2),
-        ("TBAT, rank 8 against rank 288", 1),
-    ]
-    assert np.isinf(agree(found[1], found[0]).margin)
+    clear, unclear = models.tbat_falls(evidence)
+    assert (clear.name, clear.outcome) == ("TBAT, rank 4 against rank 8", Outcome.HOLDS)
+    assert (unclear.name, unclear.outcome) == ("TBAT, rank 8 against rank 288", Outcome.UNDECIDED)
+    assert np.isinf(agree(unclear, clear).margin)
 
 
 def test_a_number_beside_zero_has_its_interval_over_windows(files):
     evidence = run(files)
     member = evidence.family[0]
-    found = evidence.compare(evidence.score("nsmd", member), constant(0), "")
+    beside_zero = evidence.compare(evidence.score("nsmd", member), constant(0), "")
     table = pd.read_parquet(files["nsmd", "bn4-s1"]).query("decoding == 'pure'")
     means = table.groupby("window").value.mean().to_numpy()
     draws = np.random.default_rng(5).integers(0, WINDOWS, (3000, WINDOWS))
-    assert (found.low, found.high) == pytest.approx(np.quantile(means[draws].mean(axis=1), [0.025, 0.975]), abs=0.02)
+    ends = np.quantile(means[draws].mean(axis=1), [0.025, 0.975])
+    assert (beside_zero.low, beside_zero.high) == pytest.approx(ends, abs=0.02)
 
 
 def test_each_file_is_read_once(files, monkeypatch):
@@ -144,8 +133,7 @@ def test_what_a_claim_lacks_stands_in_its_note(files, changes, claim, note):
 @pytest.mark.parametrize("ranks", [(), (4,), (288,), (4, 8, 288)])
 def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks):
     evidence = run({}, ranks=ranks) if ranks else run(files, ranks=())
-    published = published_tables()
-    table = claims_table(CLAIMS, evidence, published)
+    table = claims_table(CLAIMS, evidence, Published(FILES))
     assert list(table.id) == [claim.id for claim in CLAIMS]
     assert (table.verdict == "cannot tell").all()
     assert table.note.notna().all()
@@ -157,22 +145,23 @@ def test_no_claim_is_dropped_and_none_fails_whatever_is_missing(files, ranks):
 
 def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files):
     evidence = run(files)
-    table = claims_table([*CLAIMS, in_one_order()], evidence, published_tables())
+    table = claims_table([*CLAIMS, in_one_order()], evidence, Published(FILES))
     text = markdown(claims_page(table, "Claims.", CHANCE.run_to_run, evidence.family, NOTHING))
-    assert "Rank 288 stands for the thesis's 512" in text
-    assert "2 % for losses, accuracies; 10 % for TTO, NSMD, TV, KL, Entropy difference" in text
-    assert "20 % for TBAT;" in text
-    row = next(line for line in text.splitlines() if "falls-up-to-32)" in line)
-    assert "holds (4 of 4)" in row
-    assert "holds (16 of 16)" in row
-    assert "0.012 (TV, rank 16 against rank 32)" in row
+    for said in (
+        "Rank 288 stands for the thesis's 512",
+        "2 % for losses, accuracies; 10 % for TTO, NSMD, TV, KL, Entropy difference",
+        "20 % for TBAT;",
+        "but for 2.5 % of runs",
+        "Fisher: of a correlation over n models",
+        "in 65 to 90 % of cases",
+    ):
+        assert said in text
+    rows = {claim.id: next(line for line in text.splitlines() if f"{claim.id})" in line) for claim in CLAIMS}
+    for said in ("holds (4 of 4)", "holds (16 of 16)", "0.012 (TV, rank 16 against rank 32)", "] (windows), ± "):
+        assert said in rows["falls-up-to-32"]
     undecided = next(line for line in text.splitlines() if "one-order)" in line)
     assert "but the order to agree with is not clear" in undecided
-    assert "] (windows), ± " in row
-    for said in ("but for 2.5 % of runs", "Fisher: of a correlation over n models", "in 65 to 90 % of cases"):
-        assert said in text
-    given = next(line for line in text.splitlines() if "tbat-zero-at-full-rank)" in line)
-    assert "True by construction, no finding." in given
+    assert "True by construction, no finding." in rows["tbat-zero-at-full-rank"]
     assert text.count("True by construction") == 1
     assert re.search(r"\d+ hold \(1 by construction\), 2 do not hold", text)
 
@@ -187,9 +176,9 @@ def test_the_page_says_who_stands_for_whom_and_how_it_was_decided(files):
     ],
 )
 def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(interval, half, bound, cell):
-    found = [Comparison("x", -0.5, -0.5 - half, -0.5 + half, bound, interval=interval)]
-    found += [Comparison("y", 2.0, 2.0 - half, 2.0 + half, bound)] * 3
-    table = claims_table([Claim("x", "4.2", "It is.", "Look.", lambda _: found)], None, None)
+    compared = [Comparison("x", -0.5, -0.5 - half, -0.5 + half, bound, interval=interval)]
+    compared += [Comparison("y", 2.0, 2.0 - half, 2.0 + half, bound)] * 3
+    table = claims_table([Claim("x", "4.2", "It is.", "Look.", lambda _: compared)], None, None)
     row = table.iloc[0]
     assert row.upper == pytest.approx(-0.5 + half * scipy.stats.norm.isf(0.025 / 4) / scipy.stats.norm.isf(0.025))
     assert row.interval == (interval if half else "none")
@@ -198,16 +187,11 @@ def test_a_row_says_what_its_interval_is_and_what_all_comparisons_allow(interval
 
 
 def in_one_order():
-    def test(own):
-        tto, kl = ([own.score(metric, member) for member in own.family[-2:]] for metric in ("tto", "kl"))
-        return [agree(own.compare(*tto, "TTO"), own.compare(*kl, "KL"))]
+    def test(evidence):
+        tto, kl = ([evidence.score(metric, member) for member in evidence.family[-2:]] for metric in ("tto", "kl"))
+        return [agree(evidence.compare(*tto, "TTO"), evidence.compare(*kl, "KL"))]
 
     return Claim("one-order", "4.2", "TTO and KL put two ranks in one order.", "One beside the other.", test)
-
-
-def published_tables():
-    folder = Path(__file__).resolve().parents[2] / "resources/published"
-    return Published({path.stem.removeprefix("table_"): path for path in folder.glob("*.csv")})
 
 
 def test_the_rarest_and_the_most_frequent_must_not_be_the_same_bytes(files, tmp_path):

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 import scipy.stats
 from default_config import DEFAULT
+from made_scores import write_scores
 
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.table import MARGINS
-from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer, write_table
+from oversmoothing.store.parquet import write_table
 from plan import studies
 from schemas.config import read_schema
 
@@ -26,20 +26,15 @@ def margins_of_all():
     return [*MARGINS, *of_studies(studies.with_part(DEFAULT, "claims.py")).margins]
 
 
-def measure(folder):
+def margins_measured(folder):
     return subprocess.run(
         [sys.executable, ROOT / "benchmarks/run_to_run.py", folder], capture_output=True, text=True, check=False
     )
 
 
-def write_scores(folder, metric, model, levels):
+def write(folder, metric, model, levels):
     path = folder / "scores" / metric / f"{model}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open_writer(path, SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        for decoding, level in levels.items():
-            rows.add(0, "truth", decoding, np.full(10, level))
-        rows.flush()
+    write_scores(path, [(0, "truth", decoding, np.full(10, level)) for decoding, level in levels.items()])
 
 
 @pytest.fixture
@@ -47,7 +42,7 @@ def results(tmp_path):
     for model, level in LEVELS.items():
         for metric in ("tto", "tbat"):
             pure = level if metric == "tto" else float(model.startswith("bn4"))
-            write_scores(tmp_path, metric, model, {"pure": pure, "greedy": level**2})
+            write(tmp_path, metric, model, {"pure": pure, "greedy": level**2})
         history = tmp_path / "models" / model / "history.parquet"
         history.parent.mkdir(parents=True)
         write_table(history, pa.table({"validation_loss": [3.0, 2 * level]}), {})
@@ -61,7 +56,7 @@ def test_every_metric_has_a_margin_in_the_config_and_a_name_in_the_legend():
 
 
 def test_the_share_by_which_seeds_differ(results):
-    done = measure(results)
+    done = margins_measured(results)
     assert done.returncode == 0, done.stderr
     heading, _, *lines = done.stdout.splitlines()
     assert heading == "| metric | rank 4 | rank 16 | largest | sd | 95 % of pairs | other decodings |"
@@ -77,7 +72,7 @@ def test_the_share_by_which_seeds_differ(results):
 
 
 def test_one_seed_has_no_spread(tmp_path):
-    write_scores(tmp_path, "tto", "bn4-s1", {"pure": 1.0})
-    done = measure(tmp_path)
+    write(tmp_path, "tto", "bn4-s1", {"pure": 1.0})
+    done = margins_measured(tmp_path)
     assert done.returncode == 1
     assert done.stderr.strip().endswith("it takes scores of two `seeds`, and there are those of ['bn4-s1']")

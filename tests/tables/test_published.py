@@ -34,10 +34,6 @@ CELLS = {
     "e_6": (RANKS, NANOGPT, METRICS, SECOND),
     "f_1": (RANKS, [*TRUTHS, "mean"], ["entropy_difference"], ["pure"]),
 }
-ROWS = {
-    **{"3_1": 18, "6_1": 140, "7_1": 44, "7_2": 44, "7_3": 28, "f_1": 21},
-    **{"e_1": 48, "e_2": 36, "e_3": 32, "e_4": 24, "e_5": 84, "e_6": 56},
-}
 E_TABLES = [f"e_{number}" for number in range(1, 7)]
 WITH_SD = ["4_1", "4_2", "7_1", "7_2", *E_TABLES]
 SMALLEST_PROBABILITY = 1e-9  # to which KL clips the model: no KL exceeds -ln of it
@@ -71,11 +67,10 @@ def test_table_i_1_by_hand():
         assert tuple(table.loc[(rank, "kl")]) == pytest.approx((mean * 1e-5, sd * 1e-5))
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_tables_have_all_their_rows(name):
-    assert len(read(name)) == ROWS[name]
-    lines = (PUBLISHED / f"table_{name}.csv").read_text().splitlines()
-    assert len(set(lines)) == len(lines) == ROWS[name] + 1
+@pytest.mark.parametrize(("name", "count"), [("3_1", 18), ("7_3", 28)])
+def test_tables_of_models_have_all_their_rows_once(name, count):
+    assert len(read(name)) == count
+    assert not read(name).drop(columns="index").duplicated().any()
 
 
 @pytest.mark.parametrize(
@@ -118,9 +113,7 @@ def test_table_3_1_orders_models_alike_by_loss_and_by_accuracy():
     table = read("3_1").pivot_table("mean", "model", "metric")
     assert set(table.index) == {*RANKS, *TRUTHS}
     assert table.notna().all(axis=None)
-    assert list(table.sort_values("validation_loss").index) == list(
-        table.sort_values("accuracy", ascending=False).index
-    )
+    assert table.validation_loss.rank().equals(table.accuracy.rank(ascending=False))
     assert table.accuracy.between(0.5, 0.8).all()
 
 
