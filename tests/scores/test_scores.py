@@ -2,16 +2,15 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
 from made_scores import DECODINGS, write_scores
 from scipy.special import rel_entr
 from scipy.special import softmax as scipy_softmax
+from step_jobs import write_logits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.models.on_gpu import to_gpu
 from oversmoothing.models.window_logits import WindowLogits, read_logits
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
@@ -20,29 +19,24 @@ from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.score import score_window
 from oversmoothing.scores.sums import mean_brackets, summarise_scores
 from oversmoothing.scores.tbat import TBAT_SCORES
-from oversmoothing.store.parquet import open_writer, vector_array
 
 V = 256
 
 
-def write_logits(path, seed, windows=(0, 1, 2), scored=5, v=V):
-    draw = np.random.default_rng(seed)
-    with open_writer(path, logits_schema(v), {}) as writer:
-        for window in windows:
-            target = np.random.default_rng(window).integers(0, V, scored).astype(np.int32)
-            logits = vector_array(draw.normal(size=(scored, v)) * 3)
-            writer.write_batch(pa.record_batch([*window_keys(window, target), logits], schema=logits_schema(v)))
-    return path
+def random_logits(path, seed, windows=(0, 1, 2), v=V):
+    return write_logits(
+        path, dict(zip(windows, np.random.default_rng(seed).normal(0, 3, (len(windows), 5, v)), strict=True))
+    )
 
 
 @pytest.fixture
 def model(tmp_path):
-    return write_logits(tmp_path / "bn4.parquet", 1)
+    return random_logits(tmp_path / "bn4.parquet", 1)
 
 
 @pytest.fixture
 def truth(tmp_path):
-    return write_logits(tmp_path / "truth.parquet", 2)
+    return random_logits(tmp_path / "truth.parquet", 2)
 
 
 def test_reads_model_and_truths_in_step(model, truth):
@@ -125,7 +119,7 @@ def test_summaries_by_truth_and_of_all_truths_together(tmp_path):
 )
 def test_logits_that_do_not_fit_the_models_are_refused(tmp_path, model, other, says):
     with pytest.raises(UserError, match=says):
-        list(read_logits(model, {"truth": write_logits(tmp_path / "other.parquet", 2, **other)}))
+        list(read_logits(model, {"truth": random_logits(tmp_path / "other.parquet", 2, **other)}))
 
 
 def test_a_truncated_logits_file_is_named(model, truth):

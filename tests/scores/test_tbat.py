@@ -1,7 +1,6 @@
 """TBAT scores from stored logits, and the scripts that write them."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
+from step_jobs import job, outputs
 
 import tbat as script
 import tbat_approximation
@@ -24,13 +24,6 @@ from oversmoothing.tables.record import read_record
 
 DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]
 SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "per_window": None, "decodings": DECODINGS}
-
-
-class Files(SimpleNamespace):
-    """What a script reads of a job's inputs."""
-
-    def get(self, name):
-        return getattr(self, name, None)
 
 
 @pytest.fixture
@@ -55,19 +48,13 @@ def model(tmp_path):
     return tmp_path
 
 
-def job(folder, settings, hidden=False):
-    inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet"}
-    return SimpleNamespace(
-        input=Files(**inputs, hidden=folder / "hidden.parquet" if hidden else None),
-        output=[folder / "out.parquet"],
-        params=SimpleNamespace(settings=settings),
-        wildcards=SimpleNamespace(model="bn8"),
-        threads=1,
-    )
+def tbat_job(folder, settings, hidden=None):
+    inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet", "get": lambda name: hidden}
+    return job(inputs, folder / "out.parquet", settings, model="bn8")
 
 
 def test_the_script_writes_the_mass_of_every_positions_set(model):
-    script.main(job(model, SETTINGS))
+    script.main(tbat_job(model, SETTINGS))
     scores = pd.read_parquet(model / "out.parquet")
     assert scores.groupby(["window", "decoding"], observed=True).size().to_dict() == {
         (window, decoding): 5 for window in (0, 4, 5) for decoding in ("pure", "top-k")
@@ -84,9 +71,9 @@ def test_the_script_writes_the_mass_of_every_positions_set(model):
 
 
 def test_the_tangent_condition_takes_the_hidden_states_and_rejects_no_less(model):
-    script.main(job(model, SETTINGS))
+    script.main(tbat_job(model, SETTINGS))
     full = pd.read_parquet(model / "out.parquet").value
-    script.main(job(model, {**SETTINGS, "condition": "tangent"}, hidden=True))
+    script.main(tbat_job(model, {**SETTINGS, "condition": "tangent"}, hidden=model / "hidden.parquet"))
     tangent = pd.read_parquet(model / "out.parquet").value
     assert (tangent >= full - 1e-7).all()
     assert (tangent > full + 1e-3).any()
@@ -114,7 +101,7 @@ def test_too_much_undecided_mass_is_an_error_that_names_the_key(model, monkeypat
         lambda basis, p, *_: RejectSet(p, np.zeros(p.shape, bool), np.ones(p.shape, bool)),
     )
     with pytest.raises(UserError, match=r"bn8, window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"):
-        script.main(job(model, SETTINGS))
+        script.main(tbat_job(model, SETTINGS))
     assert not (model / "out.parquet").exists()
 
 
@@ -130,20 +117,14 @@ def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
 
 def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
     settings = {"delta": 0.2, "mass_tolerance": 1e-9, "approximations": [2, 4, 8, 99]}
-    tbat_approximation.main(job(model, settings))
+    tbat_approximation.main(tbat_job(model, settings))
     wide = pd.read_parquet(model / "out.parquet").pivot_table("value", ["window", "position"], "approximation")
     assert wide.columns.tolist() == [2, 4, 8]
     assert (wide[2] >= wide[4] - 1e-7).all()
     assert (wide[4] >= wide[8] - 1e-7).all()
     facts = {"model": "bn8", "rank": 8, "seed": 1, "published_as": "8", "differs": []}
-    table_of = {"csv": "csv", "markdown": "md", "html": "html", "latex": "tex"}
-    tbat_approximation_table.main(
-        SimpleNamespace(
-            input=SimpleNamespace(scores=[model / "out.parquet"]),
-            output=SimpleNamespace(**{name: model / f"t.{ending}" for name, ending in table_of.items()}),
-            params=SimpleNamespace(settings={"models": [facts], "resamples": 100, "seed": 1}),
-        )
-    )
+    settings = {"models": [facts], "resamples": 100, "seed": 1}
+    tbat_approximation_table.main(job({"scores": [model / "out.parquet"]}, outputs(model), settings))
     table = read_record(model / "t.csv").pivot(index="approximation", columns="measure", values="value")
     assert table.tbat_approximation.to_dict() == pytest.approx(wide.mean().to_dict(), rel=1e-5)
     assert table.excess[8] == 0
