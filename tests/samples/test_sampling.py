@@ -1,7 +1,6 @@
 """Sampling: the cache against plain forward passes, common random numbers, and the files of samples."""
 
 import functools
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from scipy import stats
+from step_jobs import job
 
 import sample as sample_script
 from oversmoothing.jobs import UserError
@@ -271,23 +271,20 @@ DECODINGS = [PURE, {"name": "top-p", "p": 0.9}, BEAM]
 
 
 @pytest.fixture
-def job(tmp_path):
+def sampling(tmp_path):
     save_model(tmp_path / "weights.safetensors", small().config, small().state_dict(), {})
     windows = {"window": pa.array(range(7), pa.int32()), "prompt": PROMPTS, "scored": [DRAW.bytes(12)] * 7}
     write_table(tmp_path / "windows.parquet", pa.table(windows), {})
     settings = {"decodings": DECODINGS, "batch": 4, "seed": 3, "precision": "float32", "threads": 1}
     inputs = {"weights": tmp_path / "weights.safetensors", "windows": tmp_path / "windows.parquet", "vocabulary": []}
-    return SimpleNamespace(
-        input=SimpleNamespace(**inputs),
-        output=[tmp_path / f"{entry['name']}.parquet" for entry in DECODINGS],
-        params=SimpleNamespace(settings=settings, rank=None, device="cpu"),
-        wildcards=SimpleNamespace(model="bn6-s1"),
-    )
+    sampling = job(inputs, [tmp_path / f"{entry['name']}.parquet" for entry in DECODINGS], settings, model="bn6-s1")
+    sampling.params.rank, sampling.params.device = None, "cpu"
+    return sampling
 
 
-def test_the_script_writes_one_file_for_each_decoding(job):
-    sample_script.main(job)
-    for path, decoding in zip(job.output, DECODINGS, strict=True):
+def test_the_script_writes_one_file_for_each_decoding(sampling):
+    sample_script.main(sampling)
+    for path, decoding in zip(sampling.output, DECODINGS, strict=True):
         table = pq.read_table(path)
         assert table.schema.remove_metadata() == module.SAMPLES
         assert table["window"].to_pylist() == list(range(7))
@@ -295,20 +292,20 @@ def test_the_script_writes_one_file_for_each_decoding(job):
         assert table["continuation"].to_pylist() == texts(decoding=decoding, length=12)
         assert table.schema.metadata[b"model"] == b"bn6-s1"
         assert decoding["name"].encode() in table.schema.metadata[b"settings"]
-    assert pq.read_metadata(job.output[0]).num_row_groups == 2
+    assert pq.read_metadata(sampling.output[0]).num_row_groups == 2
 
 
 @pytest.mark.parametrize(("rank", "same"), [(6, True), (256, True), (1, False)])
-def test_a_head_truncated_below_full_rank_writes_other_text(job, rank, same):
-    sample_script.main(job)
-    whole = [pq.read_table(path) for path in job.output]
-    job.params.rank = rank
-    sample_script.main(job)
-    assert ([pq.read_table(path) for path in job.output] == whole) == same
+def test_a_head_truncated_below_full_rank_writes_other_text(sampling, rank, same):
+    sample_script.main(sampling)
+    whole = [pq.read_table(path) for path in sampling.output]
+    sampling.params.rank = rank
+    sample_script.main(sampling)
+    assert ([pq.read_table(path) for path in sampling.output] == whole) == same
 
 
-def test_windows_of_several_lengths(job):
+def test_windows_of_several_lengths(sampling):
     windows = pa.table({"window": pa.array([0, 1], pa.int32()), "prompt": PROMPTS[:2], "scored": [b"ab", b"abc"]})
-    write_table(job.input.windows, windows, {})
+    write_table(sampling.input.windows, windows, {})
     with pytest.raises(UserError, match=r"windows.parquet: windows score \[2, 3\] bytes"):
-        sample_script.main(job)
+        sample_script.main(sampling)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from step_jobs import job
 
 import score_table
 from oversmoothing.jobs import UserError
@@ -189,12 +189,9 @@ def test_all_numbers_of_a_column_have_the_same_decimals(numbers, texts):
 
 def test_without_its_scores_there_is_no_table(tmp_path):
     settings = {"decodings": ["pure"], "resamples": 10, "seed": 1, "models": MODELS, "truths": TRUTHS}
-    job = SimpleNamespace(
-        input=SimpleNamespace(scores=[tmp_path / "tto/bn4-s1.parquet"], published=TABLES),
-        params=SimpleNamespace(settings=settings),
-    )
+    inputs = {"scores": [tmp_path / "tto/bn4-s1.parquet"], "published": TABLES}
     with pytest.raises(UserError, match="no such file"):
-        score_table.main(job)
+        score_table.main(job(inputs, None, settings))
 
 
 def test_models_without_ranks_go_by_their_names():
