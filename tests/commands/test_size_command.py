@@ -140,21 +140,21 @@ def test_the_smallest_rank_is_that_of_fitting_all(nats):
     every, few = Sizes(p, passage, 24, 4e9), Sizes(p, passage, 24, 4e9)
     expected = next(rank for rank in range(1, 24) if every.of(rank).forced <= nats)
     assert few.smallest(nats) == expected
-    assert len(few.found) <= 10
+    assert len(few.by_rank) <= 10
 
 
 def test_a_planted_rank_is_what_is_needed():
     p, passage = truths(30, 300, rank=5)
     sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) == 5
-    assert 29 in sizes.found  # v - 1, where nothing is forced
+    assert 29 in sizes.by_rank  # v - 1, where nothing is forced
 
 
 def test_too_few_positions_to_tell():
     p, passage = truths(30, 20)  # ten that heads are fitted to
     sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) is None
-    assert max(rank for rank in sizes.found if rank < 29) <= 5
+    assert max(rank for rank in sizes.by_rank if rank < 29) <= 5
     row = {"rank": None, "nats": 0.1}
     truth = {"name": "m", "tokens": 30, "width": 30}
     text = {"file": "f", "fitted": 10, "held": 10}

@@ -22,15 +22,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    found = argparse.ArgumentParser(
-        prog="oversmoothing compare",
-        description=__doc__,
-        epilog="example: oversmoothing compare results results/mine --table oversmoothing",
-    )
-    found.add_argument("a", help="a results folder")
-    found.add_argument("b", help="another one")
-    found.add_argument(
-        "--table", action="append", default=[], metavar="NAME", help="a table; may be repeated (default: all)"
-    )
-    found.add_argument("--csv", metavar="FILE", help="also write the comparison as tidy CSV")
-    return found
+    example = "example: oversmoothing compare results results/mine --table oversmoothing"
+    command = argparse.ArgumentParser(prog="oversmoothing compare", description=__doc__, epilog=example)
+    command.add_argument("a", help="a results folder")
+    command.add_argument("b", help="another one")
+    which = "a table; may be repeated (default: all)"
+    command.add_argument("--table", action="append", default=[], metavar="NAME", help=which)
+    command.add_argument("--csv", metavar="FILE", help="also write the comparison as tidy CSV")
+    return command

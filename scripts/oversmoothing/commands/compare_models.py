@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -12,7 +13,6 @@ import yaml
 from tabulate import tabulate
 
 from oversmoothing.commands.relay import relay
-from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
@@ -36,7 +36,8 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.text.is_file():
         raise UserError(f"--text {asked.text}: no such file")
     name, truth = names(asked.model, asked.truth)
-    folders = {own: as_folder(own) or Path(ASSETS) / asset_name(own, "main") for own in (asked.model, asked.truth)}
+    both = asked.model, asked.truth
+    folders = {model: as_folder(model) or Path(ASSETS) / asset_name(model, "main") for model in both}
     fetched = all(map(as_folder, folders))
     if fetched:
         check_models(folders, asked.truth, asked.prompt + asked.scored)
@@ -64,53 +65,39 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    found = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
+    command = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
+    number = partial(command.add_argument, type=int, metavar="N")
     what = "a causal language model: a folder in the Hugging Face format, or a name on the hub (owner/name)"
-    found.add_argument("model", help=what)
-    found.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
-    found.add_argument(
-        "--text", type=Path, required=True, metavar="FILE", help="text to measure on: .txt, .md, .jsonl, ..."
-    )
-    found.add_argument("--windows", type=int, default=100, metavar="N", help="passages of the text (default: 100)")
-    found.add_argument("--prompt", type=int, default=64, metavar="N", help="tokens of each before the first scored one")
-    found.add_argument("--scored", type=int, default=64, metavar="N", help="scored tokens of each (default: 64)")
-    found.add_argument(
-        "--tbat",
-        type=int,
-        default=1,
-        metavar="N",
-        help="positions of each passage at which TBAT is computed (default: 1)",
-    )
-    found.add_argument(
-        "--forced",
-        type=int,
-        default=1,
-        metavar="N",
-        help="positions of each passage at which what the model's head forces is computed (default: 1)",
-    )
-    found.add_argument(
-        "--temperature",
-        type=float,
-        default=0.8,
-        metavar="T",
-        help="one of the decodings; for acceptance of both models (default: 0.8)",
-    )
-    found.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
-    found.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    found.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
-    found.add_argument("--cores", type=int, default=2, metavar="N")
-    found.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
-    return found
+    command.add_argument("model", help=what)
+    command.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
+    text = "text to measure on: .txt, .md, .jsonl, ..."
+    command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
+    number("--windows", default=100, help="passages of the text (default: 100)")
+    number("--prompt", default=64, help="tokens of each before the first scored one")
+    number("--scored", default=64, help="scored tokens of each (default: 64)")
+    at = "positions of each passage at which {} is computed (default: 1)"
+    number("--tbat", default=1, help=at.format("TBAT"))
+    number("--forced", default=1, help=at.format("what the model's head forces"))
+    accepted = "one of the decodings; for acceptance of both models (default: 0.8)"
+    command.add_argument("--temperature", type=float, default=0.8, metavar="T", help=accepted)
+    command.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
+    command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
+    number("--cores", default=2)
+    command.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
+    return command
 
 
 def names(model: str, truth: str) -> tuple[str, str]:
     """Names of both models in tables: the last part of what the user wrote, which must differ."""
-    short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in Path(own).name) for own in (model, truth))
+    short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in Path(path).name) for path in (model, truth))
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
 
 
 def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
     """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's."""
+    from oversmoothing.commands.one_head.source import contexts  # with PyTorch, which takes seconds
+
     for name, longest in contexts(folders, truth).items():
         if longest < length:
             raise UserError(
@@ -121,25 +108,19 @@ def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
 def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, Any]], model: str, truth: str) -> str:
     """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns."""
     losses, scores, forced, acceptance = (tables[name] for name in PRINTED)
+    lines = [
+        ("loss, nats per token", "lower", losses, "loss"),
+        ("loss, nats per byte", "lower", losses, "loss_per_byte"),
+        *((METRICS[name].label, METRICS[name].better, scores, name) for name in scores.measure.unique()),
+        ("KL forced by its head", "lower", forced, "forced"),
+        ("share of KL forced", "lower", forced, "share"),
+    ]
+    for decoding in decodings:
+        accepted = acceptance[acceptance.decoding == decoding["name"]]
+        lines.append((f"acceptance, {_described(decoding)}", "higher", accepted, "acceptance"))
     rows = [
-        [labelled(label, "lower"), *(_cell(losses, name, metric) for name in (model, truth))]
-        for metric, label in (("loss", "loss, nats per token"), ("loss_per_byte", "loss, nats per byte"))
-    ]
-    rows += [
-        [labelled(METRICS[metric].label, METRICS[metric].better), _cell(scores, model, metric), ""]
-        for metric in scores.measure.unique()
-    ]
-    rows += [
-        [labelled(label, "lower"), _cell(forced, model, measure), ""]
-        for measure, label in (("forced", "KL forced by its head"), ("share", "share of KL forced"))
-    ]
-    rows += [
-        [
-            labelled(f"acceptance, {_described(decoding)}", "higher"),
-            _cell(acceptance[acceptance.decoding == decoding["name"]], model, "acceptance"),
-            "",
-        ]
-        for decoding in decodings
+        [labelled(label, better), _cell(values, model, name), _cell(values, truth, name) if values is losses else ""]
+        for label, better, values, name in lines
     ]
     tbat = scores[scores.measure == "tbat"].iloc[0]
     at = forced[forced.measure == "forced"].iloc[0]

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
@@ -12,10 +13,9 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.source import Source, find_model
+from oversmoothing.commands.one_head.source import Source, contexts, find_model
 from oversmoothing.commands.one_head.text import passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
-from oversmoothing.commands.same_tokens import contexts
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
@@ -27,53 +27,33 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
     _check(options)
-    found = run(options)
-    tell(report(found), found, options.json)
+    measured = run(options)
+    tell(report(measured), measured, options.json)
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    found = argparse.ArgumentParser(
-        prog="oversmoothing head",
-        description=__doc__,
-        epilog="example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json",
-    )
-    found.add_argument("model", help="a folder in the Hugging Face format, or a name on the hub, which is fetched once")
-    found.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
-    found.add_argument(
-        "--positions", type=int, default=64, metavar="N", help="tokens of the text to predict (default: %(default)s)"
-    )
-    found.add_argument(
-        "--tbat-positions", type=int, default=8, metavar="N", help="how many of them get a TBAT (default: %(default)s)"
-    )
-    found.add_argument(
-        "--truth",
-        metavar="TRUTH",
-        help="a model with the same tokenizer: how far MODEL is from it, and how much of that "
-        "any model with this head would be",
-    )
-    found.add_argument(
-        "--forced-positions",
-        type=int,
-        default=16,
-        metavar="N",
-        help="how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)",
-    )
-    found.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
-    found.add_argument(
-        "--mass-tolerance",
-        type=float,
-        default=1e-3,
-        metavar="P",
-        help="probability that BAT may leave undecided (default: %(default)s)",
-    )
-    found.add_argument(
-        "--no-unargmaxable", action="store_true", help="skip the unargmaxable tokens, which can take minutes"
-    )
-    add_options(found)
-    found.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
-    return found
+    example = "example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json"
+    command = argparse.ArgumentParser(prog="oversmoothing head", description=__doc__, epilog=example)
+    number = partial(command.add_argument, type=int, metavar="N")
+    what = "a folder in the Hugging Face format, or a name on the hub, which is fetched once"
+    command.add_argument("model", help=what)
+    command.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
+    number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
+    number("--tbat-positions", default=8, help="how many of them get a TBAT (default: %(default)s)")
+    what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
+    command.add_argument("--truth", metavar="TRUTH", help=f"{what}would be")
+    what = "how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)"
+    number("--forced-positions", default=16, help=what)
+    command.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
+    what = "probability that BAT may leave undecided (default: %(default)s)"
+    command.add_argument("--mass-tolerance", type=float, default=1e-3, metavar="P", help=what)
+    what = "skip the unargmaxable tokens, which can take minutes"
+    command.add_argument("--no-unargmaxable", action="store_true", help=what)
+    add_options(command)
+    command.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
+    return command
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -106,19 +86,14 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             del other
             begin("the model's weights")
         model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
-        choices = Choices(
-            options.tbat_positions,
-            options.delta,
-            options.mass_tolerance,
-            not options.no_unargmaxable,
-            compute.precision,
-        )
-        found = measure_model(model, vocabulary, chosen, choices, begin, p)
+        bat, unargmaxable = (options.tbat_positions, options.delta, options.mass_tolerance), not options.no_unargmaxable
+        choices = Choices(*bat, unargmaxable, compute.precision)
+        measured = measure_model(model, vocabulary, chosen, choices, begin, p)
     if tokens is not None:
-        found["text"] |= {"file": options.text, "tokens": len(tokens)}
+        measured["text"] |= {"file": options.text, "tokens": len(tokens)}
     if truth:
-        found["forced"]["truth"] = _files(options.truth, truth)
-    return found | {"source": _files(options.model, source) | compute.facts}
+        measured["forced"]["truth"] = _files(options.truth, truth)
+    return measured | {"source": _files(options.model, source) | compute.facts}
 
 
 def _files(name: str, source: Source) -> dict[str, Any]:
@@ -135,14 +110,11 @@ class _Schema(argparse.Action):
 
 def _check(options: argparse.Namespace) -> None:
     """Raise a `UserError` for a number out of bounds, or a file that cannot be written."""
-    if options.positions < 1:
-        raise UserError(f"--positions {options.positions} must be at least 1")
-    if options.forced_positions < 1:
-        raise UserError(f"--forced-positions {options.forced_positions} must be at least 1")
+    for option, least in ("positions", 1), ("forced-positions", 1), ("tbat-positions", 0):
+        if (value := getattr(options, option.replace("-", "_"))) < least:
+            raise UserError(f"--{option} {value} must be at least {least}")
     if options.truth and not options.text:
         raise UserError(f"--truth {options.truth}: both models are run on a text; name one with --text")
-    if options.tbat_positions < 0:
-        raise UserError(f"--tbat-positions {options.tbat_positions} must be at least 0, for none")
     if not 0 <= options.delta <= LARGEST_DELTA:
         raise UserError(f"--delta {options.delta} lies outside 0 to {LARGEST_DELTA:g}")
     if not 0 <= options.mass_tolerance <= 1:

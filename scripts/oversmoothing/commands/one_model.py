@@ -37,10 +37,10 @@ def check_json(path: str | None) -> None:
         raise UserError(f"--json {path}: not a file in an existing folder")
 
 
-def tell(report: str, found: Mapping[str, Any], json: str | None) -> None:
+def tell(report: str, measured: Mapping[str, Any], json: str | None) -> None:
     """Print a report, and write the numbers behind it where `--json` says."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     print(report)
     if json:
-        write_json(json, found)
+        write_json(json, measured)
         print(f"\nWrote {json}")

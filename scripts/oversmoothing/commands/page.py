@@ -39,8 +39,7 @@ def _chapters() -> list[Chapter]:
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    found = argparse.ArgumentParser(
-        prog="oversmoothing page", description=__doc__, epilog="example: oversmoothing page results"
-    )
-    found.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
-    return found
+    example = "example: oversmoothing page results"
+    command = argparse.ArgumentParser(prog="oversmoothing page", description=__doc__, epilog=example)
+    command.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
+    return command

@@ -73,24 +73,18 @@ def parser() -> argparse.ArgumentParser:
         "=".join([name, *(f"{parameter.default:.3g}" for parameter in methods()[name].parameters[:1])])
         for name in DECODINGS
     )
-    found = argparse.ArgumentParser(
-        prog="oversmoothing prompt",
-        description=__doc__,
-        epilog='example: oversmoothing prompt "The capital of" --decoding top-p=0.8 --html answer.html',
-    )
-    found.add_argument("prompt", help="text to continue; the models read its UTF-8 bytes")
-    found.add_argument(
-        "--models", default=MODELS, metavar="GLOB", help="weights of the models, in quotes (default: %(default)s)"
-    )
-    found.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=f"{known} (default: %(default)s)")
-    found.add_argument(
-        "--bytes", type=int, metavar="N", help=f"bytes to sample (default: {BYTES}, or as many as the models can hold)"
-    )
-    found.add_argument(
-        "--seed", type=int, default=1337, help="seed of the sample, the same for all models (default: %(default)s)"
-    )
-    found.add_argument("--html", metavar="FILE", help="also write a self-contained web page")
-    return found
+    example = 'example: oversmoothing prompt "The capital of" --decoding top-p=0.8 --html answer.html'
+    command = argparse.ArgumentParser(prog="oversmoothing prompt", description=__doc__, epilog=example)
+    command.add_argument("prompt", help="text to continue; the models read its UTF-8 bytes")
+    what = "weights of the models, in quotes (default: %(default)s)"
+    command.add_argument("--models", default=MODELS, metavar="GLOB", help=what)
+    command.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=f"{known} (default: %(default)s)")
+    what = f"bytes to sample (default: {BYTES}, or as many as the models can hold)"
+    command.add_argument("--bytes", type=int, metavar="N", help=what)
+    what = "seed of the sample, the same for all models (default: %(default)s)"
+    command.add_argument("--seed", type=int, default=1337, help=what)
+    command.add_argument("--html", metavar="FILE", help="also write a self-contained web page")
+    return command
 
 
 def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int) -> list[Answer]:

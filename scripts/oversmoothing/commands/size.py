@@ -29,46 +29,33 @@ TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
 WIDTH = 80  # of a terminal
 RANKS = "to report; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
-STUDIED = "weights.safetensors"  # a model that a study trained
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
-    found = run(options)
-    tell(report(found), found, options.json)
+    measured = run(options)
+    tell(report(measured), measured, options.json)
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
-    found = argparse.ArgumentParser(
-        prog="oversmoothing size",
-        description=__doc__,
-        epilog="example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt",
+    example = "example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt"
+    command = argparse.ArgumentParser(prog="oversmoothing size", description=__doc__, epilog=example)
+    what = (
+        "the model whose predictions a head should give: a folder in the Hugging Face format, a name on the hub, "
+        "which is fetched once, or RESULTS/models/NAME of a study over bytes"
     )
-    found.add_argument(
-        "--truth",
-        required=True,
-        metavar="MODEL",
-        help="the model whose predictions a head should give: a folder in the Hugging Face format, a name on the hub, "
-        "which is fetched once, or RESULTS/models/NAME of a study over bytes",
-    )
-    found.add_argument("--text", required=True, metavar="FILE", help="UTF-8, of which the first MiB is read")
-    found.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
-    found.add_argument(
-        "--positions",
-        type=int,
-        default=1000,
-        metavar="N",
-        help="tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
-        "(default: %(default)s)",
-    )
-    found.add_argument(
-        "--memory", type=float, default=4, metavar="GIB", help="that a fit may take (default: %(default)s)"
-    )
-    add_options(found)
-    return found
+    command.add_argument("--truth", required=True, metavar="MODEL", help=what)
+    command.add_argument("--text", required=True, metavar="FILE", help="UTF-8, of which the first MiB is read")
+    command.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
+    what = "tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
+    command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
+    what = "that a fit may take (default: %(default)s)"
+    command.add_argument("--memory", type=float, default=4, metavar="GIB", help=what)
+    add_options(command)
+    return command
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -112,9 +99,9 @@ def load(
     options: argparse.Namespace, text: str, compute: Compute
 ) -> tuple[TokenModel | GPT, np.ndarray, dict[str, Any]]:
     """Return the truth, the text's tokens and what is known of the truth's files."""
-    own = Path(options.truth) / STUDIED
-    if own.is_file():
-        model = load_model(own, compute.device)
+    studied = Path(options.truth) / "weights.safetensors"  # a model that a study trained
+    if studied.is_file():
+        model = load_model(studied, compute.device)
         if model.config.vocabulary != BYTES:
             raise UserError(
                 f"--truth {options.truth}: it reads tokens of its study, and only models over bytes do here"
@@ -124,14 +111,14 @@ def load(
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer = load_tokenizer(source.folder / FAST)
     vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
-    found = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
-    named = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
-    return found, encode(tokenizer, vocabulary, text), named
+    truth = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
+    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
+    return truth, encode(tokenizer, vocabulary, text), files
 
 
-def report(found: dict[str, Any]) -> str:
-    """Lay out what was found, for a terminal of 80 columns."""
-    truth, text = found["truth"], found["text"]
+def report(measured: dict[str, Any]) -> str:
+    """Lay out what `run` returns, for a terminal of 80 columns."""
+    truth, text = measured["truth"], measured["text"]
     name = Path(truth["name"]).name
     lines = [
         f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
@@ -139,9 +126,9 @@ def report(found: dict[str, Any]) -> str:
         f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
         "",
         "  rank  forces at most, nats [95 % interval]  where fitted",
-        *(_line(row) for row in found["ranks"]),
+        *(_line(row) for row in measured["ranks"]),
         "",
-        *(f"  at most {row['nats']:g} nats: {_needed(row['rank'])}" for row in found["smallest"]),
+        *(f"  at most {row['nats']:g} nats: {_needed(row['rank'])}" for row in measured["smallest"]),
         "",
         fill(
             "A rank forces the KL divergence from the truth that is left when every hidden state is the best one. "
@@ -169,9 +156,9 @@ def _row(size: Size) -> dict[str, Any]:
 
 def _ranks(text: str) -> tuple[int, ...]:
     try:
-        found = sorted({int(part) for part in text.split(",")})
+        ranks = sorted({int(part) for part in text.split(",")})
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 4,8,16") from error
-    if found[0] < 1:
-        raise argparse.ArgumentTypeError(f"{found[0]} is no rank; write numbers from 1")
-    return tuple(found)
+    if ranks[0] < 1:
+        raise argparse.ArgumentTypeError(f"{ranks[0]} is no rank; write numbers from 1")
+    return tuple(ranks)

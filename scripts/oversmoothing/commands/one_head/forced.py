@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from oversmoothing.commands.one_head.run import entering
-from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, owners
+from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, entering, owners
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
@@ -47,7 +46,7 @@ def forced(
     p = distributions(p, len(weights))
     rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
     nearest = [project_on(head, p[i : i + 1], log_q[i : i + 1]) for i in rows]
-    least, gap = (np.concatenate([getattr(own, name) for own in nearest]) for name in ("forced", "gap"))
+    least, gap = (np.concatenate([getattr(point, name) for point in nearest]) for name in ("forced", "gap"))
     return {
         "positions": len(p),
         "passages": len(np.unique(passage)),
@@ -61,12 +60,12 @@ def _intervals(kl: np.ndarray, least: np.ndarray, passage: np.ndarray) -> dict[s
     """Means of both (n,) and their ratio, None if `kl` is 0, each with its interval over passages."""
     count, whole, part = (np.bincount(passage, values)[np.unique(passage)] for values in (np.ones_like(kl), kl, least))
     draws = np.concatenate([[np.arange(len(count))], *draw_windows(len(count), RESAMPLES, SEED)])
-    n, all_of_it, some = (own[draws].sum(axis=1) for own in (count, whole, part))
+    n, all_of_it, some = (sums[draws].sum(axis=1) for sums in (count, whole, part))
     drawn = {"kl": all_of_it / n, "forced": some / n}
-    found: dict[str, Any] = {"share": None}
+    means: dict[str, Any] = {"share": None}
     if whole.sum() > NEGLIGIBLE * count.sum():  # a share of a rounding error says nothing
         drawn["share"] = some / all_of_it
-    for name, own in drawn.items():
-        low, high = (None, None) if len(count) < 2 else np.quantile(own[1:], [0.025, 0.975]).tolist()
-        found[name] = {"mean": float(own[0]), "low": low, "high": high}
-    return found
+    for name, values in drawn.items():
+        low, high = (None, None) if len(count) < 2 else np.quantile(values[1:], [0.025, 0.975]).tolist()
+        means[name] = {"mean": float(values[0]), "low": low, "high": high}
+    return means

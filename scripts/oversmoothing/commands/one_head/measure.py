@@ -16,12 +16,10 @@ from tqdm import tqdm
 
 from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
-from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands.one_head.forced import forced
-from oversmoothing.commands.one_head.run import entering
-from oversmoothing.commands.one_head.text import Passage, owners
+from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_spectrum import head_spectrum
@@ -36,25 +34,13 @@ NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_grad
 
 @dataclass(frozen=True)
 class Choices:
-    """What is measured, and how.
+    """What is measured, and how."""
 
-    Attributes
-    ----------
-    tbat_positions : int
-        How many of a text's positions get a TBAT, evenly spaced; 0 for none.
-    delta, mass_tolerance : float
-        See `bat.reject.reject_set`.
-    unargmaxable : bool
-        Whether the tokens are looked for that can never be the most probable.
-    precision : {"bf16", "float32"}
-        Of the trunk; the head is float32.
-    """
-
-    tbat_positions: int = 8
-    delta: float = DELTA
-    mass_tolerance: float = 1e-3
-    unargmaxable: bool = True
-    precision: str = "float32"
+    tbat_positions: int  # of a text, evenly spaced; 0 for none
+    delta: float  # as of `bat.reject.reject_set`
+    mass_tolerance: float
+    unargmaxable: bool  # whether the tokens are looked for that can never be the most probable
+    precision: str  # "bf16" or "float32", of the trunk; the head is float32
 
 
 def measure_model(
@@ -62,8 +48,8 @@ def measure_model(
     vocabulary: Vocabulary,
     passages: Sequence[Passage],
     choices: Choices,
-    begin: Callable[[str], None] = lambda step: None,
-    truth: np.ndarray | None = None,
+    begin: Callable[[str], None],
+    truth: np.ndarray | None,
 ) -> dict[str, Any]:
     """Measure a model's head, and on the passages of a text what needs one; `begin` is given the name of each step.
 
@@ -73,16 +59,16 @@ def measure_model(
     """
     begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
-        found: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
+        measured: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
     except ValueError as error:
         raise UserError(f"{model.name}: {error}; its weights are damaged") from error
-    found |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
+    measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
     weights, hidden = model.head.weight.cpu().numpy(), None
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
         begin("losses and gradients on the text")
-        found["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
-        found["text"]["random_gradient_share"] = found["spectrum"]["numerical_rank"] / len(weights)
+        measured["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
+        measured["text"]["random_gradient_share"] = measured["spectrum"]["numerical_rank"] / len(weights)
         at = positions_of(len(logits), choices.tbat_positions)
         p = logits[at].double().softmax(dim=-1).numpy()
         forced_at = positions_of(len(logits), 0 if truth is None else len(truth))
@@ -90,14 +76,14 @@ def measure_model(
         del logits
         if choices.tbat_positions:
             begin(f"TBAT at {len(p):,} positions")
-            found["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
+            measured["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
         if truth is not None:
             begin(f"nearest distributions of the head at {len(truth):,} positions")
-            found["forced"] = forced(weights, bias, truth, log_q, owners(passages)[forced_at])
+            measured["forced"] = forced(weights, bias, truth, log_q, owners(passages)[forced_at])
     if choices.unargmaxable:
         begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
-        found["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
-    return found
+        measured["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
+    return measured
 
 
 def spectrum(weight: Tensor) -> dict[str, Any]:
@@ -138,7 +124,7 @@ def of_text(
         hidden.append(states.cpu().numpy())
         kept.append(logits.cpu())
     every = torch.cat(kept)
-    found = {
+    measured = {
         "positions": len(every),
         "passages": len(passages),
         "passage_tokens": len(passages[0].tokens),
@@ -149,7 +135,7 @@ def of_text(
         "gradient_share": gradient.share(),
         "gradient_cosine": gradient.cosine(),
     }
-    return found, np.concatenate(hidden), every
+    return measured, np.concatenate(hidden), every
 
 
 def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:

@@ -12,11 +12,11 @@ LABEL = 26  # characters of the first column
 Row = tuple[str, str]
 
 
-def report(found: dict[str, Any]) -> str:
-    """Return `found`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
-    parts = [_model(found), _spectrum(found["spectrum"], found["model"])]
-    parts += [_text(found["text"], found["tbat"]) + _forced(found["forced"])] if found["text"] else []
-    parts += [_unargmaxable(found["unargmaxable"], found["model"]["tokens"])] if found["unargmaxable"] else []
+def report(measured: dict[str, Any]) -> str:
+    """Return `measured`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
+    parts = [_model(measured), _spectrum(measured["spectrum"], measured["model"])]
+    parts += [_text(measured["text"], measured["tbat"]) + _forced(measured["forced"])] if measured["text"] else []
+    parts += [_unargmaxable(measured["unargmaxable"], measured["model"]["tokens"])] if measured["unargmaxable"] else []
     return "\n\n".join("\n".join(_lines(rows)) for rows in parts)
 
 
@@ -27,8 +27,8 @@ def _lines(rows: list[Row]) -> Iterator[str]:
         yield f"  {f'{label} ':<{LABEL}}{value}"
 
 
-def _model(found: dict[str, Any]) -> list[Row]:
-    source, model = found["source"], found["model"]
+def _model(measured: dict[str, Any]) -> list[Row]:
+    source, model = measured["source"], measured["model"]
     at = f" at {source['revision']}, commit {source['commit'][:12]}" if source["commit"] else ""
     before = "" if model["bos"] is None else f"; id {model['bos']} before each passage"
     return [
@@ -40,29 +40,29 @@ def _model(found: dict[str, Any]) -> list[Row]:
     ]
 
 
-def _spectrum(own: dict[str, Any], model: dict[str, Any]) -> list[Row]:
-    count = len(own["singular_values"])
+def _spectrum(spectrum: dict[str, Any], model: dict[str, Any]) -> list[Row]:
+    count = len(spectrum["singular_values"])
     return [
         ("Spectrum of the head", f" ({model['tokens']:,} x {model['width']:,}, {count:,} singular values)"),
-        ("largest", f"{own['largest']:.4g}"),
-        ("median", f"{own['median']:.4g}"),
-        ("smallest", f"{own['smallest']:.4g}"),
-        ("above 1 % of the largest", f"{own['notable_share']:.1%}"),
-        ("effective rank", f"{own['effective_rank']:,.1f}"),
-        ("numerical rank", f"{own['numerical_rank']:,}"),
+        ("largest", f"{spectrum['largest']:.4g}"),
+        ("median", f"{spectrum['median']:.4g}"),
+        ("smallest", f"{spectrum['smallest']:.4g}"),
+        ("above 1 % of the largest", f"{spectrum['notable_share']:.1%}"),
+        ("effective rank", f"{spectrum['effective_rank']:,.1f}"),
+        ("numerical rank", f"{spectrum['numerical_rank']:,}"),
     ]
 
 
-def _text(own: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
+def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
     rows = [
         (
-            own["file"],
-            f", {own['positions']:,} positions in {own['passages']} passages of {own['passage_tokens']} tokens",
+            text["file"],
+            f", {text['positions']:,} positions in {text['passages']} passages of {text['passage_tokens']} tokens",
         ),
-        ("loss", f"{own['loss_per_token']:.3f} nats per token, {own['loss_per_byte']:.3f} nats per byte"),
-        ("excluded ids", f"{own['special_mass']:.2%} of the probability"),
-        ("gradient of the logits", f"{own['gradient_share']:.2%} of its squared norm passes the head"),
-        ("", f"(a random head of this rank: {own['random_gradient_share']:.2%})"),
+        ("loss", f"{text['loss_per_token']:.3f} nats per token, {text['loss_per_byte']:.3f} nats per byte"),
+        ("excluded ids", f"{text['special_mass']:.2%} of the probability"),
+        ("gradient of the logits", f"{text['gradient_share']:.2%} of its squared norm passes the head"),
+        ("", f"(a random head of this rank: {text['random_gradient_share']:.2%})"),
     ]
     if tbat:
         rows += [
@@ -72,32 +72,32 @@ def _text(own: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
     return rows
 
 
-def _forced(own: dict[str, Any] | None) -> list[Row]:
-    if not own:
+def _forced(forced: dict[str, Any] | None) -> list[Row]:
+    if not forced:
         return []
-    share = f" ({own['share']['mean']:.0%})" if own["share"] else ""
-    at = "all" if own["proved"] == own["positions"] else own["proved"]
+    share = f" ({forced['share']['mean']:.0%})" if forced["share"] else ""
+    at = "all" if forced["proved"] == forced["positions"] else forced["proved"]
     return [
         (
-            f"KL to {Path(own['truth']['name']).name}",
-            f"{_mean(own['kl'])} nats, of which this head forces {_mean(own['forced'])}{share}",
+            f"KL to {Path(forced['truth']['name']).name}",
+            f"{_mean(forced['kl'])} nats, of which this head forces {_mean(forced['forced'])}{share}",
         ),
         (
             "",
-            f"({own['positions']} positions in {own['passages']} passages; the forced part is proved to 0.1 % at {at}, "
-            f"largest gap {own['gap']:.1g} nats)",
+            f"({forced['positions']} positions in {forced['passages']} passages; the forced part is proved to 0.1 % at "
+            f"{at}, largest gap {forced['gap']:.1g} nats)",
         ),
     ]
 
 
-def _mean(own: dict[str, Any]) -> str:
-    interval = "" if own["low"] is None else f" [{own['low']:.3f}, {own['high']:.3f}]"
-    return f"{own['mean']:.3f}{interval}"
+def _mean(mean: dict[str, Any]) -> str:
+    interval = "" if mean["low"] is None else f" [{mean['low']:.3f}, {mean['high']:.3f}]"
+    return f"{mean['mean']:.3f}{interval}"
 
 
-def _unargmaxable(own: dict[str, Any], tokens: int) -> list[Row]:
-    low, high = own["low"], own["high"]
-    named = [visible(token["text"].encode()).replace(" ", OPEN_BOX) for token in own["proved"][:LISTED]]
+def _unargmaxable(unargmaxable: dict[str, Any], tokens: int) -> list[Row]:
+    low, high = unargmaxable["low"], unargmaxable["high"]
+    named = [visible(token["text"].encode()).replace(" ", OPEN_BOX) for token in unargmaxable["proved"][:LISTED]]
     more = f" and {low - LISTED:,} more" if low > LISTED else ""
     rows = [
         ("Unargmaxable tokens", ", which no hidden state makes the most probable"),

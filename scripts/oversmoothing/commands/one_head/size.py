@@ -18,25 +18,14 @@ FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of
 
 @dataclass(frozen=True)
 class Size:
-    """What the best head of a rank forces, means in nats.
-
-    Attributes
-    ----------
-    rank : int
-    forced, low, high : float
-        On the half it was not fitted to, with a 95 % interval over passages, NaN with fewer than two.
-    fitted : float
-        On the half it was fitted to.
-    gap : float
-        Largest proved error of a position in either.
-    """
+    """What the best head of a rank forces, means in nats."""
 
     rank: int
-    forced: float
+    forced: float  # on the half that it was not fitted to, and its 95 % interval over passages, NaN with fewer than two
     low: float
     high: float
-    fitted: float
-    gap: float
+    fitted: float  # on the half that it was fitted to
+    gap: float  # largest proved error of a position in either
 
 
 def refusal(n: int, v: int, rank: int, memory: float) -> str | None:
@@ -72,7 +61,7 @@ class Sizes:
         self.fitted, self.held, self.passage = p[fitted], p[~fitted], passage[~fitted]
         self.full = min(columns, p.shape[1] - 1)
         self.memory, self.progress = memory, progress
-        self.found: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
+        self.by_rank: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
         self.heads: dict[int, np.ndarray] = {}
 
     def refusal(self, rank: int) -> str | None:
@@ -83,21 +72,23 @@ class Sizes:
     def of(self, rank: int) -> Size:
         """Return what the best head of a rank forces."""
         rank = min(rank, self.full)
-        if rank in self.found:
-            return self.found[rank]
+        if rank in self.by_rank:
+            return self.by_rank[rank]
         step = self.progress(rank)
-        own = best_head(self.fitted, rank, step=step)
+        best = best_head(self.fitted, rank, step=step)
         lower = max((k for k in self.heads if k < rank), default=None)
-        if lower is not None and own.forced.mean() > self.found[lower].fitted:  # another local minimum: never above it
-            own = best_head(self.fitted, rank, self.heads[lower], step=step)
-        nearest = project(own.weights, self.held)
+        if (
+            lower is not None and best.forced.mean() > self.by_rank[lower].fitted
+        ):  # another minimum: never above it
+            best = best_head(self.fitted, rank, self.heads[lower], step=step)
+        nearest = project(best.weights, self.held)
         sums = WindowSums()
         sums.add(self.passage, nearest.forced)
         mean = summarise(sums, RESAMPLES, SEED)
-        gap = float(max(own.gap.max(), nearest.gap.max()))
-        self.heads[rank] = own.weights
-        self.found[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(own.forced.mean()), gap)
-        return self.found[rank]
+        gap = float(max(best.gap.max(), nearest.gap.max()))
+        self.heads[rank] = best.weights
+        self.by_rank[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(best.forced.mean()), gap)
+        return self.by_rank[rank]
 
     def smallest(self, nats: float) -> int | None:
         """Return the smallest rank that forces at most so much on the held half; None if larger ones must be fitted.
@@ -105,8 +96,8 @@ class Sizes:
         It is the smallest if what is forced falls with the rank, as it does on the fitted half.
         """
         largest = max((k for k in range(1, self.full) if not self.refusal(k)), default=0)
-        high = min(k for k, size in self.found.items() if size.forced <= nats)
-        low = max((k for k in self.found if k < high), default=0)
+        high = min(k for k, size in self.by_rank.items() if size.forced <= nats)
+        low = max((k for k in self.by_rank if k < high), default=0)
         while high == self.full and low < min(largest, self.full - 1):  # doubling
             middle = min(max(1, 2 * low), largest)
             high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)

@@ -1,14 +1,17 @@
-"""The files of one model: a folder, or a name on the hub, fetched once and then read offline."""
+"""The files of models: a folder, or a name on the hub, fetched once and then read offline; and whether they fit."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import check_folder
+from oversmoothing.models.truths.load import check_token_lm
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -34,16 +37,23 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     revision = revision or MAIN
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
     if not manifest.is_file():
+        missing = f"{name}: no such folder (searched from {Path.cwd()})"
         try:
-            found = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+            fetched = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
         except UnreachableError as error:
-            raise UserError(
-                f"{name}: no such folder (searched from {Path.cwd()}), and the hub cannot be reached "
-                f"({error.__cause__}); name a folder, or {REMEDY}"
-            ) from error
+            why = f"the hub cannot be reached ({error.__cause__}); name a folder, or {REMEDY}"
+            raise UserError(f"{missing}, and {why}") from error
         except UserError as error:
-            raise UserError(
-                f"{name}: no such folder (searched from {Path.cwd()}), and from the hub: {error}"
-            ) from error
-        write_sealed(manifest, found)
+            raise UserError(f"{missing}, and from the hub: {error}") from error
+        write_sealed(manifest, fetched)
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
+
+
+def contexts(folders: Mapping[str, Path], tokens_of: str) -> dict[str, int]:
+    """Longest context of each model, by what the user wrote, after all checks that need no weights.
+
+    A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
+    """
+    path = folders[tokens_of] / FAST
+    vocabulary = vocabulary_of(load_tokenizer(path), path)
+    return {name: check_token_lm(folder, name, vocabulary) for name, folder in folders.items()}

@@ -1,14 +1,20 @@
-"""Passages of a text, evenly spaced, and the tokens of them that are predicted."""
+"""Passages of a text, evenly spaced, the tokens of them that are predicted, and one model over them."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.device import autocast
+from oversmoothing.models.model import GPT
+from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
 
 READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
@@ -58,6 +64,19 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int =
             f"lower --positions {count} to {number * each}"
         )
     starts = np.linspace(0, len(tokens) - length, number).astype(int)
-    owners, places = np.divmod(positions_of(number * each, count), each)
-    found = [Passage(tokens[start : start + length], places[owners == i] + 1) for i, start in enumerate(starts)]
-    return [passage for passage in found if len(passage.places)]
+    owner, places = np.divmod(positions_of(number * each, count), each)
+    divided = [Passage(tokens[start : start + length], places[owner == i] + 1) for i, start in enumerate(starts)]
+    return [passage for passage in divided if len(passage.places)]
+
+
+def entering(
+    model: TokenModel | GPT, passages: Sequence[Passage], precision: str, shown_as: str
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield of each passage what enters the head, float32: at all its tokens (n, d), and at its places (k, d)."""
+    device = model.head.weight.device
+    for passage in tqdm(passages, desc=shown_as, unit="passage", leave=False, disable=None):
+        tokens = torch.from_numpy(passage.tokens).to(device)
+        with autocast(device, precision):
+            states = model.hidden(tokens[None])[1][0]
+        states = states.float()
+        yield states, states[passage.places - 1]
