@@ -18,7 +18,7 @@ from oversmoothing.run.needs import (
     training_gpu_bytes,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
 TRAINING = {
     "batch": 4,

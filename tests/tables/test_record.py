@@ -11,7 +11,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Page, Section
 from oversmoothing.tables.record import SCHEMA, read_record, record
 
-OLD = Path(__file__).parent / "old_tables"
+OLD = Path(__file__).parents[1] / "old_tables"
 NUMBERS = ["value", "sd", "low", "high", "bracket", "published", "published_sd", "published_low", "published_high"]
 NO_RECORDS = {"claims", "gradient_claims", "rank_order"}
 # What follows from other rows, or from the code, or is text.
