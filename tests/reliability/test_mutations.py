@@ -103,13 +103,13 @@ MUTATIONS = {
         "test_weights.py::test_equal_weights_are_equal_files",
     ),
     "a title is markup": (
-        f"{LIBRARY}/web_page.html",
+        f"{LIBRARY}/tables/web_page.html",
         "<title>{{ title }}</title>",
         "<title>{{ title | safe }}</title>",
         "tables/test_pages.py",
     ),
     "a heading is markup": (
-        f"{LIBRARY}/samples/page.html",
+        f"{LIBRARY}/tables/samples.html",
         "{{ sample.label }}",
         "{{ sample.label | safe }}",
         "tables/test_pages.py",
