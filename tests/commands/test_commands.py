@@ -13,24 +13,12 @@ from oversmoothing.commands import study as calls
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_it_is_what_an_installation_calls():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    module, _, function = project["scripts"]["oversmoothing"].partition(":")
-    assert getattr(import_module(module), function) is main
-
-
 @pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
 def test_help(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--help"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith(" ".join(["usage: oversmoothing", *arguments]))
-
-
-def test_an_unknown_command_is_named(capsys):
-    with pytest.raises(SystemExit):
-        main(["promt"])
-    assert "'promt'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["needs", "progress"])
@@ -62,20 +50,21 @@ def test_a_mistyped_command_is_guessed(typed, hint, capsys):
     assert f"no command {typed!r}; {hint}\n" in capsys.readouterr().err
 
 
-def test_the_version_is_that_of_the_project(capsys):
+def test_it_is_what_an_installation_calls_and_of_its_version(capsys):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["oversmoothing"].partition(":")
+    assert getattr(import_module(module), function) is main
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert capsys.readouterr().out == f"oversmoothing {project['version']}\n"
 
 
 def test_ctrl_c_is_one_line(monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
     monkeypatch.setattr(calls.subprocess, "run", interrupt)
     monkeypatch.chdir(ROOT)
     assert main(["needs"]) == 130
     assert capsys.readouterr().err == "\nInterrupted.\n"
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt

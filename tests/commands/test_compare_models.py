@@ -45,21 +45,20 @@ def test_another_tokenizer_is_refused_before_anything_runs(refused, tmp_path):
     assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
 
 
-def test_a_head_that_is_no_matrix_product_is_refused_before_anything_runs(refused, tmp_path):
-    write_token_model(tmp_path / "soft", "gemma2")
-    assert "final_logit_softcapping is 30.0: its logits are capped" in refused("soft")
-
-
-def test_a_head_with_too_few_rows_is_refused_before_anything_runs(refused, tmp_path):
-    write_token_model(tmp_path / "few", "gpt2", rows=290)
-    assert "the largest id of its tokens is 300, but its head has only 290 rows" in refused("few")
-
-
-def test_passages_longer_than_a_context_are_refused_before_anything_runs(refused, tmp_path):
-    write_token_model(tmp_path / "small", "gpt2")
-    assert "small: it reads at most 64 tokens, and --prompt and --scored are 65; lower them" in refused(
-        "small", "--prompt", "41", "--scored", "24"
-    )
+@pytest.mark.parametrize(
+    ("kind", "rows", "options", "message"),
+    [
+        ("gemma2", {}, (), "final_logit_softcapping is 30.0: its logits are capped"),
+        ("gpt2", {"rows": 290}, (), "the largest id of its tokens is 300, but its head has only 290 rows"),
+        (
+            *("gpt2", {}, ("--prompt", "41", "--scored", "24")),
+            "model: it reads at most 64 tokens, and --prompt and --scored are 65; lower them",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_runs(refused, tmp_path, kind, rows, options, message):
+    write_token_model(tmp_path / "model", kind, **rows)
+    assert message in refused("model", *options)
 
 
 def test_a_folder_without_weights_is_refused_before_anything_runs(refused, tmp_path):
@@ -75,34 +74,28 @@ def row(model, measure, value, n=144, **more):
 
 def test_losses_stand_beside_the_scores():
     scores = record([row("small", "tto", 0.25, truth="large"), row("small", "tbat", 0.5, n=6)])
-    losses = record(
-        row(model, metric, mean)
-        for model, means in (("small", (5.9, 3.4)), ("large", (4.1, 2.6)))
-        for metric, mean in zip(("loss", "loss_per_byte"), means, strict=True)
-    )
-    forced = record([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)])
-    accepted = record(
-        [row("small", "acceptance", 0.6, decoding="pure"), row("small", "acceptance", 0.7, decoding="temperature")]
-    )
+    means = {"small": {"loss": 5.9, "loss_per_byte": 3.4}, "large": {"loss": 4.1, "loss_per_byte": 2.6}}
+    accepted = {"pure": 0.6, "temperature": 0.7}
     tables = {
-        "losses": losses,
+        "losses": record(row(model, *mean) for model, losses in means.items() for mean in losses.items()),
         "oversmoothing": scores,
-        "forced": forced,
-        "acceptance": accepted,
+        "forced": record([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)]),
+        "acceptance": record(row("small", "acceptance", p, decoding=name) for name, p in accepted.items()),
     }
     decodings = [{"name": "pure"}, {"name": "temperature", "temperature": 0.75}]
     text = report(tables, decodings, "small", "large")
-    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
-    assert lines[0] == ["small", "large"]
-    found = {line[0]: line[1:] for line in lines}
-    assert found["loss, nats per token ↓"] == ["5.9000 [5.8900, 5.9100]", "4.1000 [4.0900, 4.1100]"]
-    assert found["loss, nats per byte ↓"] == ["3.4000 [3.3900, 3.4100]", "2.6000 [2.5900, 2.6100]"]
-    assert found["TTO ↓"] == ["0.2500 [0.2400, 0.2600]"]
-    assert found["TBAT ↓"] == ["0.5000 [0.4900, 0.5100]"]
-    assert found["KL forced by its head ↓"] == ["0.0200 [0.0100, 0.0300]"]
-    assert found["share of KL forced ↓"] == ["0.1000 [0.0900, 0.1100]"]
-    assert found["acceptance, pure ↑"] == ["0.6000 [0.5900, 0.6100]"]
-    assert found["acceptance, T = 0.75 ↑"] == ["0.7000 [0.6900, 0.7100]"]
+    names, _, *lines = [re.split(r" {2,}", line.strip()) for line in text.partition("\n\n")[0].splitlines()]
+    assert names == ["small", "large"]
+    assert {line[0]: line[1:] for line in lines} == {
+        "loss, nats per token ↓": ["5.9000 [5.8900, 5.9100]", "4.1000 [4.0900, 4.1100]"],
+        "loss, nats per byte ↓": ["3.4000 [3.3900, 3.4100]", "2.6000 [2.5900, 2.6100]"],
+        "TTO ↓": ["0.2500 [0.2400, 0.2600]"],
+        "TBAT ↓": ["0.5000 [0.4900, 0.5100]"],
+        "KL forced by its head ↓": ["0.0200 [0.0100, 0.0300]"],
+        "share of KL forced ↓": ["0.1000 [0.0900, 0.1100]"],
+        "acceptance, pure ↑": ["0.6000 [0.5900, 0.6100]"],
+        "acceptance, T = 0.75 ↑": ["0.7000 [0.6900, 0.7100]"],
+    }
     assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
     assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
@@ -121,9 +114,9 @@ def test_the_options_are_in_the_config(tmp_path):
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"]
     assert config()["decodings"] == default
     assert config()["metrics"]["forced"] == {"per_window": 1}
-    own = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
-    assert own["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
-    assert own["metrics"]["forced"] == {"per_window": 3}
+    asked = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
+    assert asked["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
+    assert asked["metrics"]["forced"] == {"per_window": 3}
 
 
 NOISY = """
