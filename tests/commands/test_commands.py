@@ -22,13 +22,11 @@ def test_help(arguments, capsys):
 
 
 @pytest.mark.parametrize("name", ["needs", "progress"])
-def test_mistakes_are_one_line(name, tmp_path, monkeypatch, capsys):
+def test_mistakes_are_one_line(name, tmp_path, monkeypatch, refused):
     monkeypatch.chdir(ROOT)
-    assert main([name, "--configfile", "none.yaml"]) == 1
-    assert capsys.readouterr().err == "Error: --configfile none.yaml: no such file\n"
+    assert refused(name, "--configfile", "none.yaml") == "Error: --configfile none.yaml: no such file\n"
     monkeypatch.chdir(tmp_path)
-    assert main([name]) == 1
-    assert f"run `oversmoothing {name}` in the folder of the project" in capsys.readouterr().err
+    assert f"run `oversmoothing {name}` in the folder of the project" in refused(name)
 
 
 def test_snakemake_is_called_with_the_configs(monkeypatch):

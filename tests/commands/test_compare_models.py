@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hub_models import write_neox, write_token_model
 
-from oversmoothing.commands import compare_models, main
+from oversmoothing.commands import compare_models
 from oversmoothing.commands.compare_models import report
 from oversmoothing.tables.record import record
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def refused(tmp_path, monkeypatch, capsys):
+def not_begun(tmp_path, monkeypatch, refused):
     """Compare a model with a truth of 301 ids and a context of 64; return the line that refuses it."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(compare_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
@@ -28,20 +28,16 @@ def refused(tmp_path, monkeypatch, capsys):
 
     def compare(folder, *options):
         paths = (tmp_path / folder, tmp_path / "truth", "--text", tmp_path / "t.txt", "--results", tmp_path / "results")
-        capsys.readouterr()
-        assert main(["compare-models", *map(str, paths), *options]) == 1
+        line = refused("compare-models", *paths, *options)
         assert not (tmp_path / "results").exists()
-        out, err = capsys.readouterr()
-        assert not out
-        assert err.count("\n") == 1
-        return err
+        return line
 
     return compare
 
 
-def test_another_tokenizer_is_refused_before_anything_runs(refused, tmp_path):
+def test_another_tokenizer_is_refused_before_anything_runs(not_begun, tmp_path):
     write_neox(tmp_path / "other")
-    line = refused("other")
+    line = not_begun("other")
     assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
 
 
@@ -56,15 +52,15 @@ def test_another_tokenizer_is_refused_before_anything_runs(refused, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused_before_anything_runs(refused, tmp_path, kind, rows, options, message):
+def test_what_cannot_be_compared_is_refused_before_anything_runs(not_begun, tmp_path, kind, rows, options, message):
     write_token_model(tmp_path / "model", kind, **rows)
-    assert message in refused("model", *options)
+    assert message in not_begun("model", *options)
 
 
-def test_a_folder_without_weights_is_refused_before_anything_runs(refused, tmp_path):
+def test_a_folder_without_weights_is_refused_before_anything_runs(not_begun, tmp_path):
     write_token_model(tmp_path / "small", "gpt2")
     (tmp_path / "small/model.safetensors").unlink()
-    assert "small/model.safetensors: no such file" in refused("small")
+    assert "small/model.safetensors: no such file" in not_begun("small")
 
 
 def row(model, measure, value, n=144, **more):

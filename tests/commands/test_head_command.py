@@ -66,15 +66,6 @@ def head(folder, *arguments):
     return found
 
 
-def refused(capsys, *arguments):
-    """Return the one line with which the command refuses its arguments."""
-    assert main(["head", *map(str, arguments)]) == 1
-    out, err = capsys.readouterr()
-    assert not out
-    assert err.count("\n") == 1
-    return err
-
-
 def is_combination(weights, bias, i):
     """Tell whether a convex combination of the other rows is row i, with a bias that is no lower."""
     rows, offset = np.delete(weights, i, 0), np.delete(bias, i)
@@ -95,37 +86,40 @@ def test_values_are_those_of_transformers_and_numpy(layout, capsys):
     weights = reference.get_output_embeddings().weight.detach()[ids].double().numpy()
     rows = len(reference.get_output_embeddings().weight)
 
-    model, spectrum, text = found["model"], found["spectrum"], found["text"]
-    assert (model["layers"], model["width"], model["tokens"]) == (2, 16, 299)
-    assert (model["rows"], model["excluded"]) == (rows, rows - 299)
-    assert (model["tied"], model["bias"]) == (TIED[name], name == "phi")
+    measured = {"layers": 2, "width": 16, "tokens": 299, "rows": rows, "excluded": rows - 299}
+    assert found["model"] == {**measured, "tied": TIED[name], "bias": name == "phi", "bos": None}
 
     sigma = np.linalg.svd(weights, compute_uv=False)
-    np.testing.assert_allclose(spectrum["singular_values"], sigma, rtol=1e-6)
-    assert [spectrum["largest"], spectrum["median"], spectrum["smallest"]] == pytest.approx(
-        [sigma.max(), np.median(sigma), sigma.min()]
-    )
     shares = sigma / sigma.sum()
-    assert spectrum["effective_rank"] == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
-    assert spectrum["numerical_rank"] == np.linalg.matrix_rank(weights) == 16
-    assert spectrum["notable_share"] == 1
+    assert np.linalg.matrix_rank(weights) == 16
+    assert found["spectrum"] == {
+        "largest": pytest.approx(sigma.max()),
+        "median": pytest.approx(np.median(sigma)),
+        "smallest": pytest.approx(sigma.min()),
+        "notable_share": 1,
+        "effective_rank": pytest.approx(np.exp(-(shares * np.log(shares)).sum())),
+        "numerical_rank": 16,
+        "singular_values": pytest.approx(sigma.tolist(), rel=1e-6),
+    }
 
     p = logits[:, ids].softmax(-1).numpy()
-    own = p[np.arange(count), tokens[1:]]
-    nats = -np.log(own).sum()
-    first = len(vocabulary.texts[tokens[0]])
-    assert (text["positions"], text["tokens"], text["passages"]) == (count, count + 1, 1)
-    assert text["bytes"] == len(TEXT.encode()) - first
-    assert text["loss_per_token"] == pytest.approx(nats / count, rel=1e-4)
-    assert text["loss_per_byte"] == pytest.approx(nats / text["bytes"], rel=1e-4)
-    assert text["special_mass"] == pytest.approx(1 - logits.softmax(-1)[:, ids].sum(-1).mean().item(), rel=1e-3)
+    nats = -np.log(p[np.arange(count), tokens[1:]]).sum()
+    size = len(TEXT.encode()) - len(vocabulary.texts[tokens[0]])
     g = p.copy()
     g[np.arange(count), tokens[1:]] -= 1
     passed = g @ np.linalg.svd(weights, full_matrices=False)[0]
-    assert text["gradient_share"] == pytest.approx((passed**2).sum() / (g**2).sum(), rel=1e-4)
     cosines = np.linalg.norm(passed, axis=1) / np.linalg.norm(g, axis=1)
-    assert text["gradient_cosine"] == pytest.approx(cosines.mean(), rel=1e-4)
-    assert text["random_gradient_share"] == pytest.approx(16 / 299)
+    text = found["text"]
+    assert text == {
+        **{"file": str(folder / "own.txt"), "tokens": count + 1, "positions": count, "passages": 1},
+        **{"passage_tokens": count + 1, "bytes": size},
+        "loss_per_token": pytest.approx(nats / count, rel=1e-4),
+        "loss_per_byte": pytest.approx(nats / size, rel=1e-4),
+        "special_mass": pytest.approx(1 - logits.softmax(-1)[:, ids].sum(-1).mean().item(), rel=1e-3),
+        "gradient_share": pytest.approx((passed**2).sum() / (g**2).sum(), rel=1e-4),
+        "gradient_cosine": pytest.approx(cosines.mean(), rel=1e-4),
+        "random_gradient_share": pytest.approx(16 / 299),
+    }
 
     at = [count // 4, 3 * count // 4]
     low = reject_set(prepare(weights), p[at], mass_tolerance=1e-3).mass[0]
@@ -193,18 +187,17 @@ def test_the_id_before_texts_stands_before_each_passage(llama):
 )
 def test_passages_are_evenly_spaced(size, block, count):
     tokens = np.arange(size)
-    found = passages(tokens, block, count, "own")
-    assert sum(len(own.places) for own in found) == count
-    lengths = {len(own.tokens) for own in found}
-    assert lengths == {min(block, LENGTH, size)}
-    (length,) = lengths
-    starts = np.array([own.tokens[0] for own in found])
+    divided = passages(tokens, block, count, "text")
+    assert sum(len(passage.places) for passage in divided) == count
+    (length,) = {len(passage.tokens) for passage in divided}
+    assert length == min(block, LENGTH, size)
+    starts = np.array([passage.tokens[0] for passage in divided])
     assert (np.diff(starts) >= length).all()
-    for own in found:
-        assert (own.tokens == tokens[own.tokens[0] : own.tokens[0] + length]).all()
-        assert 1 <= own.places.min() <= own.places.max() < length
-        assert len(set(own.places)) == len(own.places)
-    if len(found) > 1:
+    for start, passage in zip(starts, divided, strict=True):
+        assert (passage.tokens == tokens[start : start + length]).all()
+        assert 1 <= passage.places.min() <= passage.places.max() < length
+        assert len(set(passage.places)) == len(passage.places)
+    if len(divided) > 1:
         assert starts[-1] + length == size
 
 
@@ -217,7 +210,7 @@ def test_the_first_mebibyte_of_a_text(tmp_path):
         read_text(path)
 
 
-def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, capsys):
+def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
     write_token_model(tmp_path / "files", "llama")
     monkeypatch.setattr(listing, "WAIT", 0)
     monkeypatch.chdir(tmp_path)
@@ -234,15 +227,14 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, capsys):
         assert main(arguments) == 0
         assert len(hub.requests) == asked
         hub.down = False
-        capsys.readouterr()
-        assert "has no revision 'other'" in refused(capsys, *arguments[1:], "--revision", "other")
-        assert "owner/none: no such folder (searched from" in refused(capsys, "owner/none")
+        assert "has no revision 'other'" in refused(*arguments, "--revision", "other")
+        assert "owner/none: no such folder (searched from" in refused("head", "owner/none")
         monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-        line = refused(capsys, "owner/other")
+        line = refused("head", "owner/other")
         assert "the hub cannot be reached (" in line
         assert line.endswith("; name a folder, or run again with network access\n")
         (tmp_path / "assets/owner--small@main/config.json").unlink()
-        line = refused(capsys, "owner/small")
+        line = refused("head", "owner/small")
         assert line.endswith(
             "config.json is missing; delete assets/owner--small@main.json and run again with network access\n"
         )
@@ -250,31 +242,35 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, capsys):
     assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
 
 
-def test_mistakes_are_one_line(llama, tmp_path, capsys):
+def test_mistakes_are_one_line(llama, tmp_path, refused):
     short, other = tmp_path / "short.txt", tmp_path / "other.txt"
     short.write_text("the")
     other.write_text(TEXT)
-    count = len(tokenized(llama)[0])
-    assert f"{tmp_path}/none: no such folder" in refused(capsys, tmp_path / "none")
-    assert "--revision main: " in refused(capsys, llama, "--revision", "main")
-    assert "out.json: not a file in an existing" in refused(capsys, llama, "--json", tmp_path / "none/out.json")
-    assert "none.txt: it cannot be read (No such file" in refused(capsys, llama, "--text", tmp_path / "none.txt")
-    assert "short.txt: at least 2 tokens are needed to predict one, and it has 1" in refused(
-        capsys, llama, "--text", short
-    )
-    expected = f"other.txt: it has {count} tokens, of which {count - 1} can be predicted; give a longer text, or lower"
-    assert expected in refused(capsys, llama, "--text", other, "--positions", "64")
-    for option, value in (("positions", 0), ("tbat-positions", -1), ("delta", 21), ("mass-tolerance", 2)):
-        assert f"--{option} {value}" in refused(capsys, llama, f"--{option}", value)
-    (llama / "tokenizer.json").unlink()
-    assert "tokenizer.json: no such file" in refused(capsys, llama)
     write_token_model(tmp_path / "gemma2", "gemma2")
-    assert "final_logit_softcapping is 30.0: its logits are capped" in refused(capsys, tmp_path / "gemma2")
+    count = len(tokenized(llama)[0])
+    enough = f"other.txt: it has {count} tokens, of which {count - 1} can be predicted; give a longer text, or lower"
+    for message, *arguments in (
+        (f"{tmp_path}/none: no such folder", tmp_path / "none"),
+        ("--revision main: ", llama, "--revision", "main"),
+        ("out.json: not a file in an existing", llama, "--json", tmp_path / "none/out.json"),
+        ("none.txt: it cannot be read (No such file", llama, "--text", tmp_path / "none.txt"),
+        ("short.txt: at least 2 tokens are needed to predict one, and it has 1", llama, "--text", short),
+        (enough, llama, "--text", other, "--positions", "64"),
+        ("--positions 0 must be at least 1", llama, "--positions", 0),
+        ("--forced-positions 0 must be at least 1", llama, "--forced-positions", 0),
+        ("--tbat-positions -1", llama, "--tbat-positions", -1),
+        ("--delta 21", llama, "--delta", 21),
+        ("--mass-tolerance 2", llama, "--mass-tolerance", 2),
+        ("final_logit_softcapping is 30.0: its logits are capped", tmp_path / "gemma2"),
+    ):
+        assert message in refused("head", *arguments)
+    (llama / "tokenizer.json").unlink()
+    assert "tokenizer.json: no such file" in refused("head", llama)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_a_gpu(llama, capsys):
-    assert "--device cuda: PyTorch sees no GPU here" in refused(capsys, llama, "--device", "cuda")
+def test_without_a_gpu(llama, refused):
+    assert "--device cuda: PyTorch sees no GPU here" in refused("head", llama, "--device", "cuda")
 
 
 def test_the_schema_describes_every_value(capsys):
@@ -285,9 +281,9 @@ def test_the_schema_describes_every_value(capsys):
     Draft202012Validator.check_schema(SCHEMA)
 
     def described(schema):
-        for name, own in schema.get("properties", {}).items():
-            assert own["description"].endswith("."), name
-            described(own)
-            described(own.get("items", {}))
+        for name, part in schema.get("properties", {}).items():
+            assert part["description"].endswith("."), name
+            described(part)
+            described(part.get("items", {}))
 
     described(SCHEMA)

@@ -1,7 +1,6 @@
 """What a head forces of its distance from a truth, on a text: against SciPy's minimum of the logits of transformers."""
 
 import json
-import socket
 
 import numpy as np
 import pytest
@@ -22,9 +21,7 @@ from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 
 
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch):
-    monkeypatch.setattr(socket.socket, "connect", lambda *others: pytest.fail("it asked the network"))
+pytestmark = pytest.mark.usefixtures("no_network")
 
 
 @pytest.fixture
@@ -55,9 +52,9 @@ def logits_of(folder, tokens, ids):
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
         logits = reference(ids[tokens][None]).logits[0, :-1, ids].double().numpy()
-    own = reference.get_output_embeddings()
-    bias = np.zeros(len(ids)) if own.bias is None else own.bias.detach()[ids].double().numpy()
-    return logits, own.weight.detach()[ids].double().numpy(), bias
+    head = reference.get_output_embeddings()
+    bias = np.zeros(len(ids)) if head.bias is None else head.bias.detach()[ids].double().numpy()
+    return logits, head.weight.detach()[ids].double().numpy(), bias
 
 
 def least(weights, bias, p):
@@ -104,8 +101,8 @@ def test_intervals_are_over_passages(tmp_path, truth, text):
     text.write_text(" ".join([TEXT] * 20), encoding="utf-8")
     found = head(tmp_path / "gpt2", truth, text, "--positions", "64", "--forced-positions", "16")["forced"]
     assert found["passages"] == 8
-    for own in (found["kl"], found["forced"], found["share"]):
-        assert own["low"] < own["mean"] < own["high"]
+    for mean in (found["kl"], found["forced"], found["share"]):
+        assert mean["low"] < mean["mean"] < mean["high"]
 
 
 def test_the_interval_of_two_passages_by_hand():
@@ -138,28 +135,21 @@ def test_a_shorter_context_of_the_truth_is_respected(tmp_path, truth, text):
     assert head(tmp_path / "gpt2", truth, text)["text"]["passage_tokens"] == 20
 
 
-def test_mistakes_are_found_before_weights_are_read(tmp_path, truth, text, monkeypatch, capsys):
+def test_mistakes_are_found_before_weights_are_read(tmp_path, truth, text, monkeypatch, refused):
     monkeypatch.setattr(command, "load_token_lm", lambda *others: pytest.fail("it read weights"))
-    write_token_model(tmp_path / "soft", "gemma2")
-    write_neox(tmp_path / "other")
-    write_token_model(tmp_path / "few", "gpt2", rows=290)
-
-    def refused(*arguments):
-        capsys.readouterr()
-        assert main(["head", *map(str, arguments)]) == 1
-        out, err = capsys.readouterr()
-        assert not out
-        assert err.count("\n") == 1
-        return err
-
+    soft, other, few = (tmp_path / name for name in ("soft", "other", "few"))
+    write_token_model(soft, "gemma2")
+    write_neox(other)
+    write_token_model(few, "gpt2", rows=290)
     capped = "soft/config.json: final_logit_softcapping is 30.0: its logits are capped"
-    assert capped in refused(truth, "--truth", tmp_path / "soft", "--text", text)
-    assert capped in refused(tmp_path / "soft", "--truth", truth, "--text", text)
-    assert f"{tmp_path / 'other'}: its tokenizer is not" in refused(
-        truth, "--truth", tmp_path / "other", "--text", text
-    )
-    assert "has only 290 rows" in refused(truth, "--truth", tmp_path / "few", "--text", text)
-    assert "none: no such folder" in refused(truth, "--truth", tmp_path / "none", "--text", text)
-    assert f"--truth {truth}: both models are run on a text; name one with --text" in refused(truth, "--truth", truth)
-    assert "--forced-positions 0 must be at least 1" in refused(truth, "--forced-positions", 0)
-    assert "own.txt: it has 35 tokens, of which 34 can be predicted" in refused(truth, "--truth", truth, "--text", text)
+    for message, model, beside in (
+        (capped, truth, soft),
+        (capped, soft, truth),
+        (f"{other}: its tokenizer is not", truth, other),
+        ("has only 290 rows", truth, few),
+        ("none: no such folder", truth, tmp_path / "none"),
+        ("own.txt: it has 35 tokens, of which 34 can be predicted", truth, truth),
+    ):
+        assert message in refused("head", model, "--truth", beside, "--text", text)
+    message = f"--truth {truth}: both models are run on a text; name one with --text"
+    assert message in refused("head", truth, "--truth", truth)

@@ -58,7 +58,6 @@ def test_further_metrics_stand_below_where_there_is_room(more, monkeypatch):
     assert sum(line.startswith("288") for line in lines) == len(headers)
 
 
-def test_a_folder_without_results_is_one_line(tmp_path, capsys):
-    assert main(["page", str(tmp_path)]) == 1
+def test_a_folder_without_results_is_one_line(tmp_path, refused):
     message = f"{tmp_path}: no tables and no figures; name a results folder, or run `make` first"
-    assert capsys.readouterr().err == f"Error: {message}\n"
+    assert refused("page", tmp_path) == f"Error: {message}\n"

@@ -1,7 +1,6 @@
 """The columns that a head needs for a text: values against the library, planted ranks, and mistakes in one line."""
 
 import json
-import socket
 
 import numpy as np
 import pytest
@@ -19,12 +18,7 @@ from oversmoothing.models.weights import save_model
 TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60
 
 
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("the network was asked")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
+pytestmark = pytest.mark.usefixtures("no_network")
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +47,6 @@ def size(folder, *arguments):
     given = ["--truth", str(folder), "--text", str(folder / "book.txt"), "--json", str(path)]
     assert main(["size", *given, "--precision", "float32", *arguments]) == 0
     return json.loads(path.read_text())
-
-
-def refused(capsys, *arguments):
-    assert main(["size", *map(str, arguments)]) == 1
-    out, err = capsys.readouterr()
-    assert not out
-    assert err.count("\n") == 1
-    return err
 
 
 def truths(v, n, rank=None, seed=0):
@@ -161,27 +147,26 @@ def test_too_few_positions_to_tell():
     assert "more columns than could be fitted" in report({"truth": truth, "text": text, "ranks": [], "smallest": [row]})
 
 
-def test_mistakes_are_one_line(llama, studied, tmp_path, capsys):
-    given = ["--truth", llama, "--text", llama / "book.txt"]
-    assert "none.txt: it cannot be read" in refused(capsys, "--truth", llama, "--text", tmp_path / "none.txt")
-    assert "none: no such folder" in refused(capsys, "--truth", tmp_path / "none", "--text", llama / "book.txt")
-    assert "--positions 1 must be" in refused(capsys, *given, "--positions", 1)
-    assert "--memory 0.0 must be" in refused(capsys, *given, "--memory", 0)
-    assert "not a file in an existing" in refused(capsys, *given, "--json", tmp_path / "none/o.json")
-    assert "--ranks 8: 8 columns need at least 16 positions" in refused(capsys, *given, "--positions", 20)
-    line = refused(capsys, *given, "--positions", 100, "--memory", 1e-4)
-    assert "GiB, and --memory is 0.0001" in line
+def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
     (tmp_path / "short.txt").write_text("the")
-    assert "at least 2 tokens" in refused(capsys, "--truth", llama, "--text", tmp_path / "short.txt")
     (tmp_path / "one.txt").write_text("the people of the town")
-    line = refused(capsys, "--truth", llama, "--text", tmp_path / "one.txt", "--positions", 4)
-    assert "one passage alone cannot be divided" in line
+    model = GPT(GPTConfig(layers=0, heads=2, width=12, block=64, vocabulary=300))
+    save_model(tmp_path / "tokens/weights.safetensors", model.config, model.state_dict(), {})
+    book = llama / "book.txt"
+    for message, truth, text, *options in (
+        ("none.txt: it cannot be read", llama, tmp_path / "none.txt"),
+        ("none: no such folder", tmp_path / "none", book),
+        ("--positions 1 must be", llama, book, "--positions", 1),
+        ("--memory 0.0 must be", llama, book, "--memory", 0),
+        ("not a file in an existing", llama, book, "--json", tmp_path / "none/o.json"),
+        ("--ranks 8: 8 columns need at least 16 positions", llama, book, "--positions", 20),
+        ("GiB, and --memory is 0.0001", llama, book, "--positions", 100, "--memory", 1e-4),
+        ("at least 2 tokens", llama, tmp_path / "short.txt"),
+        ("one passage alone cannot be divided", llama, tmp_path / "one.txt", "--positions", 4),
+        ("only models over bytes", tmp_path / "tokens", studied / "book.txt"),
+    ):
+        assert message in refused("size", "--truth", truth, "--text", text, *options)
     for ranks in ("4,x", "0,4"):
         with pytest.raises(SystemExit):
-            main(["size", *map(str, given), "--ranks", ranks])
+            main(["size", "--truth", str(llama), "--text", str(book), "--ranks", ranks])
         assert ranks.split(",")[0] in capsys.readouterr().err
-    model = GPT(GPTConfig(layers=0, heads=2, width=12, block=64, vocabulary=300))
-    (tmp_path / "tokens").mkdir()
-    save_model(tmp_path / "tokens/weights.safetensors", model.config, model.state_dict(), {})
-    line = refused(capsys, "--truth", tmp_path / "tokens", "--text", studied / "book.txt")
-    assert "only models over bytes" in line
