@@ -9,20 +9,16 @@ from oversmoothing.run.follow import Follower, in_words
 PLAN = ["train"] * 3 + ["train_truth"] + ["score"] * 2
 
 
-@pytest.fixture
-def study(tmp_path):
-    """A run whose clock stands still until a test moves it."""
-    return Study(tmp_path)
-
-
 class Study:
+    """A run whose clock stands still until a test moves it."""
+
     def __init__(self, folder, cores=2):
         self.folder = folder
         self.now = 0.0
         self.follower = Follower(PLAN, cores, lambda: self.now)
 
-    def logs(self, event, **told):
-        self.follower.read(makeLogRecord({"levelno": INFO, "event": event, **told}))
+    def logs(self, event, **values):
+        self.follower.read(makeLogRecord({"levelno": INFO, "event": event, **values}))
 
     def starts(self, rule, number, model):
         log = self.folder / f"{model}.log"
@@ -39,6 +35,11 @@ class Study:
     @property
     def line(self):
         return self.follower.line()
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(tmp_path)
 
 
 def test_a_training_shows_its_step_and_loss_and_gives_the_time_left(study):
@@ -80,10 +81,8 @@ def test_jobs_on_nodes_of_their_own_share_no_cores(tmp_path):
 
 
 def test_at_the_end_there_is_a_moment_left(study):
-    for number, (rule, model) in enumerate(
-        [("train", "a"), ("train", "b"), ("train", "c"), ("train_truth", "t"), ("score", "a"), ("score", "b")]
-    ):
-        study.starts(rule, number, model)
+    for number, rule in enumerate(PLAN):
+        study.starts(rule, number, f"m{number}")
         study.now += 10
         study.finishes(number, number + 1)
     assert study.line == "6 of 6 steps · a moment left"
@@ -139,13 +138,7 @@ def test_nothing_is_promised_before_a_training_shows_its_speed(study):
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [
-        (3, "a moment"),
-        (12, "about 10 s"),
-        (89, "about 90 s"),
-        (91, "about 2 min"),
-        (9000, "about 2.5 h"),
-    ],
+    [(3, "a moment"), (12, "about 10 s"), (89, "about 90 s"), (91, "about 2 min"), (9000, "about 2.5 h")],
 )
 def test_in_words(seconds, words):
     assert in_words(seconds) == words

@@ -7,16 +7,8 @@ import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 
-from oversmoothing.run.progress import (
-    ABSENT,
-    FINISHED,
-    OUTDATED,
-    model_of,
-    outdated,
-    overview,
-    read_summary,
-    training_state,
-)
+from oversmoothing.run import progress
+from oversmoothing.run.progress import ABSENT, FINISHED, OUTDATED, model_of, outdated, overview, read_summary
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest
 from oversmoothing.store.sealed_json import write_sealed
@@ -65,53 +57,58 @@ def checkpoint(checkpoints, settings):
     folder = checkpoints.with_name(f"{checkpoints.name}-{key[:8]}")
     folder.mkdir()
     history = [{"validation_loss": 5.5}, {"validation_loss": 1.53}]
-    progress = json.dumps({"step": 12_000, "history": history})
-    save_file({"x": np.zeros(1)}, folder / "resume.safetensors", {"key": key, "progress": progress})
+    reached = json.dumps({"step": 12_000, "history": history})
+    save_file({"x": np.zeros(1)}, folder / "resume.safetensors", {"key": key, "progress": reached})
 
 
-def test_a_training_under_way_shows_its_step_and_loss(tmp_path):
-    model = {**MODEL, "checkpoints": str(tmp_path / "a")}
-    assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
+@pytest.fixture
+def state_of(tmp_path):
+    """Say how far the training of a model is, whose checkpoints lie in a folder of the test."""
+
+    def state(states=(), code="c", corpus=CORPUS, **changes):
+        model = {**MODEL, "checkpoints": str(tmp_path / "a"), **changes}
+        return progress.training_state(model, dict(states), tmp_path, code, corpus)
+
+    return state
+
+
+def test_a_training_under_way_shows_its_step_and_loss(tmp_path, state_of):
+    assert state_of() == "waiting"
     checkpoint(tmp_path / "a", SETTINGS)
-    assert training_state(model, {}, tmp_path, "c", CORPUS) == "step 12,000 of 100,000, validation loss 1.530"
-    assert "of another config, text or code" in training_state(model, {}, tmp_path, "other code", CORPUS)
-    assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", {})
-    assert training_state({**model, "kind": "svd"}, {}, tmp_path, "c", CORPUS) == "-"
+    assert state_of() == "step 12,000 of 100,000, validation loss 1.530"
+    assert "of another config, text or code" in state_of(code="other code")
+    assert "of another config, text or code" in state_of(corpus={})
+    assert state_of(kind="svd") == "-"
 
 
 @pytest.mark.parametrize(
     "damage", [lambda data: b"", lambda data: data[:20], lambda data: data.replace(b"12000", b"12,,0")]
 )
-def test_a_damaged_checkpoint_is_named(tmp_path, damage):
-    model = {**MODEL, "checkpoints": str(tmp_path / "a")}
+def test_a_damaged_checkpoint_is_named(tmp_path, state_of, damage):
     checkpoint(tmp_path / "a", SETTINGS)
     (path,) = tmp_path.glob("*/resume.safetensors")
     path.write_bytes(damage(path.read_bytes()))
-    assert training_state(model, {}, tmp_path, "c", CORPUS) == f"{path} is damaged"
+    assert state_of() == f"{path} is damaged"
 
 
-def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path):
+def test_a_training_whose_learning_rate_was_chosen_is_known_by_it(tmp_path, state_of):
     chosen = tmp_path / "a.json"
-    model = {**MODEL, "checkpoints": str(tmp_path / "a"), "learning_rate": str(chosen)}
     checkpoint(tmp_path / "a", {**SETTINGS, "training": {**SETTINGS["training"], "learning_rate": 0.5}})
-    assert training_state(model, {}, tmp_path, "c", CORPUS) == "waiting"
+    assert state_of(learning_rate=str(chosen)) == "waiting"
     choice = {"arm": "a", "losses": {"0.1": 2.0, "0.5": 1.0}}
     write_sealed(chosen, {**choice, "learning_rate": 0.5})
-    assert training_state(model, {}, tmp_path, "c", CORPUS) == "step 12,000 of 100,000, validation loss 1.530"
+    assert state_of(learning_rate=str(chosen)) == "step 12,000 of 100,000, validation loss 1.530"
     write_sealed(chosen, {**choice, "learning_rate": 0.1})
-    assert "of another config, text or code" in training_state(model, {}, tmp_path, "c", CORPUS)
+    assert "of another config, text or code" in state_of(learning_rate=str(chosen))
 
 
-def test_a_finished_training_shows_the_lowest_loss(tmp_path):
-    folder = tmp_path / "models/a"
-    write_table(folder / "history.parquet", pa.table({"validation_loss": [3.0, 1.25, 2.0]}), {})
-    states = {str(folder / "weights.safetensors"): FINISHED, str(folder / "history.parquet"): FINISHED}
-    model = {**MODEL, "checkpoints": "nowhere"}
-    assert training_state(model, states, tmp_path, "c", CORPUS) == "done, validation loss 1.250"
-    states = dict.fromkeys(states, OUTDATED)
-    assert "to be done again" in training_state(model, states, tmp_path, "c", CORPUS)
-    own = {**model, "settings": None}  # a checkpoint of the user's own has no history
-    assert training_state(own, {str(folder / "weights.safetensors"): FINISHED}, tmp_path, "c", CORPUS) == "done"
+def test_a_finished_training_shows_the_lowest_loss(tmp_path, state_of):
+    weights, history = (tmp_path / f"models/a/{name}" for name in ("weights.safetensors", "history.parquet"))
+    write_table(history, pa.table({"validation_loss": [3.0, 1.25, 2.0]}), {})
+    files = (str(weights), str(history))
+    assert state_of(dict.fromkeys(files, FINISHED)) == "done, validation loss 1.250"
+    assert "to be done again" in state_of(dict.fromkeys(files, OUTDATED))
+    assert state_of({str(weights): FINISHED}, settings=None) == "done"  # the user's own: without a history
 
 
 def test_the_overview_counts_files_by_stage(states):
