@@ -26,7 +26,6 @@ def test_a_planted_head_is_found(rank):
     p, planted = truths(rank, 120, 40, rank, scale=2.0)
     found = best_head(p, rank)
     assert found.forced.max() < 1e-9
-    assert mean_forced(found.weights, truths(rank, 120, 40, rank, scale=2.0)[0]) < 1e-9
     other = softmax(np.random.default_rng(9).normal(size=(50, rank)) @ planted.T, axis=1)
     assert project(found.weights, other).forced.max() < 1e-7  # it gives what the planted one gives elsewhere
     if rank > 1:

@@ -18,10 +18,7 @@ def moment_curve(count, d):
 
 
 def chosen(v, sets):
-    masks = np.zeros((len(sets), v), bool)
-    for mask, own in zip(masks, sets, strict=True):
-        mask[list(own)] = True
-    return masks
+    return np.array([np.isin(np.arange(v), list(members)) for members in sets])
 
 
 def by_linear_program(rows, inside):
@@ -37,7 +34,7 @@ def by_linear_program(rows, inside):
 @pytest.mark.parametrize("d", [2, 4, 6])
 def test_of_a_cyclic_polytope_every_small_set_is_a_face(d):
     rows = moment_curve(9, d)
-    sets = [own for k in range(1, d // 2 + 1) for own in combinations(range(9), k)]
+    sets = [members for k in range(1, d // 2 + 1) for members in combinations(range(9), k)]
     assert (faces(rows, chosen(9, sets)) == YES).all()
 
 
@@ -46,8 +43,8 @@ def test_gales_evenness_condition_names_the_facets():
     d, count = 4, 8
     sets = list(combinations(range(count), d))
     even = [
-        all(sum(a < i < b for i in own) % 2 == 0 for a, b in combinations([i for i in range(count) if i not in own], 2))
-        for own in sets
+        all(sum(a < i < b for i in facet) % 2 == 0 for a, b in combinations(sorted({*range(count)} - {*facet}), 2))
+        for facet in sets
     ]
     np.testing.assert_array_equal(faces(moment_curve(count, d), chosen(count, sets)) == YES, even)
 
@@ -73,19 +70,16 @@ def test_what_is_between_others_is_no_face():
 def test_a_face_can_be_given_all_probability_and_another_set_cannot():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 5))
-    sets = np.zeros((200, 30), bool)
-    for inside in sets:
-        inside[rng.choice(30, rng.integers(1, 4), replace=False)] = True
+    sets = chosen(30, [rng.choice(30, rng.integers(1, 4), replace=False) for _ in range(200)])
     for inside, face in zip(sets, faces(rows, sets), strict=True):
         p = np.where(inside, 0.5, 1e-12)
         if inside.sum() == 1:
             forced = project(rows, p[None] / p.sum()).forced[0]
             assert (forced < 0.5) == (face == YES)  # a token between others has at most half
         elif face == NO:  # some distribution on the set has a token outside that takes a share
-            weights = rng.dirichlet(np.ones(inside.sum()), size=20)
-            all_p = np.full((20, 30), 1e-12)
-            all_p[:, inside] = weights
-            nearest = project(rows, all_p / all_p.sum(axis=1, keepdims=True))
+            some = np.full((20, 30), 1e-12)
+            some[:, inside] = rng.dirichlet(np.ones(inside.sum()), size=20)
+            nearest = project(rows, some / some.sum(axis=1, keepdims=True))
             assert np.exp(nearest.log_q)[:, ~inside].sum(axis=1).max() > 1e-6
 
 
