@@ -24,28 +24,9 @@ PRIME = 2**31 - 1
 
 
 def proves(weights: np.ndarray, sets: RejectSet, position: int, token: int, bound: float) -> bool:
-    """Check the certificate of one decision in exact arithmetic.
+    """Whether one decision about the head `weights` (v, d) is proved, at the bound E; an undecided token never is.
 
-    Parameters
-    ----------
-    weights : array, shape (v, d)
-        The head that `reject_set` was prepared with.
-    sets : RejectSet
-        Made with ``certificates=True``.
-    position, token : int
-    bound : float
-        E = e^delta.
-
-    Returns
-    -------
-    bool
-        Whether the decision is proved; False for an undecided token. Takes about m^3 / 3 products of long integers:
-        milliseconds at rank 32, seconds at 128.
-
-    Raises
-    ------
-    ValueError
-        If `sets` holds no certificates.
+    Takes about m^3 / 3 products of long integers: milliseconds at rank 32, seconds at 128.
     """
     if sets.certificates is None:
         raise ValueError("the reject sets were made without certificates; pass certificates=True")

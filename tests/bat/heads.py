@@ -21,6 +21,13 @@ def head(kind: str, v: int, d: int, generator: np.random.Generator) -> np.ndarra
     return weights
 
 
+def draw(kind: str, v: int, d: int, seed: int, n: int = 1, least: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a head (v, d) of one of `KINDS` and n of its distributions, of `least` nats to nine tenths of the most."""
+    generator = np.random.default_rng([KINDS.index(kind), v, d, seed])
+    weights = head(kind, v, d, generator)
+    return weights, distributions(weights, generator.uniform(least, 0.9 * np.log(v), n), generator)
+
+
 def ppmi(v: int, d: int, generator: np.random.Generator) -> np.ndarray:
     """Factors of the positive pointwise mutual information of a bigram model with Zipf's frequencies.
 
@@ -42,15 +49,15 @@ def ppmi(v: int, d: int, generator: np.random.Generator) -> np.ndarray:
 
 def distributions(weights: np.ndarray, nats: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Distributions (n, v) that a head can give, with given entropies as far as it can give them."""
-    found = np.empty((len(nats), len(weights)))
-    for row, wanted in zip(found, nats, strict=True):
+    p = np.empty((len(nats), len(weights)))
+    for row, wanted in zip(p, nats, strict=True):
         logits = weights @ generator.normal(size=weights.shape[1])
         low, high = 0.0, 50 / logits.std()
         for _ in range(40):
             scale = (low + high) / 2
             row[:] = softmax(scale * logits[None])[0]
             low, high = (scale, high) if _nats(row) > wanted else (low, scale)
-    return found
+    return p
 
 
 def _nats(p: np.ndarray) -> float:

@@ -20,20 +20,9 @@ MANY = 8  # candidates for S, in units of m
 
 
 def proves(weights: np.ndarray, p: np.ndarray, token: int, rejected: bool, bound: float, witness) -> bool:
-    """Check the proof of one decision.
+    """Whether a decision is proved about a head `weights` (v, d), [W, 1] of rank d + 1, at the bound E.
 
-    Parameters
-    ----------
-    weights : array, shape (v, d)
-        The head, with [W, 1] of rank d + 1.
-    p : float64 array, shape (v,)
-    token : int
-    rejected : bool
-        The decision.
-    bound : float
-        E.
-    witness : array or None
-        z (v,), or y (d + 1,) in the coordinates of [W, 1]; None if a token needs none.
+    The witness is z (v,), or y (d + 1,) in the coordinates of [W, 1]; None if a token needs none.
     """
     if p[token] == 0:
         return rejected

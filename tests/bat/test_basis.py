@@ -33,9 +33,8 @@ def test_the_basis_is_orthonormal_and_spans_the_head_and_the_ones():
 
 def test_dependent_columns_count_once_and_constant_ones_not_at_all():
     weights = np.random.default_rng(0).normal(size=(30, 2))
-    assert prepare(
-        np.concatenate([weights, weights @ [[1.0], [2.0]], np.full((30, 1), 7.0)], axis=1)
-    ).columns.shape == (30, 3)
+    wide = np.concatenate([weights, weights @ [[1.0], [2.0]], np.full((30, 1), 7.0)], axis=1)
+    assert prepare(wide).columns.shape == (30, 3)
     assert prepare(np.zeros((30, 2))).columns.shape == (30, 1)
 
 
@@ -50,10 +49,10 @@ def test_the_tangent_constraints_are_the_jacobians(layer):
         fixed = np.linalg.svd(np.concatenate([weights @ jacobian.T, np.ones((40, 1))], axis=1))
         rank = int((fixed.S > 1e-6).sum())
         assert rank == 5  # 6 less the mean, less the norm, and the ones
-        own = np.linalg.svd(kept)
-        np.testing.assert_allclose(own.S[:rank], 1, atol=1e-9)
-        np.testing.assert_allclose(own.S[rank:], 0, atol=1e-9)
-        angles = np.linalg.svd(fixed.U[:, :rank].T @ own.U[:, :rank], compute_uv=False)
+        ours = np.linalg.svd(kept)
+        np.testing.assert_allclose(ours.S[:rank], 1, atol=1e-9)
+        np.testing.assert_allclose(ours.S[rank:], 0, atol=1e-9)
+        angles = np.linalg.svd(fixed.U[:, :rank].T @ ours.U[:, :rank], compute_uv=False)
         np.testing.assert_allclose(angles, 1, atol=1e-6)
 
 
@@ -88,35 +87,31 @@ def test_full_rank_behind_a_layernorm_needs_two_dimensions_more(rank, rejects):
 def test_a_tangent_basis_wants_the_hidden_states_and_the_full_one_does_not(layer):
     weights, gain, _, post = layer
     p = softmax(post @ weights.T)
-    with pytest.raises(ValueError, match=r"needs finite post of shape \(5, 6\), not \(0, 0\)"):
-        reject_set(prepare_tangent(weights, gain), p)
-    with pytest.raises(ValueError, match=r"needs finite post of shape \(5, 6\), not \(3, 6\)"):
-        reject_set(prepare_tangent(weights, gain), p, post=post[:3])
+    for given, shape in ((None, r"\(0, 0\)"), (post[:3], r"\(3, 6\)")):
+        with pytest.raises(ValueError, match=rf"needs finite post of shape \(5, 6\), not {shape}"):
+            reject_set(prepare_tangent(weights, gain), p, post=given)
     with pytest.raises(ValueError, match="does not depend on it"):
         reject_set(prepare(weights), p, post=post)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_damaged_head_is_named(value):
-    weights = np.ones((5, 2))
-    weights[3, 1] = value
-    with pytest.raises(ValueError, match="row 3 has NaN or infinity"):
-        prepare(weights)
-    with pytest.raises(ValueError, match="gain"):
-        prepare_tangent(np.ones((5, 2)), np.array([1.0, value]))
-
-
-def test_a_gain_of_zero_is_refused():
-    """h = gain * n would not tell n."""
-    with pytest.raises(ValueError, match="not 0"):
-        prepare_tangent(np.ones((5, 2)), np.array([1.0, 0.0]))
-
-
-def test_shapes_are_checked():
-    with pytest.raises(ValueError, match=r"weights \(5,\) must be a matrix"):
-        prepare(np.ones(5))
-    with pytest.raises(ValueError, match=r"gain \(3,\)"):
-        prepare_tangent(np.ones((5, 2)), np.ones(3))
+@pytest.mark.parametrize(
+    ("weights", "gain", "message"),
+    [
+        (np.ones(5), np.ones(2), r"weights \(5,\) must be a matrix"),
+        ([[1, 1], [1, np.nan]], [1, 1], "row 1 has NaN or infinity"),
+        ([[1, 1], [1, np.inf]], [1, 1], "row 1 has NaN or infinity"),
+        (np.ones((5, 2)), [1, np.nan], r"gain \(2,\)"),
+        (np.ones((5, 2)), [1, np.inf], r"gain \(2,\)"),
+        (np.ones((5, 2)), [1, 1, 1], r"gain \(3,\)"),
+        (np.ones((5, 2)), [1, 0], "not 0"),  # h = gain * n would not tell n
+    ],
+)
+def test_what_is_no_head_or_no_gain_is_named(weights, gain, message):
+    with pytest.raises(ValueError, match=message):
+        prepare_tangent(weights, gain)
+    if "gain" not in message and message != "not 0":
+        with pytest.raises(ValueError, match=message):
+            prepare(weights)
 
 
 def test_columns_that_hardly_differ_are_one(monkeypatch):

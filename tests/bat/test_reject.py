@@ -1,4 +1,4 @@
-"""BAT-reject sets against one linear program per token, exact proofs, and cases settled by hand."""
+"""BAT-reject sets against one linear program per token, exact proofs, and what changes a set."""
 
 import math
 
@@ -42,13 +42,12 @@ def test_sets_equal_one_linear_program_per_token(rank, decoding):
         np.testing.assert_array_equal(sets.rejected[0], reject_set_by_linear_programs(weights, decoded[0], delta))
 
 
-@pytest.mark.parametrize(("rank", "v", "positions"), [(4, 256, 6), (16, 256, 4), (32, 256, 2)])
-def test_bytes_equal_one_linear_program_per_token(rank, v, positions):
-    weights, _ = draw(rank, 0, v)
-    p = np.concatenate([softmax(weights[None, i].astype(np.float64) @ weights.T / 4) for i in range(positions)])
-    sets = reject_set(prepare(weights), p)
-    for one, found in zip(p, sets.rejected, strict=True):
-        np.testing.assert_array_equal(found, reject_set_by_linear_programs(weights, one, DELTA))
+@pytest.mark.parametrize(("rank", "positions"), [(4, 3), (16, 2), (32, 1)])
+def test_bytes_equal_one_linear_program_per_token(rank, positions):
+    weights, _ = draw(rank, 0, 256)
+    p = softmax(weights[:positions].astype(np.float64) @ weights.T / 4)
+    programs = np.array([reject_set_by_linear_programs(weights, row) for row in p])
+    np.testing.assert_array_equal(reject_set(prepare(weights), p).rejected, programs)
 
 
 @st.composite
@@ -113,44 +112,11 @@ def test_awkward_heads_and_distributions_equal_brute_force(case):
     assert (sets.rejected[0] == theirs)[~sets.undecided[0]].all() or is_a_tie(weights, p, delta)
 
 
-def test_with_the_sum_as_only_constraint_a_token_goes_where_others_can_hold_its_mass():
-    """W = 0: token i is rejected iff e^delta (1 - p_i) >= 1; at the thesis's delta, iff p_i <= 0.2."""
-    p = np.array([0.19, 0.21, 0.15, 0.45])
-    assert reject_set(prepare(np.zeros((4, 3))), p, DELTA).rejected.tolist() == [[True, False, True, False]]
-
-
-def test_a_twin_takes_over_as_far_as_delta_lets_it():
-    """Two equal rows among independent ones: one may give its mass to the other iff p_i <= (e^delta - 1) p_twin."""
-    weights = np.eye(5)[[0, 0, 1, 2, 3]]
-    p = np.array([0.1, 0.41, 0.2, 0.19, 0.1])
-    assert reject_set(prepare(weights), p, DELTA).rejected[0].tolist() == [True, False, False, False, False]
-    assert reject_set(prepare(weights), p, math.log(6)).rejected[0, :2].tolist() == [True, True]
-
-
-def test_a_full_rank_head_rejects_nothing_with_mass():
-    weights, _ = draw(70, 0, v=64)
-    p = np.full((2, 64), 1 / 64)
-    p[1, :10] = 0
-    p[1] /= p[1].sum()
-    basis = prepare(weights)
-    assert basis.full
-    sets = reject_set(basis, p)
-    assert sets.rejected.sum() == 10
-    assert sets.mass[0].tolist() == [0.0, 0.0]
-
-
 def test_as_many_tokens_as_constraints_leave_nothing_to_reject():
     """Why top-k with k = 5 has TBAT 0 from rank 4 on: five tokens, five constraints, one solution."""
     weights, p = draw(4, 0, v=256)
     assert reject_set(prepare(weights), top_k(p, 5)).mass[1] == 0
     assert reject_set(prepare(weights), top_k(p, 40)).mass[0] > 0
-
-
-def test_delta_zero_and_one_token_reject_nothing_with_mass():
-    weights, p = draw(4, 0, v=32)
-    assert reject_set(prepare(weights), p, 0.0).mass[1] == 0
-    assert reject_set(prepare(weights), greedy(p)).mass[1] == 0
-    assert reject_set(prepare(np.ones((1, 3))), np.ones(1)).rejected.tolist() == [[False]]
 
 
 @settings(max_examples=40)
@@ -203,27 +169,7 @@ def test_a_mass_tolerance_gives_a_bracket_around_the_exact_mass(tolerance):
     assert tolerance < 0.1 or sets.undecided.any()
 
 
-@pytest.mark.parametrize(
-    ("p", "message"),
-    [
-        ([0.5, np.nan, 0.5], "row 0 has NaN"),
-        ([0.5, -0.1, 0.6], "row 0 has NaN, a negative value"),
-        ([0.5, 0.1, 0.1], "the sum 0.7"),
-        ([0.0, 0.0, 0.0], "the sum 0"),
-        ([0.5, 0.5], r"must be \(n, 3\)"),
-    ],
-)
-def test_what_is_no_distribution_is_refused(p, message):
-    with pytest.raises(ValueError, match=message):
-        reject_set(prepare(np.eye(3)[:, :1]), np.array(p))
-
-
-@pytest.mark.parametrize("delta", [-0.1, 21.0, np.nan, np.inf])
-def test_a_delta_out_of_range_is_refused(delta):
-    with pytest.raises(ValueError, match="delta"):
-        reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), delta)
-
-
-def test_a_tolerance_that_is_no_probability_is_refused():
-    with pytest.raises(ValueError, match="mass_tolerance"):
-        reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), mass_tolerance=2)
+@pytest.mark.parametrize("options", [{"delta": 21.0}, {"delta": np.inf}, {"mass_tolerance": 2}, {"mass_tolerance": -1}])
+def test_what_is_out_of_range_is_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), **options)
