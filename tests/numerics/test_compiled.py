@@ -12,7 +12,7 @@ import pytest
 from oversmoothing.numerics import compiled as module
 from oversmoothing.numerics.compiled import use_threads
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -67,6 +67,13 @@ def test_a_temporary_folder_in_which_others_can_rename_keeps_no_code(temporary):
     assert module._cache_folder() is None
 
 
+TWICE = """
+from oversmoothing.numerics.compiled import compiled
+@compiled()
+def twice(x):
+    return 2 * x
+print(twice(3))
+"""
 PLANT = """
 import pathlib, pickle, sys
 class Planted:
@@ -87,10 +94,7 @@ def test_code_that_was_planted_is_not_run(tmp_path):
     """numba unpickles its index of compiled code."""
     tmp_path.chmod(0o700)
     (tmp_path / "probe").mkdir()
-    source = (
-        "from oversmoothing.numerics.compiled import compiled\n@compiled()\ndef twice(x): return 2 * x\nprint(twice(3))"
-    )
-    (tmp_path / "probe/own.py").write_text(source)
+    (tmp_path / "probe/twice.py").write_text(TWICE)
     (tmp_path / "file").write_text("")
     (tmp_path / "temporary").mkdir()
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
@@ -103,7 +107,7 @@ def test_code_that_was_planted_is_not_run(tmp_path):
         return done.stdout
 
     def use():
-        assert run(str(tmp_path / "probe/own.py")) == "6\n"
+        assert run(str(tmp_path / "probe/twice.py")) == "6\n"
 
     use()
     planted = run("-c", PLANT, str(tmp_path / "ran"), str(tmp_path / "temporary"))
