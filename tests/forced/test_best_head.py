@@ -162,7 +162,7 @@ def test_what_cannot_be_fitted():
     for rank, start in ((0, None), (1, np.ones((6, 2)))):
         with pytest.raises(ValueError, match="rank"):
             best_head(p, rank, start)
-    with pytest.raises(ValueError, match="row 1 is not a distribution"):
+    with pytest.raises(ValueError, match=r"row 1 has NaN, a negative value or the sum 0\.7"):
         best_head(np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.1]]), 1)
     with pytest.raises(ValueError, match="6 tokens"):
         best_head(p[:, :5] / p[:, :5].sum(axis=1, keepdims=True), 2, np.ones((6, 2)))

@@ -49,7 +49,7 @@ def test_what_training_imports():
 JOB = "fingerprint jobs store"
 HELD = f"{JOB} models/logits models/logit_files"
 MODEL = f"{JOB} models/device models/head_gradient models/model models/weights"
-BAT = "bat numerics/compiled numerics/layer_norm"
+BAT = "bat numerics/compiled numerics/distributions numerics/layer_norm"
 TBAT = f"{HELD} {BAT} scores/probabilities scores/files models/spectra scores/tbat"
 FROM_HUB = "oversmoothing/models/truths/load.py"
 

@@ -26,20 +26,7 @@ FAR = 10.0  # how many times as long as the shift that absorbs an affine bias a 
 
 
 class Certificates:
-    """The certificates found so far for a head's classes.
-
-    Parameters
-    ----------
-    weights : float64 array, shape (v, d)
-    bias : float64 array, shape (v,), or None
-
-    Attributes
-    ----------
-    result : Argmaxability
-        What is proven so far.
-    offset : array, shape (v,)
-        The bias, or zeros.
-    """
+    """The certificates found so far for a head's classes: `result` is what is proven, `offset` the bias or zeros."""
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray | None) -> None:
         v, d = weights.shape
@@ -123,14 +110,7 @@ class Certificates:
         self.result.combination[i] = Combination(np.array(rows), np.array([1.0, slack][: len(rows)]))
 
     def accept_combinations(self, classes: np.ndarray, supports: np.ndarray) -> None:
-        """Record the combinations proven by interval arithmetic: supports with as many rows as equations.
-
-        Parameters
-        ----------
-        classes : int array, shape (c,)
-        supports : int array, shape (c, m)
-            Rows of each combination, padded with -1.
-        """
+        """Record the combinations proven by interval arithmetic: `supports`, (c, m), with as many rows as equations."""
         equations = self._equations
         square = (supports >= 0).sum(axis=1) == equations
         square &= self.result.status[classes] == UNDECIDED
@@ -139,10 +119,10 @@ class Certificates:
         for start in range(0, len(classes), size):
             block = slice(start, start + size)
             proven, shares = proven_combinations(self.weights, self.bias, classes[block], supports[block])
-            for i, rows, own in zip(classes[block][proven], supports[block][proven], shares[proven], strict=True):
-                shares = np.where(rows < len(self.weights), own, own * self._slack)
+            for i, rows, share in zip(classes[block][proven], supports[block][proven], shares[proven], strict=True):
                 self.result.status[i] = UNARGMAXABLE
-                self.result.combination[int(i)] = Combination(rows.astype(np.int32), shares)
+                of_head = np.where(rows < len(self.weights), share, share * self._slack)
+                self.result.combination[int(i)] = Combination(rows.astype(np.int32), of_head)
 
     @property
     def _equations(self) -> int:
@@ -182,14 +162,7 @@ class Certificates:
 
 
 class CertificatesByEquivalent(Certificates):
-    """The same, for what a search in an equivalent head proposes.
-
-    Parameters
-    ----------
-    certificates : Certificates
-        Of the head; what is proven is recorded there.
-    equivalent : Equivalent
-    """
+    """The same, for what a search in an equivalent head proposes; what is proven is recorded in the head's own."""
 
     def __init__(self, certificates: Certificates, equivalent: Equivalent) -> None:
         self.weights, self.bias = equivalent.weights, equivalent.bias
@@ -207,12 +180,12 @@ class CertificatesByEquivalent(Certificates):
         classes, hidden, margin = classes[wider], hidden[which[wider]], margin[wider]
         if not len(classes):
             return
-        found, rest, error = self._equivalent.to_head_exactly(hidden, self._precision)
-        self._head.accept_witnesses(found.astype(np.float64))  # in most cases the rest is not needed
+        mapped, rest, error = self._equivalent.to_head_exactly(hidden, self._precision)
+        self._head.accept_witnesses(mapped.astype(np.float64))  # in most cases the rest is not needed
         margin -= 2.02 * error @ np.abs(self._head.weights).max(axis=0)
         margin *= 1 - NOTICEABLE
         needed = margin > np.fmax(self.result.margin[classes], 0)
-        self._record_witnesses(classes[needed], found[needed], margin[needed])
+        self._record_witnesses(classes[needed], mapped[needed], margin[needed])
         self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:

@@ -13,13 +13,9 @@ BLOCK = 4096  # rows at a time, so that no copy of the head is made but the whit
 class Coordinates:
     """The rows (w_j, b_j) in whitened coordinates.
 
-    Attributes
-    ----------
-    rows : array, shape (v, m) or (v + 1, m)
-        One row per class, its first coordinate 1. If the bias is not affine in the rows of the head, there is a further
-        row, the ray that allows a combination to have a higher bias than the class.
-    nearly_dependent : bool
-        Whether columns, or the bias, are combinations of others or a constant, up to rounding.
+    `rows`, (v, m), has one row per class, its first coordinate 1. If the bias is not affine in the rows of the head,
+    there is a further row, the ray that allows a combination to have a higher bias than the class. `nearly_dependent`
+    says whether columns, or the bias, are combinations of others or a constant, up to rounding.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray) -> None:
@@ -69,17 +65,12 @@ class Coordinates:
 def triangle(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Factorise the centred and scaled columns of a head with its bias, a block of rows at a time.
 
-    Returns
-    -------
-    upper : array, shape (min(v, d + 1), d + 1)
-        R of their QR decomposition.
-    mean, scale : arrays, shape (d + 1,)
-        What was subtracted from each column, and what it was divided by.
-    idle : bool array, shape (d + 1,)
-        Whether a column is constant up to rounding; it counts as zero.
+    Return R of their QR decomposition (min(v, d + 1), d + 1); what was subtracted from each column and what it was
+    divided by (d + 1,); and whether it is constant up to rounding, and so counts as zero (d + 1,).
     """
     mean = np.append(weights.mean(axis=0), bias.mean())
-    widest = np.append(_largest(weights), np.abs(bias).max())
+    largest = np.maximum(weights.max(axis=0), -weights.min(axis=0))  # without a copy of the array
+    widest = np.append(largest, np.abs(bias).max())
     spread = np.max([np.abs(part).max(axis=0) for part in _centred(weights, bias, mean)], axis=0)
     idle = spread <= 4 * np.finfo(float).eps * widest
     idle[:-1] |= weights.min(axis=0) == weights.max(axis=0)  # whatever the rounding of the mean
@@ -96,8 +87,3 @@ def _centred(weights: np.ndarray, bias: np.ndarray, mean: np.ndarray) -> Iterato
     for start in range(0, len(weights), BLOCK):
         block = slice(start, start + BLOCK)
         yield np.column_stack((weights[block], bias[block])) - mean
-
-
-def _largest(weights: np.ndarray) -> np.ndarray:
-    """Return the largest absolute value of each column, without a copy of the array."""
-    return np.maximum(weights.max(axis=0), -weights.min(axis=0))

@@ -24,21 +24,11 @@ NUMBERS = 2**20  # in an array of terms
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A head with the same argmaxable classes, and the map from its hidden vectors to those of the head it replaces.
+    """A head with the same argmaxable classes, and the map from its hidden vectors to those of the head it replaces."""
 
-    Attributes
-    ----------
-    weights : array, shape (v, k)
-        Each entry is the exact one, or nearest to it in float64.
-    bias : array, shape (v,), or None
-        The same. None if the head has no bias, or its bias is exactly affine in its rows.
-    unit : float
-        What 1 of these logits is of the head's; a power of 2.
-    """
-
-    weights: np.ndarray
-    bias: np.ndarray | None
-    unit: float
+    weights: np.ndarray  # (v, k), each entry the exact one, or nearest to it in float64
+    bias: np.ndarray | None  # the same, (v,); None if the head has none, or one that is exactly affine in its rows
+    unit: float  # what 1 of these logits is of the head's; a power of 2
     _width: int  # of the head
     _kept: np.ndarray  # its columns that are the first of `weights`, scaled,
     _remainders: np.ndarray  # and those whose scaled remainders are the others
@@ -57,15 +47,9 @@ class Equivalent:
         return result
 
     def to_head_exactly(self, hidden: np.ndarray, kind: type[np.floating]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return them in two parts, as more digits than a float64 has may be needed to see a class lead.
+        """Return them, of type `kind`, and a rest to be added: a class may lead by more digits than a float64 has.
 
-        Returns
-        -------
-        hidden : array of type `kind`, shape (n, d)
-        rest : float64 array, shape (n, d)
-            To be added to `hidden`.
-        error : float64 array, shape (n, d)
-            Bound of the distance of each entry of the sum from the exact one.
+        The third array, (n, d) as they are, bounds the distance of each entry of the sum from the exact one.
         """
         high = self.to_head(hidden).astype(kind)
         rest = np.zeros(high.shape)
@@ -83,11 +67,6 @@ def equivalent(weights: np.ndarray, bias: np.ndarray | None) -> Equivalent | Non
     """Return an equivalent head if columns, or the bias, depend on others up to rounding.
 
     None if none does, or no row depends on others (then every class is argmaxable, whatever rounding left).
-
-    Parameters
-    ----------
-    weights : float64 array, shape (v, d)
-    bias : float64 array, shape (v,), or None
     """
     d = weights.shape[1]
     offset = np.zeros(len(weights)) if bias is None else bias

@@ -10,25 +10,14 @@ from oversmoothing.numerics.compiled import compiled
 
 
 class Fits:
-    """Fits at a number of places.
-
-    Attributes
-    ----------
-    residual : array, shape (places, m)
-        Of each point.
-    active : int array, shape (places, m)
-        Rows in each fit, padded with -1.
-    weight : array, shape (places, m)
-        Their weights; undefined for the padding.
-    count : int array, shape (places,)
-        How many they are.
-    spent : int array, shape (places,)
-        Rows added so far, with those dropped since.
-    """
+    """Fits at a number of places."""
 
     def __init__(self, places: int, m: int) -> None:
-        self.residual, self.active, self.weight = np.empty((places, m)), np.full((places, m), -1), np.empty((places, m))
-        self.count, self.spent = np.zeros(places, int), np.zeros(places, int)
+        self.residual = np.empty((places, m))  # of each point
+        self.active = np.full((places, m), -1)  # rows in each fit, padded with -1
+        self.weight = np.empty((places, m))  # theirs; undefined for the padding
+        self.count = np.zeros(places, int)  # of rows in the fit
+        self.spent = np.zeros(places, int)  # rows added so far, with those dropped since
         self._point, self._product = np.empty((places, m)), np.empty((places, m))
         self._factor = np.empty((places, m, m))
 
@@ -39,13 +28,7 @@ class Fits:
         self.count[place] = self.spent[place] = 0
 
     def add(self, rows: np.ndarray, places: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Add one of the rows to the fit at each of the places.
-
-        Returns
-        -------
-        bool array, shape (len(places),)
-            Whether the fit can go on: it is neither complete nor at a standstill.
-        """
+        """Add a row to the fit at each of the places; return where it is neither complete nor at a standstill."""
         fits = (self._point, self._product, self.active, self.weight, self._factor, self.count, self.residual)
         self.spent[places] += 1
         return _add(rows, places, chosen, *fits)

@@ -24,11 +24,9 @@ EPS = np.finfo(np.float64).eps
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
-    r"""Return some of the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1), and for j = v (0, -1, 0).
+    """Return some of the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1), and for j = v (0, -1, 0).
 
-    Returns
-    -------
-    array, shape (\*indices.shape, d + 1), or (\*indices.shape, d + 2) with a bias
+    The rows, of d + 1 numbers, or d + 2 with a bias, are the last axis of the result; the others are those of indices.
     """
     indices = np.asarray(indices, int)
     v, d = weights.shape
@@ -44,18 +42,7 @@ def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading class at each hidden vector, and a lower bound of its lead that accounts for rounding.
 
-    It takes n v numbers of memory.
-
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-    hidden : array, shape (n, d)
-
-    Returns
-    -------
-    leader : int array, shape (n,)
-    gap : array, shape (n,)
-        Proven if positive; infinite if v = 1.
+    The lead is proven if positive, and infinite if v = 1. It takes n v numbers of memory.
     """
     logits = hidden @ weights.T
     if bias is not None:
@@ -83,19 +70,8 @@ def proven_combinations(
 
     With R an approximate inverse of A and l an approximate solution of A l = t, and the norm of I - R A at most alpha <
     1, A is regular and no entry of the exact solution is further from l than |R (t - A l)| / (1 - alpha). It takes
-    several times c m^2 numbers of memory.
-
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-    classes : int array, shape (c,)
-    supports : int array, shape (c, m)
-        Indices of `generators`, which have m coordinates.
-
-    Returns
-    -------
-    proven : bool array, shape (c,)
-    combinations : array, shape (c, m)
+    several times c m^2 numbers of memory. `supports`, (c, m), are indices of `generators`, which have m coordinates;
+    the weights are returned with the same shape.
     """
     m = supports.shape[1]
     if len(classes) == 0:
@@ -152,19 +128,9 @@ def exact_gap(
 def exact_combination(
     weights: np.ndarray, bias: np.ndarray | None, i: int, support: Sequence[int]
 ) -> dict[int, Fraction] | None:
-    """Return the exact weights with which the support's rows combine to row i.
+    """Return the exact weights with which the support's rows, indices of `generators`, combine to row i.
 
-    Parameters
-    ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-    i : int
-    support : sequence of int
-        Indices of linearly independent `generators`.
-
-    Returns
-    -------
-    dict of int to Fraction, or None
-        None if there are no such weights, one is negative, or the support is empty, dependent or contains i.
+    None if there are no such weights, one is negative, or the support is empty, dependent or contains i.
     """
     if i in support or not support:
         return None

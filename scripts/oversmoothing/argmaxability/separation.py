@@ -20,14 +20,9 @@ REFLECTIONS = 40  # per class
 def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Search for a separating direction or a combination for each of `classes`, in floats, without proof.
 
-    `rows`, (n, m), has one row for each of v classes, whose first coordinate is 1; then rays.
-
-    Returns
-    -------
-    directions : array, shape (v, m)
-        For each class a direction in which it was seen to lead, or else its residual; zeros for classes not examined.
-    supports : int array, shape (v, m)
-        Rows of the combination, padded with -1.
+    `rows`, (n, m), has one row for each of v classes, whose first coordinate is 1; then rays. Return for each class a
+    direction in which it was seen to lead, or else its residual, zeros for classes not examined (v, m); and the rows of
+    the combination, padded with -1 (v, m).
     """
     n, m = rows.shape
     columns, gram = np.ascontiguousarray(rows.T), rows @ rows.T

@@ -27,40 +27,19 @@ NEARLY = 0.03  # residual, relative to the class's row, below which it is probab
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found for c classes, in floats, without proof.
+    """What a search found for c classes, in floats, without proof."""
 
-    Attributes
-    ----------
-    leaders : int array, shape (n,)
-        Classes seen to lead, among those searched for and others.
-    directions : array, shape (n, m)
-        Where each was seen to lead.
-    residuals : array, shape (c, m)
-        Of each class's best fit by other rows.
-    supports : int array, shape (c, m)
-        Rows of the best fit, padded with -1.
-    weights : array, shape (c, m)
-        Theirs in the fit; 0 for the padding.
-    """
-
-    leaders: np.ndarray
-    directions: np.ndarray
-    residuals: np.ndarray
-    supports: np.ndarray
-    weights: np.ndarray
+    directions: np.ndarray  # (n, m) in which some classes were seen to lead, among those searched for and others
+    residuals: np.ndarray  # of each class's best fit by other rows, (c, m)
+    supports: np.ndarray  # rows of the best fit, padded with -1, int (c, m)
+    weights: np.ndarray  # theirs in the fit, 0 for the padding, (c, m)
 
 
 class WorkingSet:
-    """Some of the rows of a head, those that limited many classes so far.
-
-    Parameters
-    ----------
-    rows : array, shape (n, m)
-        One row for each of v classes, whose first coordinate is 1; then rays.
-    v : int
-    """
+    """Some of the rows of a head, those that limited many classes so far."""
 
     def __init__(self, rows: np.ndarray, v: int) -> None:
+        """Begin with some of `rows` (n, m): one for each of v classes, whose first coordinate is 1; then rays."""
         n, m = rows.shape
         self._rows, self._v = rows, v
         self._inverse_norms = 1 / np.sqrt(np.einsum("nm,nm->n", rows, rows))
@@ -74,17 +53,11 @@ class WorkingSet:
         self._join(np.unique(np.concatenate((np.arange(v, n), longest, spaced))))
 
     def search(self, classes: np.ndarray, banned: np.ndarray, wanted: np.ndarray, rounds: int) -> Found:
-        """Search for a separating direction or a combination for each of `classes`.
+        """Search for a separating direction or a combination for each of `classes`, (c,).
 
-        Parameters
-        ----------
-        classes : int array, shape (c,)
-        banned : int array, shape (c,)
-            The row that each class's combination must not use; -1 if none.
-        wanted : bool array, shape (v,)
-            Classes of which it is of interest where they lead.
-        rounds : int
-            A class that is still open after so many is given up; its last fit is returned.
+        A class's combination must not use its row in `banned`, (c,), if that is not -1. `wanted`, bool (v,), tells of
+        which classes it is of interest where they lead. A class that is still open after so many rounds is given up;
+        its last fit is returned.
         """
         m, c = self._rows.shape[1], len(classes)
         width = max(1, min(TOGETHER, c, NUMBERS // m**2, NUMBERS // len(self._rows)))
@@ -101,8 +74,8 @@ class WorkingSet:
             busy = np.flatnonzero(turn >= 0)
             if not len(busy):
                 break
-            own, barred = classes[turn[busy]], banned[turn[busy]]
-            chosen, ended = self._price(fits.residual[busy], own, barred, wanted, leads)
+            sought, barred = classes[turn[busy]], banned[turn[busy]]
+            chosen, ended = self._price(fits.residual[busy], sought, barred, wanted, leads)
             advance = busy[~ended]
             ended[~ended] = ~fits.add(self._rows, advance, chosen[~ended])
             ended |= fits.spent[busy] >= rounds
@@ -110,8 +83,7 @@ class WorkingSet:
                 residuals[turn[place]], supports[turn[place]] = fits.residual[place], fits.active[place]
                 weights[turn[place], : fits.count[place]] = fits.weight[place, : fits.count[place]]
             turn[busy[ended]] = -1
-        leaders, directions = np.array([*leads], int), np.array([*leads.values()]).reshape(-1, m)
-        return Found(leaders, directions, residuals, supports, weights)
+        return Found(np.array([*leads.values()]).reshape(-1, m), residuals, supports, weights)
 
     def _price(
         self,

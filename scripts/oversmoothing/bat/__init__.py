@@ -1,6 +1,6 @@
 """BAT-reject sets: the tokens to which a truth may give no mass, for all that a model's head can tell.
 
-It imports nothing of the rest but `compiled` and `layer_norm`.
+It imports nothing of the rest but `compiled`, `distributions` and `layer_norm`.
 """
 
 import math

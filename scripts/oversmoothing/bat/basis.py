@@ -44,12 +44,10 @@ class Basis:
 
 @dataclass(frozen=True)
 class TangentBasis(Basis):
-    """Constraints after a LayerNorm: `columns`, minus one direction that depends on the hidden state.
+    """Constraints after a LayerNorm: `columns`, of W diag(gain) (I - 1 1^T / r), less one direction at each position.
 
     Attributes
     ----------
-    columns : float64 array, shape (v, m)
-        Orthonormal; they span the column space of [W diag(gain) (I - 1 1^T / r), 1].
     gain : float64 array, shape (r,)
         Weights of the LayerNorm.
     coordinates : float64 array, shape (m, r + 1)
@@ -115,9 +113,7 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
     """
     weights, gain = _checked(weights), np.asarray(gain, np.float64)
     if gain.shape != weights.shape[1:] or not np.isfinite(gain).all() or not gain.all():
-        raise ValueError(
-            f"gain {gain.shape} must hold one finite weight, not 0, for each of {weights.shape[1]} columns"
-        )
+        raise ValueError(f"gain {gain.shape} must hold a finite weight, not 0, for each of {weights.shape[1]} columns")
     reached = behind_norm(weights, gain)
     columns = _orthonormal(reached)
     with_ones = np.concatenate([reached, np.ones((len(reached), 1))], axis=1)
@@ -133,11 +129,11 @@ def find_twins(weights: np.ndarray) -> np.ndarray | None:
     _, first, key = np.unique(weights.sum(axis=1), return_index=True, return_inverse=True)
     if len(first) == len(weights):
         return None
-    own = np.arange(len(weights))
-    doubtful = np.flatnonzero(first[key] != own)
+    twins = np.arange(len(weights))
+    doubtful = np.flatnonzero(first[key] != twins)
     equal = doubtful[(weights[doubtful] == weights[first[key[doubtful]]]).all(axis=1)]
-    own[equal] = first[key[equal]]
-    return own if len(equal) else None
+    twins[equal] = first[key[equal]]
+    return twins if len(equal) else None
 
 
 def _checked(weights: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from oversmoothing.bat import DELTA
+from oversmoothing.numerics.distributions import distributions
 
 TOLERANCE = 1e-10  # the smallest HiGHS takes; SciPy's default, 1e-7, decides some tokens wrongly
 REACH = 1e6  # limit on the change of any token in units of p_i, so that sums stay accurate to the tolerance
@@ -51,11 +52,9 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     weights, p = np.asarray(weights, np.float64), np.asarray(p, np.float64)
     if weights.ndim != 2 or p.shape != weights.shape[:1]:
         raise ValueError(f"weights {weights.shape} and p {p.shape} must be (v, d) and (v,)")
-    if not (np.isfinite(p).all() and p.min() >= 0 and abs(p.sum() - 1) <= 1e-3):
-        raise ValueError(f"p has NaN, a negative value or the sum {p.sum():g}: not a distribution")
     if not delta >= 0:
         raise ValueError(f"delta {delta} is negative")
-    p = p / p.sum()
+    p = distributions(p, len(weights))[0]
     constraints = constraint_matrix(weights)
     rejected = p == 0
     for token in np.flatnonzero((p > 0) & (p < -np.expm1(-delta))).tolist():
@@ -67,8 +66,8 @@ def constraint_matrix(weights: np.ndarray) -> np.ndarray:
     """Return [W, 1]^T with entries of order 1, without the constant columns of W, which add no constraint."""
     centred = weights - weights.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
-    told = lengths > 1e-12 * np.linalg.norm(weights, axis=0)
-    centred = centred[:, told] / lengths[told] * np.sqrt(len(weights))
+    varies = lengths > 1e-12 * np.linalg.norm(weights, axis=0)
+    centred = centred[:, varies] / lengths[varies] * np.sqrt(len(weights))
     return np.concatenate([centred, np.ones((len(weights), 1))], axis=1).T
 
 

@@ -19,11 +19,11 @@ import numpy as np
 from oversmoothing.bat import DELTA, LARGEST_DELTA, simplex
 from oversmoothing.bat.basis import Basis, TangentBasis
 from oversmoothing.bat.large.constraints import Constraints
-from oversmoothing.bat.large.position import ACCEPTED, REJECTED
+from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED
 from oversmoothing.bat.large.solve import solve
+from oversmoothing.numerics.distributions import distributions
 
 LARGEST_DENSE = 1000  # tokens with mass up to which a tableau is the faster way
-SUM_TOLERANCE = 1e-3  # distributions in float32 or bf16 do not sum to 1
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def reject_set(
         If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range, or if
         certificates of more than `LARGEST_DENSE` tokens are requested.
     """
-    p = _distributions(p, len(basis.columns))
+    p = distributions(p, len(basis.columns))
     if not 0 <= delta <= LARGEST_DELTA:
         raise ValueError(f"delta {delta} lies outside 0 to {LARGEST_DELTA:g}")
     if not 0 <= mass_tolerance <= 1:
@@ -141,18 +141,18 @@ def _solve_large(basis: Basis, normals: np.ndarray, p: np.ndarray, bound: float,
     status = np.full(p.shape, simplex.REJECTED, np.int8)
     none = np.zeros((0, 0, 0), np.int16), np.zeros((0, 0, 0), np.int8)  # no certificates
     norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
-    for own, normal, row in zip(status, normals, p, strict=True):
+    known = {REJECTED: simplex.REJECTED, ACCEPTED: simplex.ACCEPTED, OPEN: simplex.UNDECIDED}
+    for i, (normal, row) in enumerate(zip(normals, p, strict=True)):
         support = np.flatnonzero(row)
         if len(support) <= LARGEST_DENSE:
             few = np.zeros((1, len(support)), np.int8)
             rows = np.ascontiguousarray(columns[support])
             simplex.solve(rows, normal[None], row[None, support], bound, mass_tolerance, few, *none)
-            own[support] = few[0]
+            status[i, support] = few[0]
         else:
-            found = solve(Constraints(columns, norms, normal, basis.twins), row, bound, mass_tolerance).status
-            own[:] = np.select(
-                [found == REJECTED, found == ACCEPTED], [simplex.REJECTED, simplex.ACCEPTED], simplex.UNDECIDED
-            )
+            position = solve(Constraints(columns, norms, normal, basis.twins), row, bound, mass_tolerance)
+            for state, name in known.items():
+                status[i, position.status == state] = name
     return status
 
 
@@ -165,16 +165,3 @@ def _normals(basis: Basis, post: np.ndarray | None, n: int) -> np.ndarray:
     if states.shape != (n, len(basis.gain)) or not np.isfinite(states).all():
         raise ValueError(f"a TangentBasis needs finite post of shape ({n}, {len(basis.gain)}), not {states.shape}")
     return basis.normals(states)
-
-
-def _distributions(p: np.ndarray, v: int) -> np.ndarray:
-    """Return p as float64 (n, v) with rows that sum to 1; raise if a row is not a distribution."""
-    p = np.ascontiguousarray(np.atleast_2d(np.asarray(p, np.float64)))
-    if p.ndim != 2 or p.shape[1] != v:
-        raise ValueError(f"p {p.shape} must be (n, {v}): the head has {v} tokens")
-    total = p.sum(axis=1, keepdims=True)
-    wrong = ~((p >= 0).all(axis=1) & (abs(total[:, 0] - 1) <= SUM_TOLERANCE))  # NaN fails every comparison
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(f"p: row {row} has NaN, a negative value or the sum {total[row, 0]:g}: not a distribution")
-    return p / total

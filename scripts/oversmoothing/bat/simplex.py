@@ -34,38 +34,16 @@ DRIFT = 1e-9  # final error of A x = A 1 that is allowed, relative to the size o
 
 @compiled(parallel=True)
 def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
-    """Decide every token of every position.
+    """Write into `status`, int8 (n, v), what is decided of each token: REJECTED, ACCEPTED or UNDECIDED.
 
-    Parameters
-    ----------
-    columns : float64 array, shape (v, m)
-        Orthonormal basis of the constraints.
-    normals : float64 array, shape (n, m)
-        Unit vector, the direction of the basis that each position leaves free; or zeros.
-    p : float64 array, shape (n, v)
-        Distributions.
-    bound : float
-        E, above 1.
-    mass_tolerance : float
-        A position is finished once its open tokens have at most this mass.
-    status : int8 array, shape (n, v)
-        Result: REJECTED, ACCEPTED or UNDECIDED.
-    basis : int16 array, shape (n, v, m) or of size 0
-        Result, if requested: the basic tokens at the decision of each token, padded with -1.
-    rest : int8 array, shape (n, v, v) or of size 0
-        Result, if requested: the state of each token at the decision: 0 at zero, 1 at 1, 2 at E, 3 basic.
+    `columns` (v, m) is orthonormal, and `normals` (n, m) has the direction of it that each position leaves free, or
+    zeros. A position of `p` (n, v) is finished once its open tokens have at most the mass `mass_tolerance`; `bound` is
+    E, above 1. `basis` and `rest` receive what `reject.Certificates` holds, in units of p; or have size 0.
     """
     for i in numba.prange(p.shape[0]):
-        _solve_position(
-            columns,
-            normals[i],
-            p[i],
-            bound,
-            mass_tolerance,
-            status[i],
-            basis[i] if basis.size else np.zeros((0, 0), np.int16),
-            rest[i] if rest.size else np.zeros((0, 0), np.int8),
-        )
+        kept_basis = basis[i] if basis.size else np.zeros((0, 0), np.int16)
+        kept_rest = rest[i] if rest.size else np.zeros((0, 0), np.int8)
+        _solve_position(columns, normals[i], p[i], bound, mass_tolerance, status[i], kept_basis, kept_rest)
 
 
 @compiled()

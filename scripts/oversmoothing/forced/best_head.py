@@ -21,7 +21,8 @@ import numpy as np
 from scipy.linalg import svd
 
 from oversmoothing.forced.descent import BLOCKS, KEPT, descend
-from oversmoothing.forced.projection import LOWEST, Projection, distributions, project
+from oversmoothing.forced.projection import LOWEST, Projection, project
+from oversmoothing.numerics.distributions import distributions
 
 ITERATIONS = 200  # of the descent before its coordinates are renewed
 ROUNDS = 6  # of so many iterations, at most

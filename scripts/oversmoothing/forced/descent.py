@@ -7,7 +7,6 @@ all blocks would hold too many numbers, in what they are on average.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
@@ -32,14 +31,14 @@ def descend(
     by_row, by_position = _metric(p, weights, hidden)
     n, rows = len(p), weights.size
     entropy = xlogy(p, p).sum()
-    best = _Best(np.inf, np.zeros(0))
+    lowest, best = np.inf, np.zeros(rows + hidden.size)  # a search that fails may end above the lowest point
 
     def moved(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return weights + by_row(x[:rows].reshape(weights.shape), False), hidden + by_position(
-            x[rows:].reshape(hidden.shape), False
-        )
+        w = weights + by_row(x[:rows].reshape(weights.shape), False)
+        return w, hidden + by_position(x[rows:].reshape(hidden.shape), False)
 
     def divergence(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal lowest, best
         w, h = moved(x)
         z = h @ w.T
         z -= z.max(axis=1, keepdims=True)
@@ -50,23 +49,14 @@ def descend(
         z /= total
         z -= p
         z /= n
-        if value < best.value:
-            best.value, best.x = value, x.copy()
+        if value < lowest:
+            lowest, best = value, x.copy()
         return value, np.concatenate([by_row(z.T @ h, True).ravel(), by_position(z @ w, True).ravel()])
 
-    start = np.zeros(rows + hidden.size)
-    stalled = STALLED * max(divergence(start)[0], 0)
+    stalled = STALLED * max(divergence(best)[0], 0)
     options = {"maxiter": iterations, "maxfun": 3 * iterations, "maxcor": KEPT, "gtol": 0, "ftol": stalled}
-    minimize(divergence, start, jac=True, method="L-BFGS-B", callback=lambda x: step(), options=options)
-    return *moved(best.x), best.value
-
-
-@dataclass
-class _Best:
-    """The lowest point that was evaluated; a search that fails may end above it."""
-
-    value: float
-    x: np.ndarray
+    minimize(divergence, best, jac=True, method="L-BFGS-B", callback=lambda x: step(), options=options)
+    return *moved(best), lowest
 
 
 Metric = Callable[[np.ndarray, bool], np.ndarray]  # x -> M x, or with True M^T x, of each row of x
@@ -96,10 +86,8 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Met
     moments = q @ weights
     blocks = np.stack([(weights * row[:, None]).T @ weights for row in q])
     blocks -= moments[:, :, None] * moments[:, None, :]
-    of_positions = _roots(blocks / n, RIDGE[0])
-    return _by_block(_roots(np.stack([(hidden * row[:, None]).T @ hidden for row in q.T]) / n, RIDGE[1])), _by_block(
-        of_positions
-    )
+    of_rows = np.stack([(hidden * row[:, None]).T @ hidden for row in q.T])
+    return _by_block(_roots(of_rows / n, RIDGE[1])), _by_block(_roots(blocks / n, RIDGE[0]))
 
 
 def _roots(blocks: np.ndarray, ridge: float) -> np.ndarray:

@@ -29,8 +29,9 @@ from scipy.linalg import null_space
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.projection import ROUNDING, distributions, pair_products, project_on
+from oversmoothing.forced.projection import ROUNDING, pair_products, project_on
 from oversmoothing.forced.sphere import LAST, Family, descend, gap_in_ball, lowest_of_quadratic, scaled
+from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.layer_norm import behind_norm
 
 RANDOM = 4  # starts beside those that are derived from the free minimum

@@ -30,6 +30,7 @@ from scipy.special import logsumexp
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
 from oversmoothing.forced.large import HALVINGS, LONGEST, Large
+from oversmoothing.numerics.distributions import distributions
 
 TOLERANCE = 1e-15  # nats, of the gap without its rounding: one more step squares it
 STEPS = 200
@@ -121,18 +122,6 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
 def _projection(head: Head, p: np.ndarray, theta: np.ndarray, log_q: np.ndarray, gap: np.ndarray) -> Projection:
     forced = divergence(p, log_q)
     return Projection(log_q, theta @ head.back, forced, np.minimum(gap, forced))
-
-
-def distributions(p: np.ndarray, v: int) -> np.ndarray:
-    """Float64 rows (n, v) that sum to 1; a `ValueError` names a row that is no distribution."""
-    p = np.atleast_2d(np.asarray(p, np.float64))
-    if p.ndim != 2 or p.shape[1] != v:
-        raise ValueError(f"p {p.shape} must be (n, {v}): the head has {v} tokens")
-    total = p.sum(axis=1, keepdims=True)
-    wrong = ~((p >= 0).all(axis=1) & (abs(total[:, 0] - 1) <= 1e-3))
-    if wrong.any():
-        raise ValueError(f"p: row {int(np.argmax(wrong))} is not a distribution")
-    return p / total
 
 
 @dataclass

@@ -17,20 +17,11 @@ FLAT = 1e-9  # curvature, as a share of the largest, below which an axis counts 
 
 @dataclass(frozen=True)
 class Family:
-    """The distributions log q = b + A y + constant.
+    """The distributions log q = b + A y + constant."""
 
-    Attributes
-    ----------
-    bias : float64 array, shape (v,)
-    columns : float64 array, shape (v, k)
-        A, of full rank and centred.
-    pairs : float64 array or None
-        Products of all pairs of columns.
-    """
-
-    bias: np.ndarray
-    columns: np.ndarray
-    pairs: np.ndarray | None
+    bias: np.ndarray  # b (v,)
+    columns: np.ndarray  # A (v, k), of full rank and centred
+    pairs: np.ndarray | None  # products of all pairs of columns
 
     def log_q(self, y: np.ndarray) -> np.ndarray:
         """Log-probabilities (n, v) at points y (n, k)."""

@@ -37,13 +37,13 @@ def _bases() -> Iterator[Path]:
 
 def _private(base: Path, folder: Path) -> bool:
     """Create `folder` under `base`; return whether no other user can write to it or replace it."""
-    own = [base, *(parent for parent in folder.parents if base in parent.parents), folder]
+    ours = [base, *(parent for parent in folder.parents if base in parent.parents), folder]
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
-        for path in own:
+        for path in ours:
             path.mkdir(mode=0o700, exist_ok=True)
         above = [base.parent.resolve(), *base.parent.resolve().parents]
-        return all(map(_ours_alone, own)) and not any(map(_others_rename_in, above)) and os.access(folder, os.W_OK)
+        return all(map(_ours_alone, ours)) and not any(map(_others_rename_in, above)) and os.access(folder, os.W_OK)
     except OSError:
         return False
 

@@ -9,24 +9,12 @@ from oversmoothing.bat.large.rounding import reflection
 
 @dataclass(frozen=True)
 class Constraints:
-    """The constraints of one position.
+    """The constraints of one position."""
 
-    Attributes
-    ----------
-    columns : float64 array, shape (v, m)
-        Orthonormal basis.
-    norms : float64 array, shape (v,)
-        Norms of its rows.
-    normal : float64 array, shape (m,)
-        Unit vector: the direction of the basis that this position leaves free; or zeros.
-    twins : int array, shape (v,), or None
-        For each token the first whose row of the head is equal; None if no two are.
-    """
-
-    columns: np.ndarray
-    norms: np.ndarray
-    normal: np.ndarray
-    twins: np.ndarray | None = None
+    columns: np.ndarray  # orthonormal basis, (v, m)
+    norms: np.ndarray  # of its rows, (v,)
+    normal: np.ndarray  # unit vector (m,): the direction of the basis that this position leaves free; or zeros
+    twins: np.ndarray | None = None  # for each token the first whose row of the head is equal, (v,); None if no two are
 
     @property
     def m(self) -> int:

@@ -10,23 +10,13 @@ SHARE = 0.99  # of the way to the nearest end of the box
 
 
 class InteriorPoint:
-    """Mehrotra's predictor and corrector (1992), from z = 0, which is feasible, as every later z is.
-
-    Parameters
-    ----------
-    columns : array, shape (m, k)
-        A, with rows of about the same size.
-    cost, below, above : arrays, shape (k,)
-        c, and the positive distances from 0 to the ends of the box.
-
-    Attributes
-    ----------
-    z : float64 array, shape (k,)
-    y : float64 array, shape (m,)
-        Multipliers of the constraints.
-    """
+    """Mehrotra's predictor and corrector (1992), from z = 0, which is feasible, as every later z (k,) is."""
 
     def __init__(self, columns: np.ndarray, cost: np.ndarray, below: np.ndarray, above: np.ndarray) -> None:
+        """Begin with A (m, k), of rows of about the same size, c (k,), and the distances to the ends of the box (k,).
+
+        `y`, (m,), holds the multipliers of the constraints.
+        """
         self.columns, self.cost, self.below, self.above = columns, cost, below, above
         self.z, self.y = np.zeros(columns.shape[1]), np.zeros(len(columns))
         slack = np.sqrt(cost**2 / 4 + max(0.5 * abs(cost).mean(), 1e-12) ** 2)

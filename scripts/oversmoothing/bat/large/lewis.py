@@ -47,40 +47,22 @@ Factorise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 class Metric:
     """The metric of M^-1, M = A diag(1/w) A^T = F F^T, for the columns A (m, k) of some tokens.
 
-    Attributes
-    ----------
-    rows : int array, shape (r,)
-        The constraints that F describes. On these tokens, and only on them, the others follow from these, each entry up
-        to the share `DEPENDENT` of its column's norm.
-    m : int
-        Number of all constraints.
-    factor : float64 array, shape (r, r)
-        F, lower triangular.
-    whitened : float64 array, shape (r, k)
-        B = F^-1 A, up to rounding.
-    weights, lengths : float64 arrays, shape (k,)
-        w and l, the norms of B's columns; equal once the iteration has converged.
-    blur : float64 array, shape (k,)
-        Bound of the errors that a token adds to a computed B z, per unit of z_j: those of B itself, measured as
-        F^-1 (A - F B) with a bound of this measurement's errors, and of the product.
-    skew : float
-        Bound of the spectral norm of F^-1 A diag(1/w) B^T - I.
-    spread : float
-        Bound of the norm of F^-1, by which whitening enlarges errors of what is whitened.
-    solving : float
-        Bound of the error of whitening itself, relative to the result.
+    F describes the constraints `rows`. On these tokens, and only on them, the others follow from these, each entry up
+    to the share `DEPENDENT` of its column's norm. `blur` bounds the errors that a token adds to a computed B z, per
+    unit of z_j: those of B itself, measured as F^-1 (A - F B) with a bound of this measurement's errors, and of the
+    product.
     """
 
-    rows: np.ndarray
-    m: int
-    factor: np.ndarray
-    whitened: np.ndarray
-    weights: np.ndarray
-    lengths: np.ndarray
-    blur: np.ndarray
-    skew: float
-    spread: float
-    solving: float
+    rows: np.ndarray  # int (r,)
+    m: int  # number of all constraints
+    factor: np.ndarray  # F, lower triangular, (r, r)
+    whitened: np.ndarray  # B = F^-1 A, up to rounding, (r, k)
+    weights: np.ndarray  # w (k,), and
+    lengths: np.ndarray  # l (k,), the norms of B's columns; equal once the iteration has converged
+    blur: np.ndarray  # (k,)
+    skew: float  # bound of the spectral norm of F^-1 A diag(1/w) B^T - I
+    spread: float  # bound of the norm of F^-1, by which whitening enlarges errors of what is whitened
+    solving: float  # bound of the error of whitening itself, relative to the result
 
     @property
     def complete(self) -> bool:
@@ -109,19 +91,8 @@ class Metric:
         more than max(l / w) |c| / (1 - s_i - skew). The factor 2 covers the rounding of this bound itself.
 
         If z moves these tokens only, the constraints that F does not describe follow. If it moves others, they do not,
-        and the metric has to be `complete`.
-
-        Parameters
-        ----------
-        residuals : array, shape (n,)
-            Bounds of |c|.
-        shares : array, shape (n,), or 0
-            s_i of the tokens that stay.
-
-        Returns
-        -------
-        float64 array, shape (n,)
-            Infinite where nothing is proved.
+        and the metric has to be `complete`. `residuals` (n,) are bounds of |c|, and `shares` s_i of the tokens that
+        stay, or 0; the result (n,) is infinite where nothing is proved.
         """
         room = np.maximum(1 - shares - self.skew, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -145,23 +116,9 @@ def lewis_metric(
     """Metric of the Lewis weights.
 
     M is factorised by Cholesky, or, where masses span so many orders of magnitude that this loses too many digits, from
-    the columns themselves by QR with pivoting.
-
-    Parameters
-    ----------
-    columns : float64 array, shape (m, k)
-        A, with each entry rounded once; no column is zero.
-    steps : int
-        Of the iteration.
-    start : array, shape (k,), optional
-        Approximate weights to begin with.
-    error : float
-        Of a column besides, relative to its norm.
-
-    Raises
-    ------
-    LinAlgError
-        If both factorisations fail.
+    the columns themselves by QR with pivoting; a `LinAlgError` if both fail. Each entry of the columns A (m, k) is
+    rounded once, and none is zero; besides, a column may have an `error` relative to its norm. The iteration begins
+    with the weights `start` (k,).
     """
     if start is None:
         lengths = np.linalg.norm(columns, axis=0)
@@ -196,13 +153,7 @@ def _polish(
     whitened: np.ndarray,
     weights: np.ndarray,
 ) -> Metric:
-    """Bound the errors of a metric; if its factor has lost many digits, factorise once more what it left.
-
-    Raises
-    ------
-    LinAlgError
-        If it has lost all.
-    """
+    """Bound the errors of a metric; if its factor has lost many digits, factorise once more what it left."""
     skew = _skew(whitened, weights)
     if skew > PRECISE:
         second = cholesky(gram(whitened, 1 / weights), lower=True, overwrite_a=True, check_finite=False)

@@ -46,23 +46,14 @@ TINY_32 = 2.0**-126  # smallest normal number of float32
 class Position:
     """One distribution and what is proved of it so far.
 
-    Attributes
-    ----------
-    constraints : Constraints
-    p : float64 array, shape (v,)
-    rise : float
-        E - 1, the most that a z may be.
-    status : int8 array, shape (v,)
-        OPEN, REJECTED or ACCEPTED.
-    witnesses : dict
-        For the tokens whose proof is to be kept: z (v,), which is -1 at the token, or y, a combination of the basis's
-        columns; None until then, or if none is needed.
+    `witnesses` holds, for the tokens whose proof is to be kept, z (v,), which is -1 at the token, or y, a combination
+    of the basis's columns; None until then, or if none is needed.
     """
 
     constraints: Constraints
-    p: np.ndarray
-    rise: float
-    status: np.ndarray
+    p: np.ndarray  # (v,)
+    rise: float  # E - 1, the most that a z may be
+    status: np.ndarray  # OPEN, REJECTED or ACCEPTED, int8 (v,)
     witnesses: dict[int, np.ndarray | None] = field(default_factory=dict)
 
     @property
@@ -103,13 +94,7 @@ class Position:
 
 
 class WorkingSet:
-    """Tokens that may move, and the metric of their columns. The others, the tail, stay where they are, or in slices.
-
-    Raises
-    ------
-    LinAlgError
-        If no metric can be computed.
-    """
+    """Tokens that may move, and the metric of their columns. The others, the tail, stay, or move in slices."""
 
     def __init__(self, position: Position, tokens: np.ndarray, steps: int, start: np.ndarray | None = None) -> None:
         self.position, self.tokens = position, tokens
@@ -127,12 +112,7 @@ class WorkingSet:
         return np.flatnonzero(self.position.status[self.tokens] == OPEN)
 
     def reject(self, places: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Try columns z (k, n) over this set as proofs that the tokens at `places` are rejected; z_i is taken as -1.
-
-        Returns
-        -------
-        bool array, shape (n,)
-        """
+        """Whether columns z (k, n) over this set, each -1 at its own of the `places`, prove these tokens rejected."""
         position, own = self.position, (places, np.arange(len(places)))
         z[own] = 0.0
         room = position.room(z)
@@ -202,13 +182,7 @@ class WorkingSet:
             position.keep(int(self.tokens[place]), self.everywhere(z))
 
     def accept(self, places: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Try whitened combinations y (r, n) as proofs that the tokens at `places` are accepted.
-
-        Returns
-        -------
-        float64 array, shape (n,)
-            Upper bounds of the fall of z_i; those below 1 by the margin are proofs.
-        """
+        """Upper bounds (n,) of the fall of z_i at `places`, from whitened y (r, n); those below 1 are accepted."""
         position, metric = self.position, self.metric
         y = y / np.maximum(np.linalg.norm(y, axis=0), 1e-300)
         inside, own = self.fall(metric.whitened.T @ y, places)

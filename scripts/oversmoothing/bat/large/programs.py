@@ -19,22 +19,9 @@ KEPT = 0.9  # share of the last round's z from which the next starts, so that th
 
 
 def decide_one(working: WorkingSet, place: int, y: np.ndarray | None, steps: int) -> int:
-    """Try to decide one token.
+    """Try to decide the token at a place, with at most `steps` steps in all rounds; return how many it took.
 
-    Parameters
-    ----------
-    working : WorkingSet
-    place : int
-        Of the token in the working set.
-    y : array, shape (r,), optional
-        The best whitened y known, for the first slices.
-    steps : int
-        Most steps of the interior-point method, in all rounds.
-
-    Returns
-    -------
-    int
-        Steps taken.
+    `y`, (r,), is the best whitened y known, for the first slices.
     """
     metric, position = working.metric, working.position
     columns, k = metric.whitened, len(working.tokens)

@@ -21,14 +21,9 @@ Best = dict[int, tuple[float, np.ndarray]]
 
 
 def project(working: WorkingSet, places: np.ndarray, steps: int, tolerance: float) -> Best:
-    """Decide what a number of steps can decide of the tokens at `places`.
+    """Decide what a number of steps can decide of the tokens at `places`, until the open ones have little mass.
 
-    Stops once the open tokens of the position have at most the mass `tolerance`.
-
-    Returns
-    -------
-    dict
-        For tokens that are still open, by id: the lowest bound of their fall and the whitened y that gives it.
+    Return, for tokens that are still open, by id: the lowest bound of their fall and the whitened y that gives it.
     """
     places = places[(working.metric.shares[places] < ALONE) & (working.metric.weights[places] > LIGHTEST)]
     best: Best = {}
@@ -36,7 +31,7 @@ def project(working: WorkingSet, places: np.ndarray, steps: int, tolerance: floa
         if working.position.mass(OPEN) <= tolerance:
             break
         best |= _project(working, places[start : start + WIDTH], steps, tolerance)
-    return {token: found for token, found in best.items() if working.position.status[token] == OPEN}
+    return {token: lowest for token, lowest in best.items() if working.position.status[token] == OPEN}
 
 
 def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float) -> Best:

@@ -45,19 +45,9 @@ PROGRAM_SIZE = 1.5e9  # products in one step, k m^2, from which programs run on 
 def solve(
     constraints: Constraints, p: np.ndarray, bound: float, mass_tolerance: float, witnesses: Sequence[int] = ()
 ) -> Position:
-    """Decide the tokens of one distribution until the open ones have at most a given mass.
+    """Decide the tokens of a distribution p (v,), at E = `bound` > 1, until the open ones have at most a given mass.
 
-    Parameters
-    ----------
-    constraints : Constraints
-    p : float64 array, shape (v,)
-        A distribution; zeros are allowed.
-    bound : float
-        E, above 1.
-    mass_tolerance : float
-        More mass stays open only if the methods end.
-    witnesses : sequence of int
-        Tokens whose proofs are to be kept.
+    More stays open only if the methods end. The proofs of the tokens in `witnesses` are kept.
     """
     rise = bound - 1
     status = np.where(p * bound > rise, ACCEPTED, np.where(p > 0, OPEN, REJECTED)).astype(np.int8)
@@ -118,10 +108,7 @@ def _span(working: WorkingSet) -> WorkingSet:
 def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
     """Reject the tail in slices, halving those that resist while their mass is above `spare`.
 
-    Returns
-    -------
-    int array
-        The tokens that still resist, likeliest first.
+    Return the tokens that still resist, likeliest first.
     """
     position = working.position
     tail = working.tail[position.status[working.tail] == OPEN]

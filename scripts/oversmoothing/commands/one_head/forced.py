@@ -14,9 +14,10 @@ from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, enter
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
-from oversmoothing.forced.projection import distributions, project_on
+from oversmoothing.forced.projection import project_on
 from oversmoothing.models.model import GPT
 from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.statistics import draw_windows
 
 
