@@ -6,7 +6,6 @@ from argmax_checks import check_some, decided, rng
 
 from oversmoothing.argmaxability import certificates, classes
 from oversmoothing.argmaxability.classes import argmaxable
-from oversmoothing.argmaxability.coordinates import BLOCK, Coordinates
 from oversmoothing.argmaxability.proofs import check, generators
 from oversmoothing.argmaxability.working_set import WorkingSet
 
@@ -146,16 +145,6 @@ def test_without_effort_classes_are_left_undecided_and_counted(by_working_set, m
     wanted = rf"undecided classes \[.*\] and {len(left) - 10} more.*factor of full column rank"
     with pytest.raises(ValueError, match=wanted):
         _ = result.argmaxable
-
-
-def test_coordinates_are_white_and_order_as_the_rows_do():
-    weights = rng(9).normal(size=(BLOCK + 100, 5)) @ rng(10).normal(size=(5, 5)) + 30
-    coordinates = Coordinates(weights, np.zeros(len(weights)))
-    np.testing.assert_allclose(coordinates.rows.T @ coordinates.rows / len(weights), np.eye(6), atol=1e-10)
-    directions = rng(11).normal(size=(4, 6))
-    logits, scores = coordinates.hidden(directions) @ weights.T, directions @ coordinates.rows.T
-    for ours, theirs in zip(logits, scores, strict=True):
-        assert np.corrcoef(ours, theirs)[0, 1] > 1 - 1e-9
 
 
 def test_a_combination_avoids_the_banned_row():

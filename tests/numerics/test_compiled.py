@@ -50,20 +50,16 @@ def test_a_folder_that_others_can_write_keeps_no_code(temporary, depth, caplog):
     assert "no private folder to cache compiled code" in caplog.text
 
 
-def test_a_folder_of_another_user_keeps_no_code(temporary, monkeypatch):
-    (temporary / "oversmoothing-4321").mkdir(mode=0o700)
-    monkeypatch.setattr(module.os, "geteuid", lambda: 4321)
-    assert module._cache_folder() is None
-
-
-def test_a_link_keeps_no_code(temporary, tmp_path):
-    (tmp_path / "planted").mkdir(mode=0o700)
-    (temporary / f"oversmoothing-{os.geteuid()}").symlink_to(tmp_path / "planted")
-    assert module._cache_folder() is None
-
-
-def test_a_temporary_folder_in_which_others_can_rename_keeps_no_code(temporary):
-    temporary.chmod(0o777)
+@pytest.mark.parametrize("spoilt", ["another user's", "a link", "others rename in it"])
+def test_what_others_can_replace_keeps_no_code(temporary, tmp_path, monkeypatch, spoilt):
+    if spoilt == "another user's":
+        (temporary / "oversmoothing-4321").mkdir(mode=0o700)
+        monkeypatch.setattr(module.os, "geteuid", lambda: 4321)
+    elif spoilt == "a link":
+        (tmp_path / "planted").mkdir(mode=0o700)
+        (temporary / f"oversmoothing-{os.geteuid()}").symlink_to(tmp_path / "planted")
+    else:
+        temporary.chmod(0o777)
     assert module._cache_folder() is None
 
 
@@ -90,16 +86,13 @@ for path in pathlib.Path(sys.argv[2]).rglob("*.nbi"):
 """
 
 
-def test_code_that_was_planted_is_not_run(tmp_path):
+def test_code_that_was_planted_is_not_run(temporary, tmp_path):
     """numba unpickles its index of compiled code."""
-    tmp_path.chmod(0o700)
+    temporary.chmod(0o700)
     (tmp_path / "probe").mkdir()
     (tmp_path / "probe/twice.py").write_text(TWICE)
-    (tmp_path / "file").write_text("")
-    (tmp_path / "temporary").mkdir()
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    environment |= {"PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(tmp_path / "temporary")}
-    environment["XDG_CACHE_HOME"] = str(tmp_path / "file/cache")
+    environment |= {"PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(temporary)}
 
     def run(*command):
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, timeout=300)
@@ -110,12 +103,12 @@ def test_code_that_was_planted_is_not_run(tmp_path):
         assert run(str(tmp_path / "probe/twice.py")) == "6\n"
 
     use()
-    planted = run("-c", PLANT, str(tmp_path / "ran"), str(tmp_path / "temporary"))
+    planted = run("-c", PLANT, str(tmp_path / "ran"), str(temporary))
     assert planted.count(".nbi") == 1
     use()
     assert (tmp_path / "ran").exists()  # so would code in a folder that others can write
     (tmp_path / "ran").unlink()
-    next((tmp_path / "temporary").iterdir()).chmod(0o777)
+    next(temporary.iterdir()).chmod(0o777)
     use()
     assert not (tmp_path / "ran").exists()
 

@@ -146,12 +146,7 @@ def _iterate(columns: np.ndarray, weights: np.ndarray, steps: int, factorise: Fa
 
 
 def _polish(
-    columns: np.ndarray,
-    error: float,
-    rows: np.ndarray,
-    factor: np.ndarray,
-    whitened: np.ndarray,
-    weights: np.ndarray,
+    columns: np.ndarray, error: float, rows: np.ndarray, factor: np.ndarray, whitened: np.ndarray, weights: np.ndarray
 ) -> Metric:
     """Bound the errors of a metric; if its factor has lost many digits, factorise once more what it left."""
     skew = _skew(whitened, weights)
