@@ -21,6 +21,7 @@ WINDOWS, POSITIONS, TRUTHS = 30, 4, ("one", "other")
 KL = {4: 0.85, 8: 0.44, 16: 0.28, 32: 0.25, 288: 0.22}
 FORCED = {4: 0.61, 8: 0.21, 16: 0.02, 32: 0.003, 288: 0.0}  # .97 and .95 of what ranks 4 and 8 cost
 MARGIN = 0.01
+KEYS = pd.MultiIndex.from_product([TRUTHS, range(WINDOWS), range(POSITIONS)], names=BY_POSITION)
 TEST = {claim.id: claim.test for claim in CLAIMS}
 MOST, LITTLE, COST = TEST
 
@@ -46,10 +47,6 @@ def facts(ranks, seeds):
     ]
 
 
-def keys():
-    return pd.MultiIndex.from_product([TRUTHS, range(WINDOWS), range(POSITIONS)], names=BY_POSITION)
-
-
 def around(mean, noise, draw):
     """Values of all positions with noise by window, of exactly this mean."""
     by_window = np.tile(np.repeat(draw.normal(0, noise, WINDOWS), POSITIONS), len(TRUTHS))
@@ -64,7 +61,7 @@ def made(kl=(), forced=(), ranks=tuple(KL), seeds=(1,), noise=0.002, margin=MARG
         for rank in ranks:
             shifted = forced[rank] * (1 + (shift[place] if shift else 0.0))
             scores = {"kl": around(kl[rank], noise, draw), "forced": around(shifted, noise, draw)}
-            frames["forced", f"bn{rank}-s{seed}"] = pd.DataFrame(scores, keys()).assign(rest=lambda f: f.kl - f.forced)
+            frames["forced", f"bn{rank}-s{seed}"] = pd.DataFrame(scores, KEYS).assign(rest=lambda f: f.kl - f.forced)
     chance = Chance(200, 0, {"forced_of_kl": margin, "forced_of_cost": margin, "kl": 0.05})
     return Made(facts(ranks, seeds), chance, frames)
 
@@ -178,12 +175,10 @@ def test_several_seeds_are_paired_and_have_students_interval():
 def write(path, values):
     """Write a file of scores with these columns, all others 0."""
     path.parent.mkdir(exist_ok=True)
-    names = {"truth": pa.array(values.index.get_level_values("truth")).dictionary_encode()}
-    names |= {name: pa.array(values.index.get_level_values(name)) for name in ("window", "position")}
-    zero = np.zeros(len(values))
-    columns = [names.get(own.name, pa.array(values.get(own.name, zero))).cast(own.type) for own in FORCED_SCORES]
+    rows = values.reset_index()
+    columns = {name: rows.get(name, np.zeros(len(rows))) for name in FORCED_SCORES.names}
     with open_writer(path, FORCED_SCORES, {}) as writer:
-        writer.write_batch(pa.record_batch(columns, schema=FORCED_SCORES))
+        writer.write_table(pa.table(columns).cast(FORCED_SCORES))
 
 
 def test_the_margins_are_measured_on_the_shares_of_each_seed():
@@ -194,10 +189,10 @@ def test_the_margins_are_measured_on_the_shares_of_each_seed():
 
 
 def test_files_are_read_and_stand_in_the_table_and_on_the_page(tmp_path):
-    given, files = made(), {}
-    for (what, model), values in given.frames.items():
-        files[what, model] = tmp_path / what / f"{model}.parquet"
-        write(files[what, model], values)
+    given = made()
+    files = {(what, model): tmp_path / what / f"{model}.parquet" for what, model in given.frames}
+    for key, path in files.items():
+        write(path, given.frames[key])
     table = claims_table(CLAIMS, Run(files, facts(KL, (1,)), [], given.chance), None, NOT_ASKED)
     pd.testing.assert_frame_equal(table, claims_table(CLAIMS, given, None, NOT_ASKED))
     assert table.verdict.tolist() == [HOLDS] * 3

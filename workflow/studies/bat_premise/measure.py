@@ -1,18 +1,11 @@
 """How far BAT's premise is from true, and its reject sets where half of it is true.
 
-BAT accepts a token of a model q if every distribution t with W^T t = W^T q and t <= q e^delta gives the token more than
-0. If the truth p is such a t, then p gives more than 0 to every accepted token. So the premise has two halves:
-
-    W^T p = W^T q        and        p <= q e^delta.
-
-The first is true of q*, the head's distribution nearest to p with h free in all dimensions (`forced.projection`), and
-of no other distribution that the head can give. Its error at q is measured as
-
-    min TV(t, q) over all distributions t with W^T t = W^T p,
-
-with TV(t, q) = sum |t_i - q_i| / 2: the smallest probability that has to be moved before q has the truth's moments. It
-depends on the column space of [W, 1] alone, is 0 if and only if W^T p = W^T q, at most TV(p, q) (t = p is allowed) and
-at most TV(q*, q), and equals TV(p, q) for a head that gives every distribution.
+BAT accepts a token if the head leaves no way for the truth p to give it nothing, which is a proof if W^T p = W^T q and
+p <= q e^delta, q being the model (docs/bat.md). The first half is true of q*, the head's distribution nearest to p with
+h free in all dimensions, and of no other that the head can give. Its error at q is the smallest TV(t, q) over all
+distributions t with W^T t = W^T p: the probability that has to be moved before q has the truth's moments. It depends on
+the column space of [W, 1] alone, is at most TV(p, q) and TV(q*, q), and equals TV(p, q) for a head that gives every
+distribution.
 """
 
 from collections.abc import Mapping
@@ -58,9 +51,7 @@ OF_SETS = [
 ]
 PREMISE = pa.schema(
     [
-        ("window", pa.int32()),
-        ("position", pa.int32()),
-        ("truth", NAME),
+        *[("window", pa.int32()), ("position", pa.int32()), ("truth", NAME)],
         ("moment", pa.float64()),  # error of the first half at the model, in units of probability
         ("tv", pa.float64()),  # TV(p, q), which the error cannot exceed
         ("nucleus", pa.int32()),  # tokens of the truth's nucleus

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from oversmoothing.numerics.statistics import WindowSums, draw_windows
 from oversmoothing.store.parquet import read_table
@@ -49,10 +50,8 @@ def share_higher(
     how much another training might change their difference: the low end counts bytes whose difference is above it, the
     high end those where it is above minus it. The interval is NaN with fewer than two windows.
     """
-    bytes_ = sorted(a)
-    windows = sorted({window for byte in bytes_ for window in a[byte].count})
-    count, total_a = _matrices(a, bytes_, windows)
-    _, total_b = _matrices(b, bytes_, windows)
+    windows = sorted({window for sums in a.values() for window in sums.count})
+    (count, total_a), (_, total_b) = (_matrices(scores, sorted(a), windows) for scores in (a, b))
     whole = np.ones((1, len(windows)))
     share = float(_shares(whole, count, total_a, total_b, 0.0)[0])
     if len(windows) < 2:
@@ -67,14 +66,10 @@ def share_higher(
 
 def _matrices(scores: ScoresByByte, bytes_: list[int], windows: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the occurrences of each byte in each window and the sum of its scores: float (windows, bytes)."""
-    count, total = np.zeros((2, len(windows), len(bytes_)))
-    rows = {window: i for i, window in enumerate(windows)}
-    for column, byte in enumerate(bytes_):
-        sums = scores[byte]
-        for window, n in sums.count.items():
-            count[rows[window], column] = n
-            total[rows[window], column] = sums.total[window] + n * (sums.origin or 0.0)
-    return count, total
+    count = pd.DataFrame({byte: scores[byte].count for byte in bytes_}, index=windows, dtype=float).fillna(0.0)
+    total = pd.DataFrame({byte: scores[byte].total for byte in bytes_}, index=windows, dtype=float).fillna(0.0)
+    total += count * [scores[byte].origin or 0.0 for byte in bytes_]
+    return np.ascontiguousarray(count), np.ascontiguousarray(total)
 
 
 def _shares(

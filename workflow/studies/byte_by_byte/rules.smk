@@ -2,8 +2,7 @@
 
 Needs: logits of the truths and the family, the family's NSMD; the training text for the chart.
 Makes: bytes/{model}.parquet; tables/bytes.{csv,md,html,tex}, or over tokens tables/tokens; over bytes also
-figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2),
-figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
+figures/byte_oversmoothing.{png,svg,pdf} (Figure 4.2), figures/argmax_frequency (4.3), figures/utf8_bytes (A.1).
 """
 
 BY_BYTE = model_rows(MODELS, "truth", "family")
@@ -52,36 +51,22 @@ rule bytes_table:
 if OVER_BYTES:
     TESTED.extend(expand(f"{RESULTS}/bytes/{{model}}.parquet", model=FAMILY))
 
+    FIGURES_OF_BYTES = {
+        "byte_oversmoothing": ("4 Oversmoothing", "Figure 4.2: oversmoothing by byte"),
+        "argmax_frequency": ("4 Oversmoothing", "Figure 4.3: argmaxes by byte"),
+        "utf8_bytes": ("3 Models", "Figure A.1: bytes in UTF-8"),
+    }
+
     rule byte_figures:
         input:
             table=f"{RESULTS}/tables/bytes.csv",
             training=ancient(CORPUS["train"]),
             manifest=MANIFEST,
         output:
-            byte_oversmoothing=[
-                *figure(
-                    "byte_oversmoothing",
-                    category="4 Oversmoothing",
-                    label="Figure 4.2: oversmoothing by byte",
-                    caption="byte_oversmoothing.rst",
-                ).values()
-            ],
-            argmax_frequency=[
-                *figure(
-                    "argmax_frequency",
-                    category="4 Oversmoothing",
-                    label="Figure 4.3: argmaxes by byte",
-                    caption="argmax_frequency.rst",
-                ).values()
-            ],
-            utf8_bytes=[
-                *figure(
-                    "utf8_bytes",
-                    category="3 Models",
-                    label="Figure A.1: bytes in UTF-8",
-                    caption="utf8_bytes.rst",
-                ).values()
-            ],
+            **{
+                name: [*figure(name, *shown, caption=f"{name}.rst").values()]
+                for name, shown in FIGURES_OF_BYTES.items()
+            },
         params:
             settings=settings(models=BY_BYTE, truths=TRUTHS),
         script:

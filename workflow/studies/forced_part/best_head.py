@@ -21,17 +21,11 @@ from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer, read_table
 from oversmoothing.store.provenance import provenance
 
-BEST_HEAD_SCORES = pa.schema(
+NATS = ("kl", "forced", "free", "best", "gap")
+BEST_HEAD_SCORES = pa.schema(  # README.md says what each column is
     [
-        ("window", pa.int32()),
-        ("position", pa.int32()),
-        ("truth", NAME),
-        ("fitted", pa.bool_()),  # whether the best head was fitted to this window
-        ("kl", pa.float64()),  # nats, of the model; as in ``scores/forced``
-        ("forced", pa.float64()),  # by its head behind its norm; as in ``scores/forced``
-        ("free", pa.float64()),  # by its head, with h free in all dimensions
-        ("best", pa.float64()),  # by the best head of as many columns that was found
-        ("gap", pa.float64()),  # largest proved error of `free` and `best`
+        *[("window", pa.int32()), ("position", pa.int32()), ("truth", NAME), ("fitted", pa.bool_())],
+        *((name, pa.float64()) for name in NATS),
     ]
 )
 

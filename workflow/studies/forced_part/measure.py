@@ -18,21 +18,13 @@ from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
-FORCED_SCORES = pa.schema(
+NATS, SHARES = ("kl", "forced", "rest", "gap"), ("tto", "tv", "nearest_tto", "nearest_tv")
+FORCED_SCORES = pa.schema(  # README.md says what each column is
     [
-        ("window", pa.int32()),
-        ("position", pa.int32()),  # from 0 at the first scored byte or token
-        ("truth", NAME),
-        ("kl", pa.float64()),  # nats, = forced + rest; of the model
-        ("forced", pa.float64()),  # KL(truth || q*)
-        ("rest", pa.float64()),  # KL(q* || model), as kl - forced
-        ("gap", pa.float64()),  # the true value of `forced` lies in [forced - gap, forced]
-        ("tto", pa.float32()),  # of the model
-        ("tv", pa.float32()),
-        ("nearest_tto", pa.float32()),  # of q*
-        ("nearest_tv", pa.float32()),
-        ("face", pa.int8()),  # see `forced.face.faces`
-        ("norm_forced", pa.float64()),  # by norm and head together, at most; null where it was not computed
+        *[("window", pa.int32()), ("position", pa.int32()), ("truth", NAME)],
+        *((name, pa.float64()) for name in NATS),
+        *((name, pa.float32()) for name in SHARES),
+        *[("face", pa.int8()), ("norm_forced", pa.float64())],
     ]
 )
 
