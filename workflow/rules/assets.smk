@@ -24,9 +24,7 @@ rule fetch:
     localrule: True
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
-        files=lambda wildcards: contents(
-            plan.hub.files_in_folder(ASSETS[wildcards.asset])
-        ),
+        files=lambda wildcards: contents(plan.hub.files_in_folder(ASSETS[wildcards.asset])),
         # A function of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:

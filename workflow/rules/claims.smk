@@ -15,22 +15,9 @@ rule claims_table:
         histories=[HISTORY.format(model=model.name) for model in TRAINED],
         windows=WINDOWS,
         tested=TESTED,
-        published=published(
-            "3_1",
-            "6_1",
-            "7_1",
-            "7_2",
-            "e_7",
-            "e_8",
-            "f_1",
-            *PRINTED,
-        ),
+        published=published("3_1", "6_1", "7_1", "7_2", "e_7", "e_8", "f_1", *PRINTED),
     output:
-        **table(
-            "claims",
-            category="0 Findings",
-            label="What the thesis says, and whether it holds",
-        ),
+        **table("claims", "0 Findings", "What the thesis says, and whether it holds"),
     params:
         settings=settings(
             **config["statistics"],

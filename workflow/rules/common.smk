@@ -23,11 +23,7 @@ from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
 from checks.versions import other_versions
 from oversmoothing.scores.catalogue.decoders import files
-from oversmoothing.scores.catalogue.metrics import (
-    AGAINST_TRUTHS,
-    METRICS,
-    OF_DISTRIBUTIONS,
-)
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
 from plan.arms import SCORED
 from plan.models import model_rows, names
@@ -46,30 +42,20 @@ check(config)
 begin(config, leads=workflow.is_main_process)
 check_paths(config)
 for message in missing_text(config):
-    logger.warning(
-        f"{message}; until it is there, only `needs`, `assets` and `so_far` can be made"
-    )
+    logger.warning(f"{message}; until it is there, only `needs`, `assets` and `so_far` can be made")
 # Jobs in environments of conda have the versions of envs/environment.yaml.
-if (
-    workflow.is_main_process
-    and DeploymentMethod.CONDA not in workflow.deployment_settings.deployment_method
-):
+if workflow.is_main_process and DeploymentMethod.CONDA not in workflow.deployment_settings.deployment_method:
     for message in other_versions():
         logger.warning(message)
 
 RESULTS = config["results"].rstrip("/")
 PUBLISHED = os.path.relpath(f"{workflow.basedir}/../resources/published")
-CORPUS = {
-    split: f"{RESULTS}/corpus/{split}.bin"
-    for split in ("train", "validation", "evaluation")
-}
+CORPUS = {split: f"{RESULTS}/corpus/{split}.bin" for split in ("train", "validation", "evaluation")}
 MANIFEST = f"{RESULTS}/corpus/manifest.json"
 TEXT = plan.corpus.user_files(config)
 OVER_BYTES = plan.tokens.over_bytes(config)
 UNIT = plan.tokens.unit(config)
-config["unit"] = (
-    UNIT  # for the captions of the report, which see the config and no more
-)
+config["unit"] = UNIT  # for the captions of the report, which see the config and no more
 TOKENS = plan.tokens.files(config, RESULTS)
 VOCABULARY = TOKENS["vocabulary"]
 READ = plan.tokens.read_by_models(config, RESULTS)  # splits, as models read them
@@ -81,9 +67,7 @@ LOGITS = f"{RESULTS}/logits/{{model}}.parquet"
 HEAD = f"{RESULTS}/logits/{{model}}.head.safetensors"
 HIDDEN = f"{RESULTS}/hidden/{{model}}.parquet"
 SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
-FETCHED_CORPUS = (
-    f"{RESULTS}/fetched/corpus.json"  # the shards themselves are shared by the configs
-)
+FETCHED_CORPUS = f"{RESULTS}/fetched/corpus.json"  # the shards themselves are shared by the configs
 MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
@@ -111,9 +95,7 @@ JUDGED = plan.samples.judged_decodings(config)
 GPUS = plan.resources.gpus(config)
 ON_GPU = {"gpu": GPUS, "gpu_job": GPUS}
 DEVICE = lambda wildcards, output: config["device"]
-ADAPTERS = (
-    "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
-)
+ADAPTERS = "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
 STATES = plan.tokens.states(config)
 
 ALWAYS = []  # made unless `wanted` names what is
@@ -176,12 +158,8 @@ def table(name, category, label, latex=True, caption=None):
     path = f"{RESULTS}/tables/{name}"
     TABLES_AND_FIGURES.append(f"{path}.csv")
     caption = caption or f"../report/tables/{name}.rst"
-    shown = report(
-        f"{path}.html", caption=caption, category=category, labels={"result": label}
-    )
-    return {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": shown} | (
-        {"latex": f"{path}.tex"} if latex else {}
-    )
+    shown = report(f"{path}.html", caption=caption, category=category, labels={"result": label})
+    return {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": shown} | ({"latex": f"{path}.tex"} if latex else {})
 
 
 def figure(name, category, label, caption=None, **wildcards):
@@ -192,9 +170,7 @@ def figure(name, category, label, caption=None, **wildcards):
     path = f"{RESULTS}/figures/{name}"
     TABLES_AND_FIGURES.extend(expand(f"{path}.png", **wildcards))
     caption = caption or f"../report/figures/{name.partition('_{')[0]}.rst"
-    shown = report(
-        f"{path}.svg", caption=caption, category=category, labels={"result": label}
-    )
+    shown = report(f"{path}.svg", caption=caption, category=category, labels={"result": label})
     return {"png": f"{path}.png", "pdf": f"{path}.pdf", "svg": shown}
 
 

@@ -22,9 +22,7 @@ rule hub_logits:
         **ON_GPU,
         **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=240),
     params:
-        settings=lambda wildcards: settings(
-            **plan.tokens.inference(config) | MODELS[wildcards.model].hub
-        ),
+        settings=lambda wildcards: settings(**plan.tokens.inference(config) | MODELS[wildcards.model].hub),
         device=DEVICE,
         by_name=fingerprints(ADAPTERS),
     script:
@@ -45,9 +43,7 @@ rule hub_sample:
         **ON_GPU,
         **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=720),
     params:
-        settings=lambda wildcards: plan.samples.sampling_settings(
-            config, config["decodings"], MODELS[wildcards.model]
-        ),
+        settings=lambda wildcards: plan.samples.sampling_settings(config, config["decodings"], MODELS[wildcards.model]),
         rank=None,
         device=DEVICE,
         by_name=decoding_code(config["decodings"], ADAPTERS),
@@ -74,9 +70,7 @@ use rule hub_sample as hub_sample_svd with:
     input:
         vocabulary=VOCABULARY,
         windows=WINDOWS,
-        manifest=lambda wildcards: MANIFEST_OF.format(
-            **MODELS[MODELS[wildcards.model].source].hub
-        ),
+        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[MODELS[wildcards.model].source].hub),
     output:
         SAMPLES.replace("{decoding}", "pure"),
     wildcard_constraints:

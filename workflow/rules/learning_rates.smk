@@ -25,12 +25,7 @@ rule choose_learning_rate:
     params:
         settings=lambda wildcards: settings(
             trials=[
-                {
-                    "model": name,
-                    "learning_rate": TRIALS[name].settings["training"][
-                        "learning_rate"
-                    ],
-                }
+                {"model": name, "learning_rate": TRIALS[name].settings["training"]["learning_rate"]}
                 for name in TRIED[wildcards.arm]
             ]
         ),
@@ -44,10 +39,6 @@ if TRIED:
         input:
             expand(f"{RESULTS}/learning_rates/{{arm}}.json", arm=TRIED),
         output:
-            **table(
-                "learning_rates",
-                category="9 Gradient",
-                label="Learning rates tried and chosen",
-            ),
+            **table("learning_rates", "9 Gradient", "Learning rates tried and chosen"),
         script:
             step("learning_rates_table.py")

@@ -12,13 +12,12 @@ rule losses_table:
         logits=[LOGITS.format(model=model.name) for model in PREDICTORS],
         published=published("3_1"),
     output:
-        **table("losses", category="3 Models", label="Table 3.1: losses and accuracies"),
+        **table("losses", "3 Models", "Table 3.1: losses and accuracies"),
     params:
         settings=settings(
             **config["statistics"],
             unit=UNIT,
-            models=plan.thesis.compared(config, "family")
-            + plan.thesis.compared(config, "truth"),
+            models=plan.thesis.compared(config, "family") + plan.thesis.compared(config, "truth"),
         ),
     script:
         step("losses_table.py")
@@ -30,18 +29,11 @@ if TRAINED:
         input:
             [HISTORY.format(model=model.name) for model in TRAINED],
         output:
-            **figure(
-                "losses",
-                category="3 Models",
-                label="Figure 3.1: losses along training",
-            ),
+            **figure("losses", "3 Models", "Figure 3.1: losses along training"),
         params:
             settings=settings(
                 unit=UNIT,
-                models=[
-                    {"model": model.name, "kind": model.kind, "rank": model.rank}
-                    for model in TRAINED
-                ],
+                models=[{"model": model.name, "kind": model.kind, "rank": model.rank} for model in TRAINED],
                 truths=TRUTHS,
             ),
         script:

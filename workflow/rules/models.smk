@@ -14,10 +14,7 @@ rule train:
         training=ancient(READ["train"]),
         validation=ancient(READ["validation"]),
         manifest=READ["manifest"],
-        learning_rate=lambda wildcards: plan.models.learning_rate_file(
-            config, TRAININGS[wildcards.model]
-        )
-        or [],
+        learning_rate=lambda wildcards: plan.models.learning_rate_file(config, TRAININGS[wildcards.model]) or [],
     output:
         weights=WEIGHTS,
         history=HISTORY,
@@ -25,29 +22,17 @@ rule train:
     log:
         f"{RESULTS}/logs/train/{{model}}.log",
     wildcard_constraints:
-        model=one_of(
-            model.name
-            for model in MODELS.values()
-            if model.settings and model.kind != "truth"
-        ),
+        model=one_of(model.name for model in MODELS.values() if model.settings and model.kind != "truth"),
     threads: lambda wildcards: plan.resources.training_threads(TRAININGS[wildcards.model])
     resources:
         gpu=lambda wildcards: GPUS * TRAININGS[wildcards.model].processes,
         gpu_job=GPUS,
-        mem_mb=lambda wildcards, attempt: plan.resources.training_memory(
-            TRAININGS[wildcards.model], attempt
-        ),
-        runtime=lambda wildcards: plan.resources.training_time(
-            config, TRAININGS[wildcards.model]
-        ),
-        slurm_extra=lambda wildcards: plan.resources.stop_signal(
-            TRAININGS[wildcards.model]
-        ),
+        mem_mb=lambda wildcards, attempt: plan.resources.training_memory(TRAININGS[wildcards.model], attempt),
+        runtime=lambda wildcards: plan.resources.training_time(config, TRAININGS[wildcards.model]),
+        slurm_extra=lambda wildcards: plan.resources.stop_signal(TRAININGS[wildcards.model]),
     params:
         settings=lambda wildcards: TRAININGS[wildcards.model].settings,
-        checkpoints=lambda wildcards, output: plan.models.checkpoints(
-            config, wildcards.model
-        ),
+        checkpoints=lambda wildcards, output: plan.models.checkpoints(config, wildcards.model),
         device=DEVICE,
         processes=lambda wildcards, output: TRAININGS[wildcards.model].processes,
     script:
@@ -78,16 +63,8 @@ rule adopt:
 
 rule models_table:
     input:
-        weights=[
-            WEIGHTS.format(model=model.name)
-            for model in TRAININGS.values()
-            if model.settings or model.path
-        ],
-        histories=[
-            HISTORY.format(model=model.name)
-            for model in TRAININGS.values()
-            if model.settings
-        ],
+        weights=[WEIGHTS.format(model=model.name) for model in TRAININGS.values() if model.settings or model.path],
+        histories=[HISTORY.format(model=model.name) for model in TRAININGS.values() if model.settings],
     output:
         MODELS_TABLE,
     localrule: True
@@ -101,15 +78,10 @@ if TRAINED:
 
     rule architecture_figure:
         output:
-            **figure(
-                "architecture", category="2 Background", label="Figure 2.1: the models"
-            ),
+            **figure("architecture", "2 Background", "Figure 2.1: the models"),
         params:
             settings=settings(
-                models=[
-                    {"model": model.name, "kind": model.kind, "shape": model.shape}
-                    for model in PREDICTORS
-                ]
+                models=[{"model": model.name, "kind": model.kind, "shape": model.shape} for model in PREDICTORS]
             ),
         script:
             step("architecture_figure.py")

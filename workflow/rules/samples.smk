@@ -24,9 +24,7 @@ rule sample:
     resources:
         **ON_GPU,
         **per_attempt(runtime=240),
-        mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(
-            config, MODELS[wildcards.model], attempt
-        ),
+        mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(config, MODELS[wildcards.model], attempt),
     params:
         settings=plan.samples.sampling_settings(config, config["decodings"]),
         by_name=decoding_code(config["decodings"]),
@@ -45,9 +43,7 @@ use rule sample as sample_extra with:
         model=one_of(OWN),
         decoding=one_of(EXTRA),
     params:
-        settings=lambda wildcards: plan.samples.sampling_settings(
-            config, [EXTRA[wildcards.decoding]]
-        ),
+        settings=lambda wildcards: plan.samples.sampling_settings(config, [EXTRA[wildcards.decoding]]),
         by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]]),
         rank=None,
         device=DEVICE,
@@ -78,21 +74,12 @@ rule samples_table:
             for decoding in decodings
         ],
     output:
-        **table(
-            "samples",
-            category="5 Samples",
-            label="Tables 5.1, 5.2, G.1 to G.9: samples",
-            latex=False,
-        ),
+        **table("samples", "5 Samples", "Tables 5.1, 5.2, G.1 to G.9: samples", latex=False),
     params:
         settings=settings(
             title="Samples by rank of what enters the LM head, and by decoding (Tables 5.1, 5.2 and G.1 to G.9)",
             show=config["samples"]["show"],
-            models=[
-                row
-                for model in MODELS.values()
-                for row in model_rows({model.name: model}, model.kind)
-            ],
+            models=[row for model in MODELS.values() for row in model_rows({model.name: model}, model.kind)],
         ),
     script:
         step("samples_table.py")

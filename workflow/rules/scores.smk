@@ -14,10 +14,7 @@ rule score:
         model=LOGITS,
         truths=expand(LOGITS, model=TRUTHS),
     output:
-        **{
-            metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet"
-            for metric in OF_DISTRIBUTIONS
-        },
+        **{metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
     resources:
         **per_attempt(mem_mb=2000, runtime=60),
         gpu=SCORING["gpus"],
@@ -25,11 +22,7 @@ rule score:
     params:
         device=lambda wildcards, output: SCORING["device"],
         by_name=decoding_code(config["decodings"], *SCORING["code"]),
-        settings=settings(
-            tau=config["metrics"]["tau"],
-            decodings=config["decodings"],
-            truths=TRUTHS,
-        ),
+        settings=settings(tau=config["metrics"]["tau"], decodings=config["decodings"], truths=TRUTHS),
     script:
         step("score.py")
 
@@ -72,9 +65,7 @@ rule tbat_approximation:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=settings(
-            delta=TBAT["delta"],
-            mass_tolerance=TBAT["mass_tolerance"],
-            approximations=TBAT["approximations"],
+            delta=TBAT["delta"], mass_tolerance=TBAT["mass_tolerance"], approximations=TBAT["approximations"]
         ),
     script:
         step("tbat_approximation.py")

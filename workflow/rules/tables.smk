@@ -16,11 +16,7 @@ rule oversmoothing_table:
         scores=scores(OVERSMOOTHING, FAMILY),
         published=published("4_1", "4_2"),
     output:
-        **table(
-            "oversmoothing",
-            category="0 Findings",
-            label="1. The main table: oversmoothing by rank (Tables 4.1, 4.2)",
-        ),
+        **table("oversmoothing", "0 Findings", "1. The main table: oversmoothing by rank (Tables 4.1, 4.2)"),
     params:
         settings=settings(
             **config["statistics"],
@@ -40,16 +36,10 @@ if len(BY_RANK) > 1:
         input:
             scores=[path for own in BY_RANK.values() for path in scores(["tto"], own)],
         output:
-            **table(
-                "rank_order",
-                category="0 Findings",
-                label="3. Which ranks leak more, allowing for chance",
-            ),
+            **table("rank_order", "0 Findings", "3. Which ranks leak more, allowing for chance"),
         params:
             settings=settings(
-                **config["statistics"],
-                run_to_run={"tto": config["claims"]["run_to_run"]["tto"]},
-                models=BY_RANK,
+                **config["statistics"], run_to_run={"tto": config["claims"]["run_to_run"]["tto"]}, models=BY_RANK
             ),
         script:
             step("rank_order_table.py")
@@ -60,11 +50,7 @@ rule oversmoothing_figure:
         table=f"{RESULTS}/tables/oversmoothing.csv",
         order=f"{RESULTS}/tables/rank_order.csv" if len(BY_RANK) > 1 else [],
     output:
-        **figure(
-            "oversmoothing",
-            category="0 Findings",
-            label="2. The same, drawn",
-        ),
+        **figure("oversmoothing", "0 Findings", "2. The same, drawn"),
     script:
         step("oversmoothing_figure.py")
 
@@ -74,11 +60,7 @@ use rule oversmoothing_table as tbat_table with:
         scores=scores(["tbat"], FAMILY),
         published=published("e_7", "e_8"),
     output:
-        **table(
-            "tbat",
-            category="4 Oversmoothing",
-            label="Tables E.7, E.8: TBAT by decoding",
-        ),
+        **table("tbat", "4 Oversmoothing", "Tables E.7, E.8: TBAT by decoding"),
     params:
         settings=settings(
             **config["statistics"],
@@ -95,9 +77,7 @@ use rule oversmoothing_table as decodings_table with:
         scores=scores(AGAINST_TRUTHS, FAMILY),
         published=published("e_1", "e_2", "e_3", "e_4", "e_5", "e_6"),
     output:
-        **table(
-            "decodings", category="6 Decoding", label="Tables E.1 to E.6: each truth"
-        ),
+        **table("decodings", "6 Decoding", "Tables E.1 to E.6: each truth"),
     params:
         settings=settings(
             **config["statistics"],
@@ -114,9 +94,7 @@ use rule oversmoothing_table as decodings_pooled_table with:
         scores=scores(AGAINST_TRUTHS, FAMILY),
         published=published("6_1"),
     output:
-        **table(
-            "decodings_pooled", category="6 Decoding", label="Table 6.1: all truths"
-        ),
+        **table("decodings_pooled", "6 Decoding", "Table 6.1: all truths"),
     params:
         settings=settings(
             **config["statistics"],
@@ -134,11 +112,7 @@ use rule oversmoothing_table as entropy_difference_table with:
         scores=scores(ENTROPY, FAMILY),
         published=published("f_1"),
     output:
-        **table(
-            "entropy_difference",
-            category="6 Decoding",
-            label="Table F.1: entropy differences",
-        ),
+        **table("entropy_difference", "6 Decoding", "Table F.1: entropy differences"),
     params:
         settings=settings(
             **config["statistics"],
@@ -157,7 +131,7 @@ if TRUNCATED:
             scores=scores(AGAINST_TRUTHS, TRUNCATED),
             published=published("7_1", "7_2"),
         output:
-            **table("svd", category="7 Rank", label="Tables 7.1, 7.2: truncated heads"),
+            **table("svd", "7 Rank", "Tables 7.1, 7.2: truncated heads"),
         params:
             settings=settings(
                 **config["statistics"],
@@ -176,15 +150,8 @@ if TBAT["approximations"]:
         input:
             scores=scores(["tbat_approximation"], FAMILY),
         output:
-            **table(
-                "tbat_approximation",
-                category="4 Oversmoothing",
-                label="Beyond the thesis: TBAT with approximated heads",
-            ),
+            **table("tbat_approximation", "4 Oversmoothing", "Beyond the thesis: TBAT with approximated heads"),
         params:
-            settings=settings(
-                **config["statistics"],
-                models=plan.thesis.compared(config, "family", ["tbat"]),
-            ),
+            settings=settings(**config["statistics"], models=plan.thesis.compared(config, "family", ["tbat"])),
         script:
             step("tbat_approximation_table.py")

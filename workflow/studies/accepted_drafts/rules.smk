@@ -26,17 +26,8 @@ rule acceptance_table:
     input:
         scores=scores(["acceptance"], FAMILY),
     output:
-        **table(
-            "acceptance",
-            category="6 Decoding",
-            label="Beyond the thesis: drafts that the truth accepts",
-            caption="table.rst",
-        ),
+        **table("acceptance", "6 Decoding", "Beyond the thesis: drafts that the truth accepts", caption="table.rst"),
     params:
-        settings=settings(
-            **config["statistics"],
-            decodings=DECODED,
-            models=plan.thesis.compared(config, "family"),
-        ),
+        settings=settings(**config["statistics"], decodings=DECODED, models=plan.thesis.compared(config, "family")),
     script:
         "show.py"

@@ -15,10 +15,7 @@ OF_EQUALS = f"{RESULTS}/scores/across_seeds/{{metric}}/{{model}}.parquet"
 use rule score as scores_of_equals with:
     input:
         model=LOGITS,
-        truths=lambda wildcards: [
-            LOGITS.format(model=name)
-            for name in across_seeds.others(EQUALS, wildcards.model)
-        ],
+        truths=lambda wildcards: [LOGITS.format(model=name) for name in across_seeds.others(EQUALS, wildcards.model)],
     output:
         **{metric: OF_EQUALS.replace("{metric}", metric) for metric in AGAINST_TRUTHS},
     wildcard_constraints:
@@ -26,9 +23,7 @@ use rule score as scores_of_equals with:
     params:
         by_name=decoding_code([PURE], *SCORING["code"]),
         settings=lambda wildcards: settings(
-            tau=config["metrics"]["tau"],
-            decodings=[PURE],
-            truths=across_seeds.others(EQUALS, wildcards.model),
+            tau=config["metrics"]["tau"], decodings=[PURE], truths=across_seeds.others(EQUALS, wildcards.model)
         ),
 
 
@@ -38,28 +33,12 @@ if ACROSS:
         input:
             scores=scores(AGAINST_TRUTHS, [row["model"] for row in ACROSS]),
             equals=expand(
-                OF_EQUALS,
-                metric=AGAINST_TRUTHS,
-                model=[name for models in EQUALS.values() for name in models],
+                OF_EQUALS, metric=AGAINST_TRUTHS, model=[name for models in EQUALS.values() for name in models]
             ),
         output:
-            **table(
-                "across_seeds",
-                category="8 Small models",
-                label="Across seeds: the numbers",
-                caption="table.rst",
-            ),
-            **figure(
-                "across_seeds",
-                category="8 Small models",
-                label="Across seeds",
-                caption="figure.rst",
-            ),
+            **table("across_seeds", "8 Small models", "Across seeds: the numbers", caption="table.rst"),
+            **figure("across_seeds", "8 Small models", "Across seeds", caption="figure.rst"),
         params:
-            settings=settings(
-                models=ACROSS,
-                equals=EQUALS,
-                kinds=KINDS,
-            ),
+            settings=settings(models=ACROSS, equals=EQUALS, kinds=KINDS),
         script:
             "show.py"

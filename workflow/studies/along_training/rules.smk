@@ -33,9 +33,7 @@ rule dynamics:
             windows=config["dynamics"]["windows"],
             tau=config["metrics"]["tau"],
             truths=TRUTHS,
-            backward_rank=MODELS[wildcards.model].settings["training"][
-                "backward_rank"
-            ],
+            backward_rank=MODELS[wildcards.model].settings["training"]["backward_rank"],
             tbat=along_training.tbat(config, wildcards.model),
             forced=config["dynamics"]["forced_per_window"],
         ),
@@ -50,56 +48,44 @@ if FOLLOWED:
     rule along_training_table:
         input:
             measures=[f"{RESULTS}/dynamics/{model.name}.parquet" for model in FOLLOWED],
-            spectra=[
-                f"{RESULTS}/dynamics/spectra/{model.name}.parquet"
-                for model in FOLLOWED
-            ],
+            spectra=[f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in FOLLOWED],
         output:
-            **table(
-                "along_training",
-                category="8 Small models",
-                label="Along training: where the models end",
-                caption="table.rst",
-            ),
+            **table("along_training", "8 Small models", "Along training: where the models end", caption="table.rst"),
             along=[
                 *figure(
                     "along_training",
-                    category="8 Small models",
-                    label="Along training: loss, head and hidden states",
+                    "8 Small models",
+                    "Along training: loss, head and hidden states",
                     caption="figure.rst",
                 ).values()
             ],
             against_loss=[
                 *figure(
                     "oversmoothing_against_loss",
-                    category="8 Small models",
-                    label="Oversmoothing against loss",
+                    "8 Small models",
+                    "Oversmoothing against loss",
                     caption="against_loss.rst",
                 ).values()
             ],
             layers=[
                 *figure(
                     "layers_along_training",
-                    category="8 Small models",
-                    label="Along training: the hidden states of every block",
+                    "8 Small models",
+                    "Along training: the hidden states of every block",
                     caption="layers.rst",
                 ).values()
             ],
             spectra=[
                 *figure(
                     "head_spectra",
-                    category="8 Small models",
-                    label="Along training: singular values of the head",
+                    "8 Small models",
+                    "Along training: singular values of the head",
                     caption="spectra.rst",
                 ).values()
             ],
         params:
             settings=settings(
-                unit=UNIT,
-                models=[
-                    {"model": model.name, "rank": model.rank, "seed": model.seed}
-                    for model in FOLLOWED
-                ],
+                unit=UNIT, models=[{"model": model.name, "rank": model.rank, "seed": model.seed} for model in FOLLOWED]
             ),
         script:
             "show.py"
@@ -112,8 +98,8 @@ if FOLLOWED:
             output:
                 **figure(
                     "forced_along_training",
-                    category="8 Small models",
-                    label="Along training: what the head forces, and the rest",
+                    "8 Small models",
+                    "Along training: what the head forces, and the rest",
                     caption="forced.rst",
                 ),
             script:

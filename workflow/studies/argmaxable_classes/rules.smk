@@ -28,12 +28,7 @@ rule argmaxability_table:
         classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=FAMILY),
         published=published("b"),
     output:
-        **table(
-            "argmaxability",
-            category="4 Oversmoothing",
-            label=f"Tables B.1, B.2: unargmaxable {UNIT}s",
-            caption="table.rst",
-        ),
+        **table("argmaxability", "4 Oversmoothing", f"Tables B.1, B.2: unargmaxable {UNIT}s", caption="table.rst"),
     params:
         settings=settings(models=plan.thesis.compared(config, "family")),
     script:

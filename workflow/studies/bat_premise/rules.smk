@@ -34,16 +34,8 @@ if TBAT["premise_per_window"]:
         input:
             scores=scores(["bat_premise"], FAMILY),
         output:
-            **table(
-                "bat_premise",
-                category="4 Oversmoothing",
-                label="Beyond the thesis: is BAT's premise true?",
-                caption="table.rst",
-            ),
+            **table("bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?", caption="table.rst"),
         params:
-            settings=settings(
-                **config["statistics"],
-                models=plan.thesis.compared(config, "family", []),
-            ),
+            settings=settings(**config["statistics"], models=plan.thesis.compared(config, "family", [])),
         script:
             "show.py"

@@ -11,11 +11,7 @@ BY_BYTE = model_rows(MODELS, "truth", "family")
 rule bytes:
     input:
         logits=LOGITS,
-        nsmd=lambda wildcards: (
-            f"{RESULTS}/scores/nsmd/{wildcards.model}.parquet"
-            if wildcards.model in FAMILY
-            else []
-        ),
+        nsmd=lambda wildcards: (f"{RESULTS}/scores/nsmd/{wildcards.model}.parquet" if wildcards.model in FAMILY else []),
     output:
         f"{RESULTS}/bytes/{{model}}.parquet",
     log:
@@ -31,17 +27,9 @@ rule bytes:
 rule bytes_table:
     input:
         vocabulary=VOCABULARY,
-        sums=expand(
-            f"{RESULTS}/bytes/{{model}}.parquet",
-            model=[row["model"] for row in BY_BYTE],
-        ),
+        sums=expand(f"{RESULTS}/bytes/{{model}}.parquet", model=[row["model"] for row in BY_BYTE]),
     output:
-        **table(
-            f"{UNIT}s",
-            category="4 Oversmoothing",
-            label=f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}",
-            caption="table.rst",
-        ),
+        **table(f"{UNIT}s", "4 Oversmoothing", f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}", caption="table.rst"),
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
     script:

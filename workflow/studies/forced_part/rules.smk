@@ -41,18 +41,8 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
         input:
             scores=scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
         output:
-            **table(
-                "forced",
-                category="0 Findings",
-                label="What the head forces, and what it does not",
-                caption="table.rst",
-            ),
-            **figure(
-                "forced",
-                category="0 Findings",
-                label="What the head forces, drawn",
-                caption="figure.rst",
-            ),
+            **table("forced", "0 Findings", "What the head forces, and what it does not", caption="table.rst"),
+            **figure("forced", "0 Findings", "What the head forces, drawn", caption="figure.rst"),
         params:
             settings=settings(
                 **config["statistics"],
@@ -71,10 +61,7 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
             scores=scores(["forced"], [row["model"] for row in FORCED_OTHERS]),
         output:
             **table(
-                "forced_heads",
-                category="8 Small models",
-                label="Ways to impose a rank: what these heads force",
-                caption="heads.rst",
+                "forced_heads", "8 Small models", "Ways to impose a rank: what these heads force", caption="heads.rst"
             ),
         params:
             settings=settings(
@@ -101,10 +88,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         params:
-            settings=settings(
-                per_window=FORCED["best_head_per_window"],
-                truths=TRUTHS,
-            ),
+            settings=settings(per_window=FORCED["best_head_per_window"], truths=TRUTHS),
         script:
             "best_head.py"
 
@@ -113,10 +97,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
             scores=scores(["best_head"], [row["model"] for row in FORCED_FAMILY]),
         output:
             **table(
-                "best_head",
-                category="0 Findings",
-                label="What a rank forces, and what trained heads add",
-                caption="best_head.rst",
+                "best_head", "0 Findings", "What a rank forces, and what trained heads add", caption="best_head.rst"
             ),
         params:
             settings=settings(**config["statistics"], models=FORCED_FAMILY),

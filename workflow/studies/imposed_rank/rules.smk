@@ -15,9 +15,7 @@ TESTED += [LOGITS.format(model=name) for name in names(RETRAINED, "retrained")]
 
 rule retrain_head:
     input:
-        weights=lambda wildcards: WEIGHTS.format(
-            model=RETRAINED[wildcards.model].source
-        ),
+        weights=lambda wildcards: WEIGHTS.format(model=RETRAINED[wildcards.model].source),
         training=ancient(READ["train"]),
         validation=ancient(READ["validation"]),
         manifest=READ["manifest"],
@@ -31,9 +29,7 @@ rule retrain_head:
         **ON_GPU,
         **per_attempt(mem_mb=6000, runtime=240),
     params:
-        settings=lambda wildcards: imposed_rank.head_settings(
-            config, RETRAINED[wildcards.model]
-        ),
+        settings=lambda wildcards: imposed_rank.head_settings(config, RETRAINED[wildcards.model]),
         device=DEVICE,
     script:
         "retrain.py"
@@ -57,25 +53,9 @@ if IMPOSED:
             logits=[LOGITS.format(model=row["model"]) for row in IMPOSED],
             scores=scores(AGAINST_TRUTHS, imposed_rank.scored(config)),
         output:
-            **table(
-                "imposed_rank",
-                category="8 Small models",
-                label="Ways to impose a rank: the numbers",
-                caption="table.rst",
-            ),
-            **figure(
-                "imposed_rank",
-                category="8 Small models",
-                label="Ways to impose a rank",
-                caption="figure.rst",
-            ),
+            **table("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers", caption="table.rst"),
+            **figure("imposed_rank", "8 Small models", "Ways to impose a rank", caption="figure.rst"),
         params:
-            settings=settings(
-                unit=UNIT,
-                **config["statistics"],
-                models=IMPOSED,
-                kinds=KINDS,
-                truth=TRUTHS[0],
-            ),
+            settings=settings(unit=UNIT, **config["statistics"], models=IMPOSED, kinds=KINDS, truth=TRUTHS[0]),
         script:
             "show.py"

@@ -10,9 +10,7 @@ from studies.language_dimensionality import plan as language
 SPLITS_READ = ["train", "evaluation"]
 CORPORA = {corpus["name"]: corpus for corpus in config["language"]["corpora"]}
 TEXTS = [*SPLITS_READ, *CORPORA]
-TOKENIZER = (
-    [f"{RESULTS}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
-)
+TOKENIZER = [f"{RESULTS}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
 
 TESTED.append(f"{RESULTS}/tables/language_dimensionality.csv")
 
@@ -26,10 +24,7 @@ rule train_tokenizer:
     resources:
         **per_attempt(mem_mb=4000, runtime=30),
     params:
-        settings=settings(
-            bytes=config["language"]["bytes"],
-            vocabulary=config["language"]["vocabulary"],
-        ),
+        settings=settings(bytes=config["language"]["bytes"], vocabulary=config["language"]["vocabulary"]),
     script:
         "tokenizer.py"
 
@@ -56,19 +51,13 @@ rule language:
 
 use rule language as language_of_files with:
     input:
-        text=lambda wildcards: ancient(
-            plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])
-        ),
+        text=lambda wildcards: ancient(plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])),
         tokenizer=TOKENIZER,
     wildcard_constraints:
         text=one_of(CORPORA),
     params:
-        settings=lambda wildcards: language.spectrum_settings(
-            config, CORPORA[wildcards.text]
-        ),
-        files=lambda wildcards: contents(
-            plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])
-        ),
+        settings=lambda wildcards: language.spectrum_settings(config, CORPORA[wildcards.text]),
+        files=lambda wildcards: contents(plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])),
 
 
 rule language_dimensionality_table:
@@ -78,21 +67,17 @@ rule language_dimensionality_table:
     output:
         **table(
             "language_dimensionality",
-            category="8 Small models",
-            label="Beyond the thesis: dimensions of the language",
+            "8 Small models",
+            "Beyond the thesis: dimensions of the language",
             caption="table.rst",
         ),
         **figure(
             "language_spectrum",
-            category="8 Small models",
-            label="Beyond the thesis: W-error against dimensions",
+            "8 Small models",
+            "Beyond the thesis: W-error against dimensions",
             caption="figure.rst",
         ),
     params:
-        settings=settings(
-            texts=TEXTS,
-            ranks=plan.models.family_ranks(config),
-            seen=config["language"]["seen"],
-        ),
+        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config), seen=config["language"]["seen"]),
     script:
         "show.py"

@@ -20,12 +20,7 @@ if OVER_BYTES:
         resources:
             **per_attempt(mem_mb=2000, runtime=600),
         params:
-            settings=settings(
-                **config["costs"],
-                tau=config["metrics"]["tau"],
-                delta=TBAT["delta"],
-                models=FAMILY,
-            ),
+            settings=settings(**config["costs"], tau=config["metrics"]["tau"], delta=TBAT["delta"], models=FAMILY),
         script:
             "measure.py"
 
@@ -34,18 +29,8 @@ if OVER_BYTES:
             costs=f"{RESULTS}/metric_cost.parquet",
             published=published("i_1"),
         output:
-            **table(
-                "metric_cost",
-                category="4 Oversmoothing",
-                label="Table I.1: cost of the metrics",
-                caption="table.rst",
-            ),
-            **figure(
-                "metric_cost",
-                category="4 Oversmoothing",
-                label="Table I.1: cost of the metrics, drawn",
-                caption="figure.rst",
-            ),
+            **table("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics", caption="table.rst"),
+            **figure("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics, drawn", caption="figure.rst"),
         params:
             settings=settings(models=plan.thesis.compared(config, "family")),
         script:

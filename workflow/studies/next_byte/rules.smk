@@ -62,9 +62,7 @@ use rule hub_logits as showcase_hub_logits with:
         hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
     params:
         settings=lambda wildcards: settings(
-            **plan.tokens.inference(config)
-            | MODELS[wildcards.model].hub
-            | {"batch": 1}
+            **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
         ),
         device=DEVICE,
         by_name=fingerprints(ADAPTERS),
@@ -85,10 +83,7 @@ use rule score as showcase_score with:
         model=f"{SHOWCASE}/logits/{{model}}.parquet",
         truths=expand(f"{SHOWCASE}/logits/{{truth}}.parquet", truth=TRUTHS),
     output:
-        **{
-            metric: f"{SHOWCASE}/scores/{metric}/{{model}}.parquet"
-            for metric in OF_DISTRIBUTIONS
-        },
+        **{metric: f"{SHOWCASE}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
     localrule: True
     resources:
         mem_mb=2000,
@@ -98,11 +93,7 @@ use rule score as showcase_score with:
 
 use rule tbat as showcase_tbat with:
     input:
-        **(
-            {"hidden": f"{SHOWCASE}/hidden/{{model}}.parquet"}
-            if TBAT["condition"] == "tangent"
-            else {}
-        ),
+        **({"hidden": f"{SHOWCASE}/hidden/{{model}}.parquet"} if TBAT["condition"] == "tangent" else {}),
         weights=head_of,
         logits=f"{SHOWCASE}/logits/{{model}}.parquet",
     output:
@@ -114,35 +105,26 @@ rule next_byte_table:
     input:
         vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
-        logits=expand(
-            f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=names(SHOWN, "truth", "family", "svd"),
-        ),
+        logits=expand(f"{SHOWCASE}/logits/{{model}}.parquet", model=names(SHOWN, "truth", "family", "svd")),
         scores=[
             *expand(
                 f"{SHOWCASE}/scores/{{metric}}/{{model}}.parquet",
                 metric=AGAINST_TRUTHS,
                 model=names(SHOWN, "family", "svd"),
             ),
-            *expand(
-                f"{SHOWCASE}/scores/tbat/{{model}}.parquet",
-                model=names(SHOWN, "family"),
-            ),
+            *expand(f"{SHOWCASE}/scores/tbat/{{model}}.parquet", model=names(SHOWN, "family")),
         ],
     output:
         **table(
-            "next_byte",
-            category="4 Oversmoothing",
-            label=f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt",
-            caption="table.rst",
+            "next_byte", "4 Oversmoothing", f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt", caption="table.rst"
         ),
         family=[
             path
             for prompt in PROMPTS
             for path in figure(
                 f"next_byte_{prompt}",
-                category="4 Oversmoothing",
-                label=f"Figure 4.1: the {UNIT} after the prompt {prompt}",
+                "4 Oversmoothing",
+                f"Figure 4.1: the {UNIT} after the prompt {prompt}",
                 caption="figure.rst",
             ).values()
         ],
@@ -152,16 +134,14 @@ rule next_byte_table:
             if TRUNCATED
             for path in figure(
                 f"next_byte_svd_{prompt}",
-                category="7 Rank",
-                label=f"Figure 7.1: the {UNIT} after the prompt {prompt}",
+                "7 Rank",
+                f"Figure 7.1: the {UNIT} after the prompt {prompt}",
                 caption="truncated.rst",
             ).values()
         ],
     params:
         settings=settings(
-            names=PROMPTS,
-            models=model_rows(SHOWN, "truth", "family", "svd"),
-            figures=next_byte.figures(config, UNIT),
+            names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd"), figures=next_byte.figures(config, UNIT)
         ),
     script:
         "show.py"
@@ -171,16 +151,13 @@ rule oversmoothing_illustrated:
     input:
         vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
-        logits=expand(
-            f"{SHOWCASE}/logits/{{model}}.parquet",
-            model=names(SHOWN, "family"),
-        ),
+        logits=expand(f"{SHOWCASE}/logits/{{model}}.parquet", model=names(SHOWN, "family")),
         table=f"{RESULTS}/tables/oversmoothing.csv",
     output:
         **figure(
             "oversmoothing_illustrated",
-            category="1 Introduction",
-            label="Figure 1.1: what oversmoothing is",
+            "1 Introduction",
+            "Figure 1.1: what oversmoothing is",
             caption="illustrated.rst",
         ),
     params:

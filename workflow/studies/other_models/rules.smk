@@ -16,9 +16,7 @@ if REVISIONS:
         input:
             evaluation=ancient(CORPUS["evaluation"]),
             manifest=MANIFEST,
-            asset=lambda wildcards: MANIFEST_OF.format(
-                asset=REVISIONS[wildcards.revision].asset
-            ),
+            asset=lambda wildcards: MANIFEST_OF.format(asset=REVISIONS[wildcards.revision].asset),
         output:
             measures=f"{RESULTS}/others/{{revision}}.parquet",
             spectrum=f"{RESULTS}/others/{{revision}}.spectrum.parquet",
@@ -41,23 +39,17 @@ if REVISIONS:
         input:
             [f"{RESULTS}/others/{place}.parquet" for place in REVISIONS],
         output:
-            **table(
-                "other_models",
-                category="8 Small models",
-                label="Other people's models, by revision",
-                caption="table.rst",
-            ),
+            **table("other_models", "8 Small models", "Other people's models, by revision", caption="table.rst"),
             **figure(
                 "other_models",
-                category="8 Small models",
-                label="Other people's models: loss, head and hidden states",
+                "8 Small models",
+                "Other people's models: loss, head and hidden states",
                 caption="figure.rst",
             ),
         params:
             settings=settings(
                 revisions=[
-                    {"model": one.model, "revision": one.revision, "step": one.step}
-                    for one in REVISIONS.values()
+                    {"model": one.model, "revision": one.revision, "step": one.step} for one in REVISIONS.values()
                 ]
             ),
         script:

@@ -25,24 +25,14 @@ if PAIRED:
                 for row in imposed_rank.rows(config)
                 if MODELS.get(row["model"]) and MODELS[row["model"]].settings
             ],
-            along=[
-                f"{RESULTS}/dynamics/{model.name}.parquet"
-                for model in SNAPSHOTS
-                if model.name in FULL
-            ],
+            along=[f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS if model.name in FULL],
             published=f"{PUBLISHED}/murugan_2026.csv",
         output:
             **table(
-                "paired_ranks",
-                category="9 Gradient",
-                label="Ways to impose a rank: differences paired by seed",
-                caption="paired.rst",
+                "paired_ranks", "9 Gradient", "Ways to impose a rank: differences paired by seed", caption="paired.rst"
             ),
             **figure(
-                "paired_ranks",
-                category="9 Gradient",
-                label="What a rank costs, by where it is imposed",
-                caption="paired_figure.rst",
+                "paired_ranks", "9 Gradient", "What a rank costs, by where it is imposed", caption="paired_figure.rst"
             ),
             seeds=BY_SEED,
         params:
@@ -58,27 +48,19 @@ if SNAPSHOTS:
             [f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS],
         output:
             **table(
-                "gradient",
-                category="9 Gradient",
-                label="How much of the logits' gradient reaches the trunk",
-                caption="gradient.rst",
+                "gradient", "9 Gradient", "How much of the logits' gradient reaches the trunk", caption="gradient.rst"
             ),
             **figure(
                 "gradient",
-                category="9 Gradient",
-                label="How much of the logits' gradient reaches the trunk",
+                "9 Gradient",
+                "How much of the logits' gradient reaches the trunk",
                 caption="gradient_figure.rst",
             ),
         params:
             settings=settings(
                 unit=UNIT,
                 models=[
-                    {
-                        "model": model.name,
-                        "kind": model.kind,
-                        "rank": model.rank,
-                        "seed": model.seed,
-                    }
+                    {"model": model.name, "kind": model.kind, "rank": model.rank, "seed": model.seed}
                     for model in SNAPSHOTS
                 ],
                 kinds=KINDS,
@@ -96,8 +78,8 @@ if PAIRED and SNAPSHOTS:
         output:
             **table(
                 "gradient_claims",
-                category="9 Gradient",
-                label="What is said of expressivity and optimisation, and whether it holds",
+                "9 Gradient",
+                "What is said of expressivity and optimisation, and whether it holds",
                 caption="dispute.rst",
             ),
         params:

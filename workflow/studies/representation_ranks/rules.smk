@@ -32,12 +32,7 @@ rule effective_rank_table:
         ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY),
         published=published("7_3"),
     output:
-        **table(
-            "effective_rank",
-            category="7 Rank",
-            label="Table 7.3: effective ranks",
-            caption="table.rst",
-        ),
+        **table("effective_rank", "7 Rank", "Table 7.3: effective ranks", caption="table.rst"),
     params:
         settings=settings(
             models=plan.thesis.compared(config, "family"),

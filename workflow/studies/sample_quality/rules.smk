@@ -11,9 +11,7 @@ from studies.sample_quality import plan as judging
 QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
 HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
 JUDGE = judging.asset(config)
-LANGUAGE_MODEL = (
-    MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
-)
+LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
 
 TESTED.extend([*expand(QUALITY, model=FAMILY), HUMAN_QUALITY])
 PRINTED.extend(["5_3", "6_2", "6_3"])
@@ -54,9 +52,7 @@ rule draw_second_windows:
 rule quality:
     input:
         windows=WINDOWS,
-        samples=lambda wildcards: expand(
-            SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]
-        ),
+        samples=lambda wildcards: expand(SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]),
         language_model=LANGUAGE_MODEL,
     output:
         QUALITY,
@@ -65,9 +61,7 @@ rule quality:
         **ON_GPU,
         **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
     params:
-        settings=lambda wildcards: judging.quality_settings(
-            config, JUDGED[wildcards.model], "continuation"
-        ),
+        settings=lambda wildcards: judging.quality_settings(config, JUDGED[wildcards.model], "continuation"),
         language_model=config["quality"]["language_model"],
         device=DEVICE,
     script:
@@ -96,18 +90,8 @@ rule sample_quality_table:
         published=published("5_3", "6_2", "6_3"),
         published_svd=published("h_1"),
     output:
-        **table(
-            "sample_quality",
-            category="5 Samples",
-            label="Tables 5.3, 6.2, 6.3, H.1: sample quality",
-            caption="table.rst",
-        ),
-        **figure(
-            "byte_frequency",
-            category="5 Samples",
-            label="Figure 5.1: bytes in samples",
-            caption="figure.rst",
-        ),
+        **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality", caption="table.rst"),
+        **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples", caption="figure.rst"),
     params:
         settings=settings(
             **config["statistics"],

@@ -9,14 +9,8 @@ from studies.saturation import plan as saturation
 
 rule saturation:
     input:
-        histories=[
-            HISTORY.format(model=model.name)
-            for model in saturation.trained_models(config, MODELS)
-        ],
-        weights=[
-            WEIGHTS.format(model=model.name)
-            for model in saturation.trained_models(config, MODELS)
-        ],
+        histories=[HISTORY.format(model=model.name) for model in saturation.trained_models(config, MODELS)],
+        weights=[WEIGHTS.format(model=model.name) for model in saturation.trained_models(config, MODELS)],
         others=saturation.files(config).values(),
     output:
         law=f"{RESULTS}/saturation/law.parquet",
@@ -38,21 +32,9 @@ if saturation.models_in_table(config, MODELS):
             law=f"{RESULTS}/saturation/law.parquet",
             points=f"{RESULTS}/saturation/points.parquet",
         output:
-            **table(
-                "saturation",
-                category="8 Small models",
-                label="Saturation: how far above the law models end",
-                caption="table.rst",
-            ),
-            **figure(
-                "saturation",
-                category="8 Small models",
-                label="Saturation: losses and the law",
-                caption="figure.rst",
-            ),
+            **table("saturation", "8 Small models", "Saturation: how far above the law models end", caption="table.rst"),
+            **figure("saturation", "8 Small models", "Saturation: losses and the law", caption="figure.rst"),
         params:
-            settings=settings(
-                models=saturation.models_in_table(config, MODELS), truths=TRUTHS
-            ),
+            settings=settings(models=saturation.models_in_table(config, MODELS), truths=TRUTHS),
         script:
             "show.py"
