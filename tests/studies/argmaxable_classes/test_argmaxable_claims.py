@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from given_runs import family
 from made_evidence import FILES, UNSURE, Made
 
 from oversmoothing.claims.comparison import Chance, Missing
@@ -41,18 +42,15 @@ def test_the_thesis_prints_no_frequencies_of_bytes():
 
 
 def test_a_run_answers_with_its_files(tmp_path):
-    models = [
-        {"model": f"bn4-s{seed}", "kind": "family", "rank": 4, "role": 4, "training": f"bn4-s{seed}"} for seed in (1, 2)
-    ]
-    for seed in (1, 2):
+    files = {("argmaxability", f"bn4-s{seed}"): tmp_path / f"bn4-s{seed}.parquet" for seed in (1, 2)}
+    for seed, path in zip((1, 2), files.values(), strict=True):
         rows = [
             {"condition": condition, "class": b, "argmaxable": condition == "free" and b >= 4 * seed}
             for condition in ("free", "reachable")
             for b in range(256)
         ]
-        pd.DataFrame(rows).to_parquet(tmp_path / f"bn4-s{seed}.parquet")
-    files = {("argmaxability", f"bn4-s{seed}"): tmp_path / f"bn4-s{seed}.parquet" for seed in (1, 2)}
-    run = Run(files, models, ["pure"], Chance(200, 0, {}))
+        pd.DataFrame(rows).to_parquet(path)
+    run = Run(files, family((4, 1), (4, 2)), ["pure"], Chance(200, 0, {}))
     value = run.value(UNARGMAXABLE, run.family[0])
     assert (value.means, value.size) == ((4, 8), 6**0.5)
     assert run.value(ARGMAXABLE, run.family[0], "3", "4", "8").means == (2, 1)

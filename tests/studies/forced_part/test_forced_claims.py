@@ -5,10 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.stats
+from given_runs import POSITIONS, TRUTHS, WINDOWS, GivenRun, family, given_run
 
 from oversmoothing.claims.added import of_studies
-from oversmoothing.claims.comparison import Chance, Missing
-from oversmoothing.claims.evidence import BY_POSITION, Run
+from oversmoothing.claims.comparison import Chance
+from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.table import NOT_ASKED, claims_page, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
 from oversmoothing.numerics.statistics import WindowSums, share_of_difference
@@ -17,53 +18,26 @@ from oversmoothing.tables.formats import markdown
 from studies.forced_part.claims import CLAIMS, MARGINS
 from studies.forced_part.measure import FORCED_SCORES
 
-WINDOWS, POSITIONS, TRUTHS = 30, 4, ("one", "other")
 KL = {4: 0.85, 8: 0.44, 16: 0.28, 32: 0.25, 288: 0.22}
 FORCED = {4: 0.61, 8: 0.21, 16: 0.02, 32: 0.003, 288: 0.0}  # .97 and .95 of what ranks 4 and 8 cost
 MARGIN = 0.01
-KEYS = pd.MultiIndex.from_product([TRUTHS, range(WINDOWS), range(POSITIONS)], names=BY_POSITION)
 TEST = {claim.id: claim.test for claim in CLAIMS}
 MOST, LITTLE, COST = TEST
 
 
-class Made(Run):
-    """Scores that are given and not read."""
-
-    def __init__(self, models, chance, frames):
-        super().__init__({}, models, [], chance)
-        self.frames = frames
-
-    def positions(self, what, model, *columns):
-        if (what, model) not in self.frames:
-            raise Missing(f"there is no {what} of {model}")
-        return self.frames[what, model][list(columns)]
-
-
-def facts(ranks, seeds):
-    return [
-        {"model": f"bn{rank}-s{seed}", "kind": "family", "rank": rank, "role": rank, "training": f"bn{rank}-s{seed}"}
-        for seed in seeds
-        for rank in ranks
-    ]
-
-
-def around(mean, noise, draw):
-    """Values of all positions with noise by window, of exactly this mean."""
-    by_window = np.tile(np.repeat(draw.normal(0, noise, WINDOWS), POSITIONS), len(TRUTHS))
-    return mean + by_window - by_window.mean()
-
-
-def made(kl=(), forced=(), ranks=tuple(KL), seeds=(1,), noise=0.002, margin=MARGIN, shift=()):
+def made(kl=(), forced=(), ranks=tuple(KL), seeds=(1,), noise=0.002, margin=MARGIN, shift=(), draw=None):
     """A run of a family with these means by rank, the noise of windows, and a shift of all that is forced by seed."""
-    draw, frames = np.random.default_rng(0), {}
-    kl, forced = KL | dict(kl), FORCED | dict(forced)
-    for place, seed in enumerate(seeds):
-        for rank in ranks:
-            shifted = forced[rank] * (1 + (shift[place] if shift else 0.0))
-            scores = {"kl": around(kl[rank], noise, draw), "forced": around(shifted, noise, draw)}
-            frames["forced", f"bn{rank}-s{seed}"] = pd.DataFrame(scores, KEYS).assign(rest=lambda f: f.kl - f.forced)
-    chance = Chance(200, 0, {"forced_of_kl": margin, "forced_of_cost": margin, "kl": 0.05})
-    return Made(facts(ranks, seeds), chance, frames)
+    kl, forced, shift = KL | dict(kl), FORCED | dict(forced), shift or [0] * len(seeds)
+    means = {
+        (rank, seed): {"kl": kl[rank], "forced": forced[rank] * (1 + more)}
+        for seed, more in zip(seeds, shift, strict=True)
+        for rank in ranks
+    }
+    margins = {"forced_of_kl": margin, "forced_of_cost": margin, "kl": 0.05}
+    run = given_run("forced", means, noise, margins, draw)
+    for frame in run.frames.values():
+        frame["rest"] = frame.kl - frame.forced
+    return run
 
 
 APART = (-0.4, 0.4, 0.1, -0.3, 0.2)  # of what is forced, by seed
@@ -109,8 +83,8 @@ def test_no_claim_lacks_cases():
         (COST, made(kl={8: 0.22}), "rank 8 has no clearly higher KL to the truth than rank 288"),
         (COST, made(kl={4: 0.1}), "rank 4 has no clearly higher KL to the truth than rank 288"),
         (MOST, made(kl={4: 0.0}, forced={4: 0.0}, noise=0.0), "nothing to take a share of"),
-        (MOST, Run({}, facts((4,), (1,)), [], made().chance), "there is no forced of bn4-s1"),
-        (MOST, Made(facts((4,), (1,)), Chance(200, 0, {}), made().frames), "no margin for forced_of_kl"),
+        (MOST, Run({}, family((4, 1)), [], made().chance), "there is no forced of bn4-s1"),
+        (MOST, GivenRun(family((4, 1)), Chance(200, 0, {}), made().frames), "no margin for forced_of_kl"),
     ],
 )
 def test_what_is_no_evidence_leaves_a_claim_open(claim, evidence, note):
@@ -130,15 +104,8 @@ def test_what_is_no_evidence_leaves_a_claim_open(claim, evidence, note):
 )
 def test_numbers_at_the_bound_seldom_hold_or_fail(claim, at_the_bound):
     """Noise of windows alone, whose mean is left to chance: each claim holds or fails in at most one of 20 runs."""
-    verdicts = []
-    for number in range(160):
-        draw, run = np.random.default_rng(number + 1), made(**at_the_bound, noise=0.0, margin=0.0)
-        for (_, model), frame in sorted(run.frames.items()):
-            for column in ["kl", "forced"]:
-                windows = draw.normal(0, 0.02 * (not model.startswith("bn288")), WINDOWS)
-                frame[column] += np.tile(np.repeat(windows, POSITIONS), len(TRUTHS))
-            frame["rest"] = frame.kl - frame.forced
-        verdicts.append(judge_claim(TEST[claim], run).verdict)
+    runs = (made(**at_the_bound, noise=0.02, margin=0.0, draw=np.random.default_rng(n + 1)) for n in range(160))
+    verdicts = [judge_claim(TEST[claim], run).verdict for run in runs]
     assert verdicts.count(HOLDS) <= 8
     assert verdicts.count(FAILS) <= 8
 
@@ -193,7 +160,7 @@ def test_files_are_read_and_stand_in_the_table_and_on_the_page(tmp_path):
     files = {(what, model): tmp_path / what / f"{model}.parquet" for what, model in given.frames}
     for key, path in files.items():
         write(path, given.frames[key])
-    table = claims_table(CLAIMS, Run(files, facts(KL, (1,)), [], given.chance), None, NOT_ASKED)
+    table = claims_table(CLAIMS, Run(files, family(*((rank, 1) for rank in KL)), [], given.chance), None, NOT_ASKED)
     pd.testing.assert_frame_equal(table, claims_table(CLAIMS, given, None, NOT_ASKED))
     assert table.verdict.tolist() == [HOLDS] * 3
     assert table.chapter.tolist() == ["docs/forced.md"] * 3

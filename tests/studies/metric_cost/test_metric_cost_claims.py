@@ -1,6 +1,7 @@
 """The claim about cost: when it holds, when it does not, and when nobody can tell; on printed times and a run's."""
 
 import pytest
+from given_runs import family
 from made_evidence import FILES, Made
 
 from oversmoothing.claims.comparison import Chance
@@ -30,10 +31,7 @@ def test_a_run_answers_with_its_table_where_the_published_method_ran(tmp_path):
         for metric, mean in {"tto": 1e-4, "nsmd": 1e-4, "tv": 1e-5, "kl": 1e-6, "tbat_published_method": slow}.items()
     ]
     record(rows).assign(table="metric_cost").to_csv(tmp_path / "t.csv", index=False)
-    models = [
-        {"model": f"bn{rank}-s1", "kind": "family", "rank": rank, "role": rank, "training": f"bn{rank}-s1"}
-        for rank in (4, 8)
-    ]
+    models = family((4, 1), (8, 1))
     run = Run({("tables", "metric_cost"): tmp_path / "t.csv"}, models, ["pure"], Chance(200, 0, {}))
     comparisons = CLAIM.test(run)
     assert [comparison.effect for comparison in comparisons] == pytest.approx([3, 3, 4, 5])
