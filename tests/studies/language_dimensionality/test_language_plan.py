@@ -33,25 +33,13 @@ def test_missing_text_stops_what_reads_it_alone():
         check_text(config)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a\nb.txt", r"language\.corpora\.0\.paths: '.*': a line break or another control character"),
-        ("a{x}.txt", r"language\.corpora\.0\.paths: .*means a wildcard to Snakemake; rename it"),
-    ],
-)
-def test_odd_names_of_text_are_refused(tmp_path, name, message):
-    (tmp_path / name).touch()
-    with pytest.raises(ConfigError, match=message):
+def test_odd_names_of_text_are_refused(tmp_path):
+    (tmp_path / "a{x}.txt").touch()
+    with pytest.raises(ConfigError, match=r"language\.corpora\.0\.paths: .*means a wildcard to Snakemake; rename it"):
         check_paths(corpora(f"{tmp_path}/*.txt"))
 
 
 def test_what_it_computes_with():
     """A longer list means that more edits measure all texts again."""
-    assert imported("studies/language_dimensionality/measure.py") == {
-        "data",
-        "fingerprint",
-        "jobs",
-        "numerics/singular_values",
-        "store",
-    }
+    computed_with = {"data", "fingerprint", "jobs", "numerics/singular_values", "store"}
+    assert imported("studies/language_dimensionality/measure.py") == computed_with

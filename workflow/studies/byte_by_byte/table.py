@@ -12,7 +12,7 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.class_names import BYTES, Names, names_of
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, label
+from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, label, valued
 from oversmoothing.tables.record import facts, numbers, record
 
 TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
@@ -136,16 +136,13 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Sums of a measure, windows by bytes; 0 where there is no row."""
-    return sums[sums.measure == measure].pivot_table(
-        index="window", columns="byte", values="value", aggfunc="sum", fill_value=0.0
-    )
+    rows = sums[sums.measure == measure]
+    return rows.pivot_table(index="window", columns="byte", values="value", aggfunc="sum", fill_value=0.0)
 
 
 def _summary(count: pd.Series, total: pd.Series, squares: pd.Series, resamples: int, seed: int) -> dict[str, Any]:
-    counts, totals, of_squares = (
-        dict(zip(count.index.tolist(), part.tolist(), strict=True)) for part in (count, total, squares)
-    )
-    return numbers(summarise(WindowSums(counts, totals, of_squares, origin=0.0), resamples, seed))
+    sums = WindowSums(count.to_dict(), total.to_dict(), squares.to_dict(), origin=0.0)
+    return numbers(summarise(sums, resamples, seed))
 
 
 def _parts(table: pd.DataFrame, unit: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -172,13 +169,11 @@ def _rows(part: pd.DataFrame, text: pd.DataFrame, labels: Mapping[str, str], nam
             "occurrences": Value(counted.occurrences, decimals=0),
             "share": Value(counted.share),
         }
-        for model, name in labels.items():
-            if model in records:
-                mean, sd, low, high = (records[model][key] for key in ("value", "sd", "low", "high"))
-                # The sd of a share follows from the mean, and a bootstrap of zeros is degenerate.
-                if part.measure.iloc[0] == ARGMAX:
-                    sd, low, high = (None, low, high) if mean else (None, None, None)
-                row[name] = Value(mean, sd, low, high)
+        share = part.measure.iloc[0] == ARGMAX
+        for model in (model for model in labels if model in records):
+            # The sd of a share follows from the mean, and a bootstrap of zeros is degenerate.
+            degenerate = share and not records[model]["value"]
+            row[labels[model]] = Value(0.0) if degenerate else valued(records[model], spread=not share)
         rows.append(row)
     return rows
 
