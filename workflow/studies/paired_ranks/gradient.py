@@ -9,12 +9,12 @@ import pandas as pd
 from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.tables.page import Cell, Page, Section, Value
-from oversmoothing.tables.record import facts, record
+from studies.along_training.table import along_training_table
 
 SHARES = {
-    "gradient_share": ("share of the squared norm", "share"),
-    "gradient_cosine": ("cosine", "cosine"),
-    "gradient_rank": ("numerical rank", "singular values"),
+    "gradient_share": "share of the squared norm",
+    "gradient_cosine": "cosine",
+    "gradient_rank": "numerical rank",
 }
 KEYS = ["kind", "model", "rank", "seed"]
 SETTLED = 64  # steps from which the mean along training is taken: before them the head is close to its random start
@@ -23,31 +23,9 @@ SETTLED = 64  # steps from which the mean along training is taken: before them t
 def gradient_table(
     measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
-    """Shares of the gradient and the loss, at every snapshot of every model.
-
-    Parameters
-    ----------
-    measured : mapping
-        By model, at each snapshot of its training: ``step``, ``measure``, ``value``, ``n``.
-    models : sequence of mappings
-        What `record.facts` reads, in row order.
-    unit : {"byte", "token"}
-        What the models predict.
-
-    Returns
-    -------
-    DataFrame
-        Record.
-    """
-    units = {name: of for name, (_, of) in SHARES.items()} | {"loss": f"nats per {unit}"}
-    parts = []
-    for model in models:
-        own = measured[model["model"]]
-        parts.append(
-            own[own.measure.isin(units)].drop(columns=["layer", "truth"], errors="ignore").assign(**facts(model))
-        )
-    table = pd.concat(parts)
-    return record(table.assign(unit=table.measure.map(units)))
+    """Return shares of the gradient and losses at all snapshots: rows of the table along training, but of all arms."""
+    table = along_training_table(measured, models, unit)
+    return table[table.measure.isin([*SHARES, "loss"])].reset_index(drop=True)
 
 
 def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +55,7 @@ def gradient_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) ->
         row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
         for when, part in ends.items():
             here = part[part.model.isin(own.model)]
-            for measure, (name, _) in SHARES.items():
+            for measure, name in SHARES.items():
                 if measure == "gradient_share" or when == "trained":
                     row[f"{name}, {when}"] = _mean(here[here.measure == measure].value)
         row["share, mean"] = _mean(means.share[means.model.isin(own.model)])
