@@ -1,6 +1,5 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -365,23 +364,23 @@ def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
     assert plan.corpus.memory(DEFAULT) == 4000
 
 
-def test_arms_that_share_a_key_are_told_apart_by_its_value(monkeypatch):
-    plain = next(arm for arm in arms.OF_FAMILY if arm.kind == "plain")
-    mixture = replace(plain, kind="mixture", keys=plain.keys | {"head": {"description": "Mixed.", "enum": ["mixture"]}})
-    monkeypatch.setattr(arms, "OF_FAMILY", [*arms.OF_FAMILY, mixture])
-    kinds = {head: arms.asked({"rank": 4, "head": head}).kind for head in ("plain", "mixture")}
-    assert kinds == {"plain": "plain", "mixture": "mixture"}
+def test_arms_that_share_a_key_are_told_apart_by_its_value():
+    kinds = {head: arms.asked({"rank": 4, "head": head}).kind for head in ("plain", "beside_full")}
+    assert kinds == {"plain": "plain", "beside_full": "beside"}
     assert arms.asked({"rank": 4}).kind == "family"
-    assert arms.family_keys()["head"]["enum"] == ["plain", "mixture"]
+    assert arms.family_keys()["head"]["enum"] == ["plain", "beside_full"]
 
 
 def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():
-    family = [{"width": 288, "heads": 6}, {"rank": 16}, {"rank": 16, "head": "plain"}, {"backward_rank": 16}]
+    heads = [{"rank": 16, "head": "plain"}, {"rank": 16, "head": "beside_full"}]
+    family = [{"width": 288, "heads": 6}, {"rank": 16}, *heads, {"backward_rank": 16}]
     config = default(family=family, svd_ranks=[4])
     check(config)
     models = plan.models.by_name(config)
-    full, bottleneck, plain, backward = (models[f"{name}-s1337"] for name in ("w288", "bn16", "pl16", "bw16"))
+    known = (models[f"{name}-s1337"] for name in ("w288", "bn16", "pl16", "be16", "bw16"))
+    full, bottleneck, plain, beside, backward = known
     assert plain.settings["model"] == {**bottleneck.settings["model"], "bottleneck_norm": "before"}
+    assert beside.settings == {**plain.settings, "model": {**plain.settings["model"], "beside": True}}
     assert plain.settings["training"] == bottleneck.settings["training"] == full.settings["training"]
     assert backward.settings["model"] == full.settings["model"]
     assert backward.settings["training"] == {**full.settings["training"], "backward_rank": 16}

@@ -97,6 +97,14 @@ TRUNCATED = Arm(
     alone=False,
     tested=True,
 )
+PLAIN_KEYS = {
+    **FAMILY.keys,
+    "head": {
+        "description": "With `rank`, `plain` for a head W = A B, `beside_full` for one that learns beside a full head "
+        "on the same trunk; if omitted, as `model.bottleneck_norm` says.",
+        "enum": ["plain"],
+    },
+}
 ARMS = (
     FAMILY,
     Arm(
@@ -105,17 +113,24 @@ ARMS = (
         "learned from scratch, plain head",
         (4, "v", (0, (1, 1))),
         legend="head W = A B learned from scratch",
-        keys={
-            **FAMILY.keys,
-            "head": {
-                "description": "With `rank`, `plain` for a head W = A B; if omitted, as `model.bottleneck_norm` says.",
-                "enum": ["plain"],
-            },
-        },
+        keys=PLAIN_KEYS,
         words="`{rank: r, head: plain}`, a head W = A B with nothing between the two (`pl4-s1337`)",
         rank="rank",
         model=("rank",),
         fixed={"bottleneck_norm": "before"},
+    ),
+    Arm(
+        "beside",
+        "be{rank}",
+        "plain head beside a full one",
+        (8, "<", (0, (1, 1))),
+        legend="head W = A B learned beside a full one, on one trunk",
+        keys={**PLAIN_KEYS, "head": {**PLAIN_KEYS["head"], "enum": ["beside_full"]}},
+        words="`{rank: r, head: beside_full}`, the same with a second, full head on its trunk, which learns from the "
+        "mean of both losses (`be4-s1337`)",
+        rank="rank",
+        model=("rank",),
+        fixed={"bottleneck_norm": "before", "beside": True},
     ),
     Arm(
         "backward",

@@ -2,7 +2,7 @@
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
-where they matter.
+where they matter; ``beside`` where there is a second, full head.
 
 `parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
@@ -41,7 +41,8 @@ def matrices(shape: Shape) -> int:
 def multiplied(shape: Shape) -> int:
     """Number of weights in matrix products: blocks, bottleneck and head, but not embeddings."""
     rank = shape.get("rank")
-    head = vocabulary(shape) * (rank or shape["width"]) + (rank or 0) * shape["width"]
+    second = shape["width"] if shape.get("beside") else 0
+    head = vocabulary(shape) * ((rank or shape["width"]) + second) + (rank or 0) * shape["width"]
     return block_matrices(shape) + head
 
 

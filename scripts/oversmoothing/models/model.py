@@ -43,6 +43,9 @@ class GPTConfig:
         On embeddings, attention weights and residual branches.
     vocabulary : int
         v; 256 for bytes.
+    beside : bool
+        Whether a second, full head is trained beside the one of `rank`, on the same trunk; it reads what enters the
+        bottleneck.
     """
 
     layers: int
@@ -54,6 +57,7 @@ class GPTConfig:
     positions: str = "learned"
     dropout: float = 0.0
     vocabulary: int = 256
+    beside: bool = False
 
     def __post_init__(self) -> None:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
@@ -73,6 +77,8 @@ class GPTConfig:
             )
         if self.rank is not None and not 1 <= self.rank <= self.width:
             raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
+        if self.beside and (self.rank is None or self.bottleneck_norm == "after"):
+            raise UserError("model: beside, a second head, needs a rank and bottleneck_norm: before")
         for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
             if getattr(self, key) not in allowed:
                 raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
@@ -122,13 +128,19 @@ class GPT(nn.Module):
         self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(out, config.vocabulary, bias=False)
+        # After all else, so that a model with a second head starts from the weights of one without.
+        self.beside = nn.Linear(width, config.vocabulary, bias=False) if config.beside else None
         self.backward_head: Tensor | None
         self.register_buffer("backward_head", None, persistent=False)  # set in training with `backward_rank`
         self._initialise(torch.Generator().manual_seed(seed), initial)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Map tokens (batch, time) to float32 logits (batch, time, v)."""
-        return self.logits(self.hidden(tokens)[1])
+        """Map tokens (batch, time) to float32 logits (batch, time, v), in training to those of both heads (2, ...)."""
+        pre, post = self.hidden(tokens)
+        if self.beside is None or not self.training:
+            return self.logits(post)
+        with torch.autocast(pre.device.type, enabled=False):
+            return torch.stack((self.logits(post), self.beside(pre.float())))
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Run everything but the head.

@@ -10,6 +10,7 @@ from oversmoothing.store.tensors import open_tensors
 
 BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
 ALONE = "alone"  # what the metadata of a head without its model say of it
+READS = "reads"  # in these metadata: ``pre`` or ``post``, which of the hidden states enter the head
 
 
 def read_head(path: str | Path) -> np.ndarray:
@@ -46,6 +47,12 @@ def is_alone(path: str | Path) -> bool:
     """Whether a file holds a head without its model, so that the norm in front of it is not known."""
     with open_tensors(path) as (_, described):
         return described.get("head") == ALONE
+
+
+def states_of(path: str | Path) -> str:
+    """Return which hidden states a head reads: ``post``, or what the file of a head without its model says."""
+    with open_tensors(path) as (_, described):
+        return described.get(READS, "post")
 
 
 def count_parameters(weights: str | Path, prefix: str = "") -> int:

@@ -102,8 +102,8 @@ def validation_loss(
 
 
 def batch_loss(model: nn.Module, sequences: Tensor, precision: str) -> Tensor:
-    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device."""
+    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device, over all its heads."""
     inputs, targets = inputs_and_targets(sequences)
     with autocast(sequences.device, precision):
         logits = model(inputs)
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    return F.cross_entropy(logits.flatten(0, -2), targets.expand(logits.shape[:-1]).flatten())

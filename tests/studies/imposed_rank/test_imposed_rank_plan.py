@@ -42,6 +42,34 @@ def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_no
             )
 
 
+SQUARE = [{"width": 32, "heads": 2}, {"rank": 4, "head": "plain"}, {"rank": 4, "head": "beside_full"}, {"rank": 8}]
+
+
+def test_a_square_is_closed_where_there_is_a_plain_head():
+    config = default(
+        seeds=[1, 2], family=SQUARE, retrained={"ranks": [4, 8], "norm": ["none"], "square": True}, svd_ranks=[]
+    )
+    check(config)
+    heads = imposed_rank.models(config)
+    assert {name: head.source for name, head in heads.items() if head.seed == 1} == {
+        "ab4-s1": "w32-s1", "ab8-s1": "w32-s1", "full32-s1": "w32-s1", "full4-s1": "pl4-s1", "own4-s1": "pl4-s1",
+        "second4-s1": "be4-s1",
+    }  # fmt: skip
+    assert [head.rank for head in heads.values() if head.seed == 2] == [4, 8, 32, 4, 4, 4]
+    read = {
+        name: tuple(imposed_rank.head_settings(config, heads[f"{name}-s1"])[key] for key in ("rank", "reads"))
+        for name in ("ab4", "full32", "full4", "own4")
+    }
+    assert read == {"ab4": (4, "post"), "full32": (None, "post"), "full4": (None, "pre"), "own4": (4, "pre")}
+    without = default(seeds=[1, 2], family=SQUARE, retrained={"ranks": [4, 8], "norm": ["none"]}, svd_ranks=[])
+    assert not imposed_rank.closes_a_square(without)
+    for name, head in imposed_rank.models(without).items():
+        assert heads[name] == head
+        if head.kind == "retrained":
+            assert imposed_rank.head_settings(without, head) == imposed_rank.head_settings(config, head)
+    assert imposed_rank.work(config)[0]["count"] == 2 * 5
+
+
 def test_claims_compare_heads_without_a_layer_norm_alone():
     rows = plan.claims.compared_models(default())
     compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
@@ -70,6 +98,8 @@ def test_classes_that_no_text_uses_are_not_held_against_a_truth():
         ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
         ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
         ({"retrained": {"norm": []}}, "retrained.norm: "),
+        ({"retrained": {"square": True}}, "retrained.square: takes `none` .* `head: plain` has"),
+        ({"retrained": {"square": True, "norm": ["after"]}, "family": SQUARE}, "retrained.square: takes `none`"),
     ],
 )
 def test_mistakes_are_named(changes, message):
@@ -78,7 +108,7 @@ def test_mistakes_are_named(changes, message):
 
 
 SHAPE = {"layers": 1, "heads": 2, "width": 4, "block": 32, "rank": None}
-HEAD = {"rank": 2, "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
+HEAD = {"rank": 2, "reads": "post", "max_steps": 10, "batch": 4, "evaluation_interval": 4, "evaluation_batches": 3}
 
 
 def test_operations_by_hand():
@@ -87,3 +117,7 @@ def test_operations_by_hand():
     assert imposed_rank.retraining_flops(SHAPE, HEAD) == (10 + evaluated) * 4 * 32 * per_byte
     (work,) = imposed_rank.work(default(retrained={"ranks": [8]}))
     assert (work["count"], work["operations"] > 10**9) == (2, True)
+    whole = {**HEAD, "rank": None, "reads": "pre"}
+    narrow = {**SHAPE, "rank": 2}
+    per_byte = flops_per_byte(narrow) // 3 + 6 * 256 * 4
+    assert imposed_rank.retraining_flops(narrow, whole) == (10 + evaluated) * 4 * 32 * per_byte

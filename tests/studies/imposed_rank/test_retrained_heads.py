@@ -23,13 +23,15 @@ from oversmoothing.models.weights import save_model, save_tensors
 from oversmoothing.store.parquet import open_writer, read_table, vectors
 from oversmoothing.training.batches import inputs_and_targets, training_batch, validation_batches
 from studies.imposed_rank import retrain as script
-from studies.imposed_rank.heads import factors, retrain, truncated
+from studies.imposed_rank import second_head
+from studies.imposed_rank.heads import factors, initial, retrain
 
 TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
 SHAPE = GPTConfig(layers=1, heads=2, width=16, block=24, rank=12, dropout=0.1)
 SETTINGS = {
     "rank": 3,
     "norm": "none",
+    "reads": "post",
     "batch": 4,
     "max_steps": 60,
     "learning_rate": 0.02,
@@ -104,6 +106,42 @@ def test_at_full_rank_the_loss_is_not_above_the_trained_heads(model):
     assert history[-1]["validation_loss"] < trained + 1e-3
 
 
+@pytest.fixture(scope="module")
+def narrow():
+    """A model that was trained behind a head W = A B of rank 3."""
+    return fit(GPTConfig(**{**vars(SHAPE), "rank": 3, "bottleneck_norm": "before"}), TEXT, 60)
+
+
+CELLS = {"full on full": (None, "post"), "full on narrow": (None, "pre"), "narrow on narrow": (3, "pre")}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_without_a_step_a_head_on_its_trunk_is_the_models_own(model, narrow, cell):
+    rank, reads = CELLS[cell]
+    of = model if reads == "post" else narrow
+    settings = {**SETTINGS, "rank": rank, "reads": reads, "max_steps": 0}
+    head, history = retrain(of, TEXT, TEXT[:500], settings, "float32")
+    inputs, _ = inputs_and_targets(held_out(TEXT[:500], settings, 24))
+    with torch.no_grad():
+        entering = of.hidden(inputs)[0 if reads == "pre" else 1]
+        matrix = head["A"] @ head["B"] if rank else head["head.weight"]
+        np.testing.assert_allclose(entering @ matrix.T, of(inputs), atol=1e-4)
+        trained = cross_entropy(of, held_out(TEXT[:500], settings, 24)).item()
+    assert [row["validation_loss"] for row in history] == [pytest.approx(trained, abs=1e-5)]
+
+
+def test_a_full_head_reads_from_a_narrow_heads_trunk_what_that_head_could_not_say(narrow):
+    settings = {**SETTINGS, "reads": "pre", "learning_rate": 0.01}
+    (full, wider), (own, same) = (
+        retrain(narrow, TEXT, TEXT[:500], {**settings, "rank": rank}, "float32") for rank in (None, 3)
+    )
+    assert full["head.weight"].shape == (256, 16)
+    assert np.linalg.matrix_rank(full["head.weight"].numpy(), tol=1e-3) == 16
+    assert wider[0]["validation_loss"] == pytest.approx(same[0]["validation_loss"], abs=1e-5)
+    assert wider[-1]["validation_loss"] < same[-1]["validation_loss"] - 0.02
+    assert set(own) == {"A", "B"}
+
+
 def test_the_kept_head_is_the_best_and_gives_its_loss(model):
     """A learning rate that ruins the head: what is kept is what it began with."""
     head, history = retrain(model, TEXT, TEXT[:500], {**SETTINGS, "rank": 12, "learning_rate": 50.0}, "float32")
@@ -139,7 +177,7 @@ def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_p
     loss = F.cross_entropy(torch.from_numpy(logits), targets.flatten()).item()
     assert loss == pytest.approx(min(row["validation_loss"] for row in history), abs=1e-5)
     assert loss < history[0]["validation_loss"] - 0.1
-    own = truncated(model.head.weight, 3, "after", post)
+    own = initial(model.head.weight, 3, "after", post)
     own.load_state_dict({f"{name}.weight": tensor for name, tensor in weights.items()})
     np.testing.assert_allclose(own(post).detach().numpy(), logits, atol=1e-5)
     save_tensors(tmp_path / "head.safetensors", weights, {})
@@ -153,7 +191,7 @@ def test_a_head_with_a_layer_norm_is_that_of_a_member_of_the_family(model, tmp_p
 def test_both_kinds_begin_at_the_factors_of_the_truncated_head_and_at_its_scale(model):
     a, b = factors(model.head.weight, 3)
     post = 7 * torch.randn(500, 12, generator=torch.Generator().manual_seed(0))
-    plain, normed = (truncated(model.head.weight, 3, norm, post) for norm in ("none", "after"))
+    plain, normed = (initial(model.head.weight, 3, norm, post) for norm in ("none", "after"))
     assert list(dict(plain.named_children())) == ["B", "A"]
     assert list(dict(normed.named_children())) == ["B", "norm", "A"]
     for head in (plain, normed):
@@ -189,6 +227,41 @@ def test_a_short_split_and_a_loss_that_is_no_number_are_refused(model):
         retrain(model, TEXT, TEXT[:500], {**SETTINGS, "learning_rate": 1e30}, "float32")
 
 
+def test_a_full_head_and_a_second_one_go_from_files_to_logits(narrow, tmp_path):
+    """By way of the scripts; both read what enters the bottleneck."""
+    config = GPTConfig(**{**vars(narrow.config), "beside": True, "dropout": 0.0})
+    both = GPT(config, 2).eval()
+    save_model(tmp_path / "both.safetensors", config, both.state_dict(), {})
+    of_both = SimpleNamespace(
+        input=SimpleNamespace(weights=tmp_path / "both.safetensors"),
+        output=SimpleNamespace(weights=tmp_path / "second.safetensors"),
+        wildcards=SimpleNamespace(model="second3-s1"),
+    )
+    second_head.main(of_both)
+    windows = pa.table({"window": pa.array([5], pa.int32()), "prompt": [b"the c"], "scored": [b"at sat on"]})
+    inputs = torch.tensor([list(b"the cat sat o")])
+    with torch.no_grad():
+        expected = both.train()(inputs)[1, 0, 4:]
+    (state,) = run_windows(both.eval(), windows, 1)
+    head_logits_of(tmp_path, "second", state)
+    logits = vectors(read_table(tmp_path / "second.parquet")["logits"].combine_chunks())
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
+
+
+def head_logits_of(folder, name, state):
+    """Run the script on the hidden states of a window."""
+    with open_writer(folder / "hidden.parquet", hidden_schema(state.pre.shape[-1], state.post.shape[-1]), {}) as writer:
+        writer.write_batch(state.hidden_batch())
+    logits_script.main(
+        SimpleNamespace(
+            input=SimpleNamespace(weights=folder / f"{name}.safetensors", hidden=folder / "hidden.parquet"),
+            output=SimpleNamespace(logits=folder / f"{name}.parquet"),
+            params=SimpleNamespace(rank=None, states=None),
+            wildcards=SimpleNamespace(model=name),
+        )
+    )
+
+
 @pytest.mark.parametrize("norm", ["none", "after"])
 def test_from_files_to_logits(model, tmp_path, norm):
     """The scripts: a file of the head alone, and logits that are hidden states times A B, or the family's own."""
@@ -215,17 +288,8 @@ def test_from_files_to_logits(model, tmp_path, norm):
 
     windows = pa.table({"window": pa.array([5], pa.int32()), "prompt": [b"the c"], "scored": [b"at sat on"]})
     (state,) = run_windows(model, windows, 1)
-    with open_writer(tmp_path / "hidden.parquet", hidden_schema(16, 12), {}) as writer:
-        writer.write_batch(state.hidden_batch())
-    logits_script.main(
-        SimpleNamespace(
-            input=SimpleNamespace(weights=output.weights, hidden=tmp_path / "hidden.parquet"),
-            output=SimpleNamespace(logits=tmp_path / "logits.parquet"),
-            params=SimpleNamespace(rank=None, states=None),
-            wildcards=wildcards,
-        )
-    )
-    logits = vectors(read_table(tmp_path / "logits.parquet")["logits"].combine_chunks())
+    head_logits_of(tmp_path, "head", state)
+    logits = vectors(read_table(tmp_path / "head.parquet")["logits"].combine_chunks())
     plain = state.post @ head["B"].numpy().T @ head["A"].numpy().T
     expected = family_head(torch.from_numpy(state.post), head) if norm == "after" else plain
     np.testing.assert_allclose(logits, expected, atol=1e-4)
@@ -277,6 +341,7 @@ def test_the_rank_of_a_planted_source_is_recovered():
     model = fit(GPTConfig(layers=1, heads=2, width=32, block=32, vocabulary=tokens), training, 400)
     settings = {
         "norm": "none",
+        "reads": "post",
         "batch": 16,
         "max_steps": 300,
         "learning_rate": 0.01,

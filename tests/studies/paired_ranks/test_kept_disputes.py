@@ -40,9 +40,9 @@ def test_its_tables_follow_from_its_differences(dispute):
     assert (again.index == before.index).all()
     pd.testing.assert_frame_equal(again[values], before[values], rtol=1e-4, atol=1e-5, check_dtype=False)
     np.testing.assert_allclose(again.value[~values], before.value[~values], rtol=1e-4)
-    claims = claims_table(DISPUTE, Arms(by_seed, kept["gradient"], TITLES), None)
-    assert claims.verdict.tolist() == kept["gradient_claims"].verdict.tolist()
-    assert claims.id.tolist() == kept["gradient_claims"].id.tolist()
+    claims = claims_table(DISPUTE, Arms(by_seed, kept["gradient"], TITLES), None).set_index("id")
+    assert set(claims.index) >= set(kept["gradient_claims"].id)  # of a run before the square was closed, not all
+    assert claims.verdict[kept["gradient_claims"].id].tolist() == kept["gradient_claims"].verdict.tolist()
 
 
 def test_its_pages_and_figures_can_be_made(dispute):

@@ -12,9 +12,17 @@ FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head i
 
 
 def followed(models: Iterable[Model]) -> list[Model]:
-    """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none."""
+    """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none.
+
+    Nor is a model with two heads followed: these measures see one, and the gradient of both reaches its trunk.
+    """
     return [
-        model for model in models if model.kind in SCORED and model.settings and model.settings["training"]["snapshots"]
+        model
+        for model in models
+        if model.kind in SCORED
+        and model.settings
+        and model.settings["training"]["snapshots"]
+        and model.kind != "beside"
     ]
 
 

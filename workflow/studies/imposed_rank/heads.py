@@ -1,4 +1,4 @@
-"""Heads of lower rank, of two kinds, trained on the input of a frozen model's head.
+"""Heads trained on a frozen trunk: of lower rank, of two kinds, or full.
 
 The head of Godey et al. (2024, section 5.1) is W = A B. Members of the family have a LayerNorm between their two
 Linears: with it, a retrained head differs from a model learned from scratch in its training, but not its architecture.
@@ -7,7 +7,7 @@ Linears: with it, a retrained head differs from a model learned from scratch in 
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ HISTORY = pa.schema(
     ]
 )
 BETAS = (0.9, 0.95)  # GPT-2's and the thesis's
+NAMES = {"A.weight": "A", "B.weight": "B", "norm.weight": "norm", "head.weight": "head.weight"}  # in its file
 SCHEDULE = {"decay": "cosine", "minimum_learning_rate": 0.0}
 
 
@@ -58,22 +59,31 @@ def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
     return (u[:, :rank] * root).float(), (root[:, None] * vt[:rank]).float()
 
 
-def truncated(head: Tensor, rank: int, norm: str, entering: Tensor) -> nn.Sequential:
-    """Return a head of lower rank, initialised to the truncated one, made of the modules of a GPT with that bottleneck.
+def whole(model: GPT, reads: str) -> Tensor:
+    """Return a model's head as a matrix (v, d) over the states that it reads: ``post``, or ``pre`` its bottleneck."""
+    return model.head.weight if reads == "post" else model.head.weight @ model.bottleneck.get_parameter("weight")
 
-    With `norm` "none" it is Linear(d -> r), Linear(r -> v), which is W = A B and initially the truncated head itself.
-    With "after" it is Linear(d -> r), LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors
-    in its Linears; the logits then have rank r - 1 at most. The LayerNorm's gain is initialised to the spread of
-    `entering`, (n, d), a sample of the head's input, after the first Linear, so that the logits start at the truncated
-    head's scale.
+
+def initial(head: Tensor, rank: int | None, norm: str, entering: Tensor) -> nn.Sequential:
+    """Return a head that starts at the one given, or with a rank at its truncation.
+
+    One with a rank is made of the modules of a GPT with that bottleneck. With `norm` "none" it is Linear(d -> r),
+    Linear(r -> v), which is W = A B and initially the truncated head itself. With "after" it is Linear(d -> r),
+    LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors in its Linears; the logits then
+    have rank r - 1 at most. The LayerNorm's gain is initialised to the spread of `entering`, (n, d), a sample of the
+    head's input, after the first Linear, so that the logits start at the truncated head's scale.
     """
     vocabulary, width = head.shape
-    own = GPT(GPTConfig(layers=0, heads=1, width=width, block=1, rank=rank, vocabulary=vocabulary)).to(head.device)
+    if rank is None:
+        full = nn.Linear(width, vocabulary, bias=False, device=head.device)
+        full.weight.data = head.detach().clone()
+        return nn.Sequential(OrderedDict({"head": full}))
+    gpt = GPT(GPTConfig(layers=0, heads=1, width=width, block=1, rank=rank, vocabulary=vocabulary)).to(head.device)
     a, b = factors(head, rank)
-    own.head.weight.data, own.bottleneck.weight.data = a, b
-    own.norm.weight.data.fill_(F.linear(entering, b).var(dim=1, correction=0).mean().sqrt().item())
-    middle = {"norm": own.norm} if norm == "after" else {}
-    return nn.Sequential(OrderedDict({"B": own.bottleneck, **middle, "A": own.head}))
+    gpt.head.weight.data, gpt.bottleneck.weight.data = a, b
+    gpt.norm.weight.data.fill_(F.linear(entering, b).var(dim=1, correction=0).mean().sqrt().item())
+    middle = {"norm": gpt.norm} if norm == "after" else {}
+    return nn.Sequential(OrderedDict({"B": gpt.bottleneck, **middle, "A": gpt.head}))
 
 
 def retrain(
@@ -81,25 +91,28 @@ def retrain(
 ) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Train a head on the next-byte cross-entropy, with the model in front of it frozen.
 
-    Training starts from the truncated head (see `truncated`) and keeps the best of all evaluations, including the
-    initial one. Without a LayerNorm, no retrained head is therefore worse than the truncated one on the validation
-    split. Random factors reach the same loss, only later: on the quick default, at ranks 4 and 16, they are up to 0.03
-    nats above after 300 steps and up to 0.01 after 600. With a LayerNorm the initial scale matters more, because the
-    weights of a narrow head must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats above,
-    from random factors 0.36 and 0.07. There is no weight decay, which would pull W away from the minimum of the loss.
+    Training starts at the model's own head, or with a rank at its truncation (see `initial`), and keeps the best of all
+    evaluations, including the initial one, so that no retrained head is worse on the validation split than where it
+    started. Random factors reach the same loss, only later: on the quick default, at ranks 4 and 16, they are up to
+    0.03 nats above after 300 steps and up to 0.01 after 600. With a LayerNorm the initial scale matters more, because
+    the weights of a narrow head must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats
+    above, from random factors 0.36 and 0.07. There is no weight decay, which would pull W away from the minimum of the
+    loss.
 
-    `settings` is the `retrained` section of the config, with one ``rank`` in place of ``ranks`` and one kind of
-    ``norm``; `precision` is that of the blocks, the head is float32. The result is the head's float32 tensors, ``A``
-    (v, r), ``B`` (r, d) and the gain of a LayerNorm, ``norm`` (r,), and the rows of `HISTORY`. A `UserError` is raised
-    if a split is shorter than a block, or the loss becomes NaN.
+    `settings` is the `retrained` section of the config, with one ``rank`` in place of ``ranks``, None for a full head,
+    one kind of ``norm``, and ``reads``: ``post``, what enters the model's head, or ``pre``, what enters its bottleneck.
+    `precision` is that of the blocks, the head is float32. The result is the head's float32 tensors, ``A`` (v, r),
+    ``B`` (r, d) and the gain of a LayerNorm, ``norm`` (r,), or ``head.weight`` (v, d) of a full one; and the rows of
+    `HISTORY`. A `UserError` is raised if a split is shorter than a block, or the loss becomes NaN.
     """
     block, device = model.config.block, model.head.weight.device
     for name, data in (("training", training), ("validation", validation)):
         if len(data) <= block:
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
     held_out = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
-    sample = _entering(model, inputs_and_targets(held_out[0].to(device))[0], precision).flatten(0, 1)
-    head = truncated(model.head.weight, settings["rank"], settings["norm"], sample)
+    entering = partial(_entering, model, settings["reads"], precision)
+    sample = entering(inputs_and_targets(held_out[0].to(device))[0]).flatten(0, 1)
+    head = initial(whole(model, settings["reads"]), settings["rank"], settings["norm"], sample)
     optimiser = torch.optim.AdamW(head.parameters(), betas=BETAS, weight_decay=0.0, fused=True)
     history: list[dict[str, Any]] = []
     kept: dict[str, Tensor] = {}
@@ -107,13 +120,13 @@ def retrain(
 
     def evaluate(step: int) -> None:
         nonlocal kept
-        loss = _validation_loss(model, head, held_out, precision)
+        loss = _validation_loss(entering, head, held_out, device)
         train_loss = torch.stack(losses).double().mean().item() if losses else None
         losses.clear()
         if not math.isfinite(loss):
             raise UserError(f"the loss is not a number at step {step} ({loss}); lower retrained.learning_rate")
         if not history or loss < min(row["validation_loss"] for row in history):
-            kept = {name.removesuffix(".weight"): own.clone() for name, own in head.state_dict().items()}
+            kept = {NAMES[name]: tensor.clone() for name, tensor in head.state_dict().items()}
         seen = step * settings["batch"] * block
         history.append({"step": step, "bytes": seen, "train_loss": train_loss, "validation_loss": loss})
         logger.info("step %d: training loss %s, validation loss %.4f", step, train_loss, loss)
@@ -124,7 +137,7 @@ def retrain(
         for step, batch in enumerate(tqdm(batches, total=len(steps), unit="step", disable=None)):
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate(step, {**settings, **SCHEDULE})
-            loss = _loss(model, head, batch, precision)
+            loss = _loss(entering, head, batch)
             loss.backward()
             optimiser.step()
             optimiser.zero_grad()
@@ -138,19 +151,21 @@ def _draw(data: np.ndarray, settings: Mapping[str, Any], block: int, step: int) 
     return training_batch(data, settings["seed"], step, 1, settings["batch"], block)[0]
 
 
-def _loss(model: GPT, head: nn.Module, sequences: Tensor, precision: str) -> Tensor:
+def _loss(entering: Callable[[Tensor], Tensor], head: nn.Module, sequences: Tensor) -> Tensor:
     """Return the mean cross-entropy, in nats per byte, of bytes (batch, block + 1) under a head."""
     inputs, targets = inputs_and_targets(sequences)
-    return F.cross_entropy(head(_entering(model, inputs, precision)).flatten(0, 1), targets.flatten())
+    return F.cross_entropy(head(entering(inputs)).flatten(0, 1), targets.flatten())
 
 
 @torch.no_grad()
-def _entering(model: GPT, inputs: Tensor, precision: str) -> Tensor:
+def _entering(model: GPT, reads: str, precision: str, inputs: Tensor) -> Tensor:
     with autocast(inputs.device, precision):
-        return model.hidden(inputs)[1].float()
+        pre, post = model.hidden(inputs)
+    return {"pre": pre, "post": post}[reads].float()
 
 
 @torch.no_grad()
-def _validation_loss(model: GPT, head: nn.Module, batches: Tensor, precision: str) -> float:
-    device = model.head.weight.device
-    return torch.stack([_loss(model, head, batch.to(device), precision) for batch in batches]).double().mean().item()
+def _validation_loss(
+    entering: Callable[[Tensor], Tensor], head: nn.Module, batches: Tensor, device: torch.device
+) -> float:
+    return torch.stack([_loss(entering, head, batch.to(device)) for batch in batches]).double().mean().item()

@@ -1,6 +1,6 @@
-"""The heads retrained on the full model, what it takes to make them, and the rows of the table of all ways."""
+"""The heads made on trunks trained here, what it takes to make them, and the rows of the table of all ways."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
@@ -9,7 +9,7 @@ from plan.models import Model, by_name, full_models, model_rows, of_arm
 from plan.settings import settings
 from plan.studies import Study, arms
 
-HEADS = {  # by `retrained.norm`
+HEADS = {  # on the trunk of the full model, by `retrained.norm`
     "none": Arm(
         "retrained",
         "ab{rank}",
@@ -28,31 +28,87 @@ HEADS = {  # by `retrained.norm`
         rank="rank",
     ),
 }
+# Of `retrained.square`, on the trunk behind the head of that rank: the full model's, or that of a plain head.
+FULL_HEAD = Arm(
+    "full_head",
+    "full{rank}",
+    "full head retrained on the trunk of that rank",
+    (9, ">", "-"),
+    legend="full head retrained on the trunk behind a head of that rank",
+    rank="rank",
+)
+OWN_TRUNK = Arm(
+    "own_trunk",
+    "own{rank}",
+    "plain head retrained on its own trunk",
+    (4, "v", "-"),
+    legend="head W = A B retrained on its own trunk",
+    rank="rank",
+)
+SECOND = Arm(
+    "second",
+    "second{rank}",
+    "full head beside a plain one",
+    (8, "h", "-"),
+    legend="full head learned beside a head W = A B, on one trunk",
+    rank="rank",
+)
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Heads retrained on the full model, one for each seed, kind and rank, by name.
+    """Heads retrained on the trunks of each seed, and the second heads of models trained with two, by name.
 
     Ranks above that of the full model are left out, because they would impose nothing.
     """
     known = by_name(config)
     full = full_models(known.values())
-    heads = [
-        of_arm(HEADS[norm], {"rank": rank}, seed, full[seed], published_as=str(rank))
-        for seed in config["seeds"]
-        for norm in config["retrained"]["norm"]
-        for rank in config["retrained"]["ranks"]
-        if seed in full and rank <= (known[full[seed]].rank or 0)
-    ]
+    chosen = config["retrained"]
+    heads: list[Model] = []
+    for seed in (seed for seed in config["seeds"] if seed in full):
+        ranks = [rank for rank in chosen["ranks"] if rank <= (known[full[seed]].rank or 0)]
+        for norm in chosen["norm"]:
+            heads += [of_arm(HEADS[norm], {"rank": r}, seed, full[seed], published_as=str(r)) for r in ranks]
+        trunks = _plain(known, seed) if chosen["square"] else {}
+        if closed := [rank for rank in ranks if rank in trunks]:
+            heads.append(of_arm(FULL_HEAD, {"rank": known[full[seed]].rank}, seed, full[seed]))
+            heads += [of_arm(arm, {"rank": r}, seed, trunks[r]) for r in closed for arm in (FULL_HEAD, OWN_TRUNK)]
+    heads += [of_arm(SECOND, {"rank": m.rank}, m.seed, m.name) for m in known.values() if m.kind == "beside"]
     return {head.name: head for head in heads}
 
 
+def closes_a_square(config: Mapping[str, Any]) -> bool:
+    """Whether the heads of all four cells are retrained at some rank."""
+    kinds = {head.kind for head in models(config).values()}
+    return {"retrained", FULL_HEAD.kind, OWN_TRUNK.kind} <= kinds
+
+
+def _plain(known: Mapping[str, Model], seed: int) -> dict[int | None, str]:
+    return {model.rank: model.name for model in known.values() if (model.kind, model.seed) == ("plain", seed)}
+
+
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Messages about a square that cannot be closed."""
+    if config["retrained"]["square"] and not closes_a_square(config):
+        yield (
+            "retrained.square: takes `none` in `retrained.norm`, and a rank of `retrained.ranks` that a member of the "
+            "family with `head: plain` has; add them, or say false"
+        )
+
+
 def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
-    """Settings on which a retrained head depends; the frozen model runs as in its own training."""
-    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm")}
-    norm = next(norm for norm, arm in HEADS.items() if arm.kind == head.kind)
+    """Settings on which a retrained head depends; the frozen model runs as in its own training.
+
+    On the trunk of a plain head it reads what enters the bottleneck; else what enters the full model's head.
+    """
+    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm", "square")}
     how = {key: config["training"][key] for key in ("precision", "threads")}
-    return settings(rank=head.rank, norm=norm, **chosen, **how)
+    return settings(
+        rank=None if head.kind == FULL_HEAD.kind else head.rank,
+        norm="after" if head.kind == HEADS["after"].kind else "none",
+        reads="pre" if by_name(config)[str(head.source)].kind == "plain" else "post",
+        **chosen,
+        **how,
+    )
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -74,19 +130,21 @@ def scored(config: Mapping[str, Any]) -> list[str]:
 def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
     """Operations of retraining a head on a frozen model, evaluations included.
 
-    The model runs only forward. A head W = A B takes 6 operations per weight, forward and backward.
+    The model runs only forward. A head takes 6 operations per weight, forward and backward.
     """
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
     steps = head["max_steps"] + evaluations * head["evaluation_batches"]
-    weights = head["rank"] * (vocabulary(shape) + head_input(shape))
+    read = shape["width"] if head["reads"] == "pre" else head_input(shape)
+    weights = head["rank"] * (vocabulary(shape) + read) if head["rank"] else vocabulary(shape) * read
     return steps * head["batch"] * shape["block"] * (flops_per_byte(shape) // 3 + 6 * weights)
 
 
 def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Number of heads to retrain, and operations that it takes."""
-    known, heads = by_name(config), models(config).values()
+    known = by_name(config)
+    heads = [head for head in models(config).values() if head.kind != SECOND.kind]
     total = sum(retraining_flops(known[str(head.source)].shape or {}, head_settings(config, head)) for head in heads)
     return [{"what": "heads that are retrained on a frozen model", "count": len(heads), "operations": total}]
 
 
-STUDY = Study(models=models, arms=tuple(HEADS.values()), work=work)
+STUDY = Study(mistakes=mistakes, models=models, arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK, SECOND), work=work)

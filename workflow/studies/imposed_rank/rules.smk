@@ -1,15 +1,17 @@
 """Ways of imposing a rank: learned, on the gradient alone (Murugan 2026), truncated, retrained (Godey et al. 2024).
 
-Needs: the corpus, weights and hidden states of the full model, logits and scores of the family and of truncated heads.
-Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them) and
-history.parquet, logits/{model}.parquet of retrained heads; tables/imposed_rank.{csv,md,html,tex};
-figures/imposed_rank.{png,svg,pdf}.
+Needs: the corpus, weights and hidden states of the models whose trunks are taken, logits and scores of the family, its
+arms and truncated heads.
+Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them; or a full
+head) and history.parquet, logits/{model}.parquet of heads made on the trunks of others;
+tables/imposed_rank.{csv,md,html,tex}; figures/imposed_rank.{png,svg,pdf}.
 """
 
 from studies.imposed_rank import plan as imposed_rank
 
 IMPOSED = imposed_rank.rows(config)
 RETRAINED = imposed_rank.models(config)
+SECOND = names(RETRAINED, imposed_rank.SECOND.kind)
 TESTED += [LOGITS.format(model=name) for name in names(RETRAINED, "retrained")]
 
 
@@ -23,7 +25,7 @@ rule retrain_head:
         weights=HEADS,
         history=f"{RESULTS}/heads/{{model}}/history.parquet",
     wildcard_constraints:
-        model=one_of(RETRAINED),
+        model=one_of(name for name in RETRAINED if name not in SECOND),
     threads: config["training"]["threads"]
     resources:
         **ON_GPU,
@@ -33,6 +35,21 @@ rule retrain_head:
         device=DEVICE,
     script:
         "retrain.py"
+
+
+rule second_head:
+    input:
+        weights=lambda wildcards: WEIGHTS.format(
+            model=RETRAINED[wildcards.model].source
+        ),
+    output:
+        weights=HEADS,
+    wildcard_constraints:
+        model=one_of(SECOND),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=10),
+    script:
+        "second_head.py"
 
 
 use rule svd_logits as retrained_logits with:

@@ -9,7 +9,11 @@ CHAPTER = Chapter(
         "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not. With several "
         "seeds and arms (`config/gradient.yaml`), `paired_ranks` says what a rank costs on the gradient alone, on "
         "the logits alone and on both; the costs need not add up.",
+        "A head can also be exchanged on a frozen trunk. A trunk behind a narrow head has no reason to compute what "
+        "that head cannot say. With a full head beside it the trunk has the reason and the gradient; with a full head "
+        "and a gradient of lower rank it has the reason and little of the gradient. `closed_square` says what a full "
+        "and a narrow head lose on each of these trunks.",
     ),
-    tables=("paired_ranks", "gradient_claims", "gradient"),
-    figures=("paired_ranks", "gradient"),
+    tables=("paired_ranks", "closed_square", "gradient_claims", "gradient"),
+    figures=("paired_ranks", "closed_square", "gradient"),
 )

@@ -14,6 +14,7 @@ from oversmoothing.claims.comparison import Chance, Comparison, Missing, correla
 from oversmoothing.numerics.statistics import student_interval
 from studies.paired_ranks.gradient import mean_shares
 from studies.paired_ranks.paired import SLOWDOWN
+from studies.paired_ranks.square import costs
 
 SUPPRESSED = 0.95  # of the gradient's squared norm: the lower end of what Godey and Artzi report
 SLIGHT = 0.01  # of the full head's loss: less counts as no harm
@@ -146,6 +147,40 @@ def most_is_learning(arms: Arms) -> list[Comparison]:
     ]
 
 
+def most_sits_in_the_trunk(arms: Arms) -> list[Comparison]:
+    """Test whether a full head on a plain head's trunk keeps more than half of what trunk and head cost together."""
+    closed = list(costs(arms.differences, "loss"))
+    if not closed:
+        raise Missing("the square is not closed at any rank (`retrained.square`)")
+    return [
+        _over_seeds(
+            f"what a full head loses on the trunk, less half of what both cost (nats per byte), rank {rank}",
+            cells.full_head - cells.own_trunk / 2,
+        )
+        for rank, cells in closed
+    ]
+
+
+def full_head_helps(arms: Arms) -> list[Comparison]:
+    """Compare the loss of a plain head alone with that of one beside a full head."""
+    return [
+        _over_seeds(f"loss (nats per byte), plain head alone against beside a full one, rank {rank}", alone - beside)
+        for rank, alone, beside in arms.both("loss", "plain", "beside")
+    ]
+
+
+def narrow_head_does_no_harm(arms: Arms) -> list[Comparison]:
+    """Test whether a full head beside a plain one loses at most slightly more than alone."""
+    return [
+        _over_seeds(
+            f"loss (nats per byte), full head alone against beside a plain one of rank {rank}",
+            -rows.difference,
+            -SLIGHT * rows.base.mean(),
+        )
+        for _, rank, rows in arms.cells("loss", "second")
+    ]
+
+
 def leaks_alike(arms: Arms) -> list[Comparison]:
     """Test whether TTO at equal loss is within a tenth of the full head's, for all models trained from the start.
 
@@ -248,6 +283,28 @@ DISPUTE = [
         "On the trunk of a full head, a head of low rank costs less than half of what it costs learned from scratch.",
         "Half of the loss that a plain head costs less what the retrained head costs, above 0 at each rank.",
         most_is_learning,
+    ),
+    Claim(
+        "most-sits-in-the-trunk",
+        "ours",
+        "Most of what a head of low rank costs sits in the trunk that was trained behind it.",
+        "What a full head retrained on the trunk of a plain one loses, less half of what a plain head retrained there "
+        "loses, both over a full head retrained on its own trunk; above 0 at each rank.",
+        most_sits_in_the_trunk,
+    ),
+    Claim(
+        "a-full-head-helps",
+        "ours",
+        "A head of low rank loses less on a trunk that a full head helped to train.",
+        "Loss of the plain head less that of a plain head trained beside a full one, above 0 at each rank.",
+        full_head_helps,
+    ),
+    Claim(
+        "a-narrow-head-does-no-harm",
+        "ours",
+        "A full head loses nothing by a narrow one beside it.",
+        "Loss of the full head less that of one trained beside a plain head, above minus 1 % of it at each rank.",
+        narrow_head_does_no_harm,
     ),
     Claim(
         "equal-loss-equal-leak",

@@ -21,6 +21,7 @@ LESS = " less "  # between two kinds, of a difference between them at the same r
 BETWEEN = {
     "plain less backward": "plain head from scratch, less gradient alone",
     "plain less retrained": "plain head from scratch, less retrained",
+    "plain less beside": "plain head alone, less beside a full one",
 }
 BASE = "_base"  # at the end of a measure: the value of the full model
 INTERVAL = ("value", "low", "high")

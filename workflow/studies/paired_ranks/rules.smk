@@ -1,9 +1,9 @@
 """Expressivity or optimisation: what a rank costs on the logits, on the gradient or on both, paired by seed.
 
 Needs: tables/imposed_rank.csv, TBAT and loss histories of all arms, snapshots of those trained here, several seeds.
-Makes: tables/paired_ranks, tables/gradient and tables/gradient_claims.{csv,md,html,tex};
+Makes: tables/paired_ranks, closed_square, gradient and gradient_claims.{csv,md,html,tex};
 tables/paired_ranks_by_seed.csv;
-figures/paired_ranks and figures/gradient.{png,svg,pdf}.
+figures/paired_ranks, closed_square and gradient.{png,svg,pdf}.
 """
 
 from studies.imposed_rank import plan as imposed_rank
@@ -39,6 +39,30 @@ if PAIRED:
             settings=settings(**config["statistics"], kinds=KINDS, truth=TRUTHS[0]),
         script:
             "show_paired.py"
+
+
+if PAIRED and imposed_rank.closes_a_square(config):
+
+    rule closed_square_table:
+        input:
+            seeds=BY_SEED,
+        output:
+            **table(
+                "closed_square",
+                category="9 Gradient",
+                label="What a rank costs in the trunk and in the head",
+                caption="square.rst",
+            ),
+            **figure(
+                "closed_square",
+                category="9 Gradient",
+                label="What a rank costs in the trunk and in the head",
+                caption="square_figure.rst",
+            ),
+        params:
+            settings=settings(truth=TRUTHS[0]),
+        script:
+            "show_square.py"
 
 
 if SNAPSHOTS:

@@ -1,0 +1,159 @@
+"""The closed square: costs and shares by hand, Fieller's interval against its definition, and what people read."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.store.layout import write_csv
+from oversmoothing.tables.record import read_record
+from studies.paired_ranks import show_square
+from studies.paired_ranks.paired import as_record
+from studies.paired_ranks.square import COST, NOT_ADDED, SHARE, costs, ratio_interval, square_page, square_table
+from studies.paired_ranks.square_figure import draw
+
+SEEDS = (1, 2, 3)
+FULL = {1: 2.0, 2: 2.1, 3: 1.9}  # as trained; retrained 0.01 less
+COSTS = {  # over the full model as trained, by seed
+    ("full_head", 32): (-0.01, -0.01, -0.01),
+    ("retrained", 4): (0.49, 0.59, 0.39),
+    ("full_head", 4): (0.19, 0.29, 0.24),
+    ("own_trunk", 4): (0.39, 0.39, 0.29),
+    ("plain", 4): (0.41, 0.40, 0.30),
+    ("beside", 4): (0.45, 0.50, 0.40),
+    ("second", 4): (0.02, 0.00, 0.01),
+    ("backward", 4): (0.2, 0.2, 0.3),
+    ("retrained", 16): (0.1, 0.1, 0.1),  # no plain head has this rank
+}
+
+
+def differences(of=COSTS):
+    rows = []
+    for (kind, rank), by_seed in of.items():
+        for seed, cost in zip(SEEDS, by_seed, strict=True):
+            facts = {"kind": kind, "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed, "arm": f"{kind}{rank}"}
+            loss = {"measure": "loss", "unit": "nats per byte", "truth": ""}
+            leak = {"measure": "tto", "unit": "probability", "truth": "truth"}
+            rows.append({**facts, **loss, "difference": cost, "base": FULL[seed]})
+            rows.append({**facts, **leak, "difference": cost / 10, "base": FULL[seed] / 10})
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return square_table(differences())
+
+
+def test_costs_are_over_the_full_head_retrained_on_its_own_trunk():
+    ((rank, cells),) = costs(differences(), "loss")
+    expected = pd.DataFrame(
+        {
+            "retrained": [0.5, 0.6, 0.4],
+            "full_head": [0.2, 0.3, 0.25],
+            "own_trunk": [0.4, 0.4, 0.3],
+            "control": [1.99, 2.09, 1.89],
+        },
+        index=pd.Index(SEEDS, name="seed"),
+    )
+    assert rank == 4
+    pd.testing.assert_frame_equal(cells, expected)
+
+
+def test_without_one_of_the_cells_there_is_no_square():
+    for cell in (("full_head", 32), ("retrained", 4), ("full_head", 4), ("own_trunk", 4)):
+        left = differences({key: cost for key, cost in COSTS.items() if key != cell})
+        assert list(costs(left, "loss")) == []
+        assert len(square_table(left)) == 0
+
+
+def test_the_table_by_hand(table):
+    found = table.set_index(["kind", "rank", "measure"])[["value", "low", "high"]]
+    expected = {
+        ("full_head", 32, "loss"): [1.99, 2.09, 1.89],
+        ("own_trunk", 4, "loss"): [2.39, 2.49, 2.19],
+        ("full_head", 4, f"loss{COST}"): [0.2, 0.3, 0.25],
+        ("full_head", 4, f"tto{COST}"): [0.02, 0.03, 0.025],
+        ("beside", 4, "loss"): [2.45, 2.6, 2.3],
+        ("second", 4, f"loss{COST}"): [0.02, 0.0, 0.01],
+        (NOT_ADDED, 4, f"loss{COST}"): [-0.3, -0.5, -0.35],
+    }
+    for place, by_seed in expected.items():
+        assert found.loc[place].tolist() == pytest.approx(student_interval(by_seed)), place
+    assert found.value["full_head", 4, f"loss{SHARE}"] == pytest.approx(0.75 / 1.1)
+    assert found.value["retrained", 4, f"loss{SHARE}"] == pytest.approx(1.5 / 1.1)
+    assert set(table["rank"]) == {4, 32}
+    assert (table.n == 3).all()
+    assert set(table.unit[table.measure == f"tto{SHARE}"]) == {"of the cost of both"}
+
+
+VALUES = st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=8)
+
+
+@given(VALUES)
+def test_a_ratio_is_in_its_interval_where_the_difference_cannot_be_distinguished_from_0(pairs):
+    """Fieller's own definition, at the ends and beside them."""
+    part, whole = np.array(pairs).T
+    assume(np.ptp(whole) > 1e-3)
+    assume(np.ptp(part) > 1e-3)
+    ratio, low, high = ratio_interval(part.tolist(), whole.tolist())
+    _, below, above = student_interval(whole.tolist())
+    assume(abs(below) > 1e-3 < abs(above))
+    if below < 0 < above:
+        assert np.isnan([ratio, low, high]).all()
+        return
+    assert low <= ratio <= high
+    size = (high - low) / 100 + 1e-6
+    for end, inwards in ((low, size), (high, -size)):
+        assert _contains_0(part - (end + inwards) * whole)
+        assert not _contains_0(part - (end - inwards) * whole)
+
+
+def _contains_0(values):
+    _, low, high = student_interval(values.tolist())
+    return low <= 0 <= high
+
+
+def test_one_seed_has_no_ratio():
+    assert all(map(math.isnan, ratio_interval([1.0], [2.0])))
+
+
+def test_the_page_has_a_row_per_trunk_and_head(table):
+    (section,) = square_page(table, "T").sections
+    rows = {
+        tuple(row[name] for name in ("rank", "trunk trained behind", "read by", "head")): row
+        for row in section.rows[:-1]
+    }
+    assert next(iter(rows)) == ("full", "full head", "full head", "retrained")
+    assert rows["4", "rank r", "full head", "retrained"]["loss (nats): share"].mean == pytest.approx(0.75 / 1.1)
+    assert rows["4", "both heads", "full head", "as trained"]["loss (nats): cost"].mean == pytest.approx(0.01)
+    assert len(rows) == 8
+    assert section.rows[-1]["trunk trained behind"] == "interaction"
+
+
+def test_the_figure_has_a_panel_per_rank_and_measure_and_whiskers_of_the_table(table):
+    panels = draw(table, "truth").axes
+    assert len(panels) == 2
+    for axes in panels:
+        assert len(axes.containers) == 7
+    whiskers = [container.lines[2][0].get_segments()[0] for container in panels[0].containers]
+    heights = sorted(segment[1][1] - segment[0][1] for segment in whiskers)
+    expected = table[(table.measure == f"loss{COST}") & (table.kind != NOT_ADDED)]
+    np.testing.assert_allclose(heights, sorted(expected.high - expected.low))
+
+
+def test_the_script(tmp_path):
+    write_csv(as_record(differences()).assign(table="paired_ranks_by_seed"), tmp_path / "paired_ranks_by_seed.csv")
+    formats = ("csv", "markdown", "html", "latex", "png", "pdf", "svg")
+    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in formats})
+    inputs = SimpleNamespace(seeds=tmp_path / "paired_ranks_by_seed.csv")
+    params = SimpleNamespace(settings={"truth": "truth"})
+    show_square.main(SimpleNamespace(input=inputs, output=output, params=params))
+    assert read_record(output.csv).measure.str.endswith(SHARE).sum() == 4
+    assert "0.250 [0.126, 0.374]" in output.markdown.read_text()
+    assert "nan" not in output.markdown.read_text()
+    assert output.png.stat().st_size > 5_000

@@ -1,0 +1,179 @@
+"""The closed square: how much of what a rank costs sits in the trunk, and how much in the head.
+
+A trunk trained behind a full head and one trained behind a head W = A B of rank r are frozen, and on each a full head
+and a head of rank r are retrained with the same budget. Beside these four cells stand trunks that had more than the
+gradient of a narrow head: that of a full head too, or of a full head through r dimensions; their heads are as trained.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from oversmoothing.numerics.statistics import LEVEL, student_interval
+from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
+from oversmoothing.tables.record import record
+from studies.paired_ranks.paired import COMPARED, INTERVAL
+
+CONTROL = "full_head"  # at the rank of the full head: a full head retrained on its own trunk
+RETRAINED = {  # kinds of the other cells: behind what the trunk was trained, and what reads it
+    "retrained": ("full head", "rank r"),
+    "full_head": ("rank r", "full head"),
+    "own_trunk": ("rank r", "rank r"),
+}
+TRAINED = {  # the same of models that are read as they were trained
+    "plain": ("rank r", "rank r"),
+    "beside": ("both heads", "rank r"),
+    "second": ("both heads", "full head"),
+    "backward": ("full head, gradient of rank r", "full head"),
+}
+COST, SHARE = "_cost", "_share"  # at the end of a measure: less the control; of what trunk and head cost together
+NOT_ADDED = "own_trunk less full_head less retrained"  # what both cost together, less what each costs alone
+SHOWN = ("loss", "tto")
+
+
+def costs(differences: pd.DataFrame, measure: str, truth: str = "") -> Iterator[tuple[int, pd.DataFrame]]:
+    """Yield each rank at which the square is closed, and what its cells cost.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        As `paired.per_seed` returns them.
+    measure, truth : str
+        Of which the costs are; "" for no truth.
+
+    Yields
+    ------
+    rank : int
+    costs : DataFrame
+        By seed, the value of each kind of `RETRAINED` less that of the control, and the latter as ``control``.
+    """
+    cells = differences[(differences.measure == measure) & (differences.truth == truth)]
+    cells = cells[cells.kind.isin(RETRAINED)].assign(value=cells.base + cells.difference)
+    value = cells.pivot_table(index="seed", columns=["kind", "rank"], values="value")
+    ranks = sorted(rank for kind, rank in value.columns if kind == CONTROL)
+    for rank in ranks[:-1]:
+        if {(kind, rank) for kind in RETRAINED} <= set(value.columns):
+            control = value[CONTROL, ranks[-1]]
+            parts = {kind: value[kind, rank] - control for kind in RETRAINED}
+            yield int(rank), pd.DataFrame({**parts, "control": control}).dropna()
+
+
+def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float, float, float]:
+    r"""Return the ratio of two paired means with its 95 % interval.
+
+    It holds the ratios :math:`\theta` for which the mean of :math:`x - \theta y` cannot be distinguished from 0 by
+    Student's t (Fieller 1954, "Some problems in interval estimation"). All are NaN where that mean of y itself cannot.
+
+    Parameters
+    ----------
+    part, whole : sequences of float, shape (n,)
+        x and y, in pairs.
+    """
+    n = len(part)
+    if n < 2:
+        return math.nan, math.nan, math.nan
+    x, y = np.mean(part), np.mean(whole)
+    (xx, xy), (_, yy) = np.cov(part, whole) / n * stdtrit(n - 1, LEVEL) ** 2
+    left = y**2 - yy
+    if left <= 0:
+        return math.nan, math.nan, math.nan
+    centre = (x * y - xy) / left
+    half = math.sqrt(max(centre**2 - (x**2 - xx) / left, 0.0))
+    return float(x / y), float(centre - half), float(centre + half)
+
+
+def square_table(differences: pd.DataFrame) -> pd.DataFrame:
+    """Value and cost of each cell at each rank at which the square is closed, over all seeds.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        As `paired.per_seed` returns them.
+
+    Returns
+    -------
+    DataFrame
+        Record; ``n`` counts seeds, intervals are 95 % by Student's t. Measures: those of `COMPARED`; with `COST`, less
+        the full head retrained on its own trunk, or for a model read as it was trained less the full model as trained;
+        with `SHARE`, that cost of a retrained cell as a share of what a trunk and a head of that rank cost together.
+    """
+    rows = []
+    compared = differences[differences.measure.isin(COMPARED)]
+    for (measure, truth, unit), alike in compared.groupby(["measure", "truth", "unit"], sort=False):
+        for kind, rank, end, interval, n in _intervals(alike, dict(costs(differences, measure, truth))):
+            facts = {"kind": kind, "rank": rank, "truth": truth or None, "measure": f"{measure}{end}", "n": n}
+            facts["unit"] = "of the cost of both" if end == SHARE else unit
+            rows.append(facts | dict(zip(INTERVAL, interval, strict=True)))
+    return record(rows)
+
+
+def _intervals(
+    differences: pd.DataFrame, closed: Mapping[int, pd.DataFrame]
+) -> Iterator[tuple[str, int, str, tuple[float, float, float], int]]:
+    """Yield kind, rank, end of the measure, mean with interval, and seeds, of all that is known of a measure."""
+    if closed:
+        control = next(iter(closed.values())).control
+        full = int(differences["rank"][differences.kind == CONTROL].max())
+        yield CONTROL, full, "", student_interval(control.tolist()), len(control)
+    for rank, cells in closed.items():
+        n, both = len(cells), cells.own_trunk
+        for kind in RETRAINED:
+            yield kind, rank, "", student_interval((cells[kind] + cells.control).tolist()), n
+            yield kind, rank, COST, student_interval(cells[kind].tolist()), n
+        for kind in ("retrained", "full_head"):
+            yield kind, rank, SHARE, ratio_interval(cells[kind].tolist(), both.tolist()), n
+        yield NOT_ADDED, rank, COST, student_interval((both - cells.full_head - cells.retrained).tolist()), n
+        for kind, own in differences[differences["rank"] == rank].groupby("kind"):
+            if kind in TRAINED:
+                yield kind, rank, "", student_interval((own.base + own.difference).tolist()), len(own)
+                yield kind, rank, COST, student_interval(own.difference.tolist()), len(own)
+
+
+def square_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a section per truth and a row per rank, trunk and head."""
+    sections = [
+        Section(f"Against `{truth}`", _rows(table[table.truth.isna() | (table.truth == truth)]))
+        for truth in table.truth.dropna().unique()
+    ]
+    legend = [
+        f"Mean over {int(table.n.max())} seeds [95 % interval by Student's t]",
+        "Retrained: the trunk is frozen and a head trained on it, in all rows with the same steps and batches; it "
+        "starts at the head that the trunk was trained behind, or at its truncation",
+        "Cost: less the full head retrained on its own trunk, or of a model read as trained less the full model as "
+        "trained; paired by seed",
+        "Share: of what trunk and head of that rank cost together (Fieller's interval; - where that cost cannot be "
+        "distinguished from 0). The shares of trunk and head need not add up to 1; interaction: what they cost "
+        "together less the sum of both",
+        "Both heads: one of rank r and a full one on the same trunk, trained on the mean of their losses",
+        directions(COMPARED[name][2] for name in SHOWN),
+    ]
+    return Page(title, sections, legend)
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    values = table.set_index(["kind", "rank", "measure"])[list(INTERVAL)]
+    full = int(table["rank"].max())
+
+    def cells(kind: str, rank: int) -> dict[str, Cell]:
+        row: dict[str, Cell] = {}
+        for measure in SHOWN:
+            name, _, better = COMPARED[measure]
+            for end, label in (("", labelled(name, better)), (COST, f"{name}: cost"), (SHARE, f"{name}: share")):
+                if (place := (kind, rank, f"{measure}{end}")) in values.index:
+                    mean, low, high = values.loc[place]
+                    row[label] = Value(mean, None, low, high)
+        return row
+
+    named = {"rank": "full", "trunk trained behind": "full head", "read by": "full head", "head": "retrained"}
+    rows: list[dict[str, Cell]] = [{**named, **cells(CONTROL, full)}]
+    for rank in sorted(set(table["rank"]) - {full}):
+        for kinds, made in ((RETRAINED, "retrained"), (TRAINED, "as trained")):
+            for kind, (trunk, head) in kinds.items():
+                if found := cells(kind, rank):
+                    told = {"rank": str(rank), "trunk trained behind": trunk, "read by": head, "head": made}
+                    rows.append({**told, **found})
+        rows.append({"rank": str(rank), "trunk trained behind": "interaction", **cells(NOT_ADDED, rank)})
+    return rows
