@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
-from test_training import folder, key, make_task
+from small_training import folder_of, key_of, make_task
 
 from oversmoothing import fingerprint, jobs
 from oversmoothing.data.reader import read_split
@@ -60,7 +60,7 @@ def test_outputs_that_are_lost_are_written_again_without_a_step(ended, monkeypat
 
 def test_snapshots_take_no_more_room_where_they_can_be_links(ended):
     for step in (0, 1, 2, 4, 8):
-        assert folder(ended).snapshot(step).samefile(Path(ended.snapshots, f"{step:08d}.safetensors"))
+        assert folder_of(ended).snapshot(step).samefile(Path(ended.snapshots, f"{step:08d}.safetensors"))
 
 
 def test_on_another_file_system_snapshots_are_copied(ended, monkeypatch):
@@ -68,7 +68,7 @@ def test_on_another_file_system_snapshots_are_copied(ended, monkeypatch):
     monkeypatch.setattr(os, "link", fail)
     perform(ended, Group())
     assert files(Path(ended.weights).parent) == before
-    assert not folder(ended).snapshot(0).samefile(Path(ended.snapshots, "00000000.safetensors"))
+    assert not folder_of(ended).snapshot(0).samefile(Path(ended.snapshots, "00000000.safetensors"))
 
 
 def test_a_disk_that_is_full_as_snapshots_are_copied(ended, monkeypatch):
@@ -83,13 +83,13 @@ def test_a_disk_that_is_full_as_snapshots_are_copied(ended, monkeypatch):
 
 
 def test_a_snapshot_that_is_missing_is_named(ended):
-    folder(ended).snapshot(4).unlink()
+    folder_of(ended).snapshot(4).unlink()
     with pytest.raises(
         UserError, match=r"00000004.safetensors: missing or damaged, .* delete .* to train from the start"
     ):
         perform(ended, Group())
     with pytest.raises(UserError, match=r"00000004.safetensors: no such file"):
-        module.write_outputs(folder(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
+        module.write_outputs(folder_of(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
 
 
 def test_a_snapshot_of_another_training_is_not_among_those_of_this_one(ended):
@@ -101,7 +101,7 @@ def test_a_snapshot_of_another_training_is_not_among_those_of_this_one(ended):
 def test_the_outputs_say_how_they_were_trained_whoever_writes_them(ended):
     before = load_metadata(ended.weights)
     assert before["device"] == "cpu"
-    assert before["training"] == key(ended)
+    assert before["training"] == key_of(ended)
     facts = pq.read_schema(ended.history).metadata
     assert (facts[b"processes"], facts.get(b"seal")) == (b"1", None)  # a seal stands in one place, not in the schema
     read_table(ended.history)
@@ -112,7 +112,7 @@ def test_the_outputs_say_how_they_were_trained_whoever_writes_them(ended):
 def test_two_trainings_never_write_the_same_outputs(ended, tmp_path):
     """Of two configs, one of them an orphan's: their checkpoints lie apart, their outputs do not."""
     other = make_task(tmp_path, "m", **QUICK | {"max_steps": 5})
-    assert folder(other) != folder(ended)
+    assert folder_of(other) != folder_of(ended)
     out = Path(ended.weights).parent
     with (
         Lock(out).held(),
@@ -172,7 +172,7 @@ def test_what_is_accepted_is_deleted(ended):
 
 
 def test_what_is_not_ours_is_not_deleted(ended):
-    path = folder(ended).path
+    path = folder_of(ended).path
     mine = (path / "note.txt", path / "snapshots" / "mine.safetensors")
     for file in mine:
         file.write_text("mine")
@@ -191,7 +191,7 @@ def of_another_training(task):
 
 
 def in_use(task):
-    (folder(task).path / "owner").write_text("elsewhere process 7 abc")
+    (folder_of(task).path / "owner").write_text("elsewhere process 7 abc")
 
 
 def with_a_header_that_is_no_object(task):
@@ -204,18 +204,18 @@ def with_a_header_that_is_no_object(task):
 )
 def test_what_is_not_accepted_stays(ended, spoil):
     spoil(ended)
-    before = files(folder(ended).path)
+    before = files(folder_of(ended).path)
     discard(ended.checkpoints, ended.weights)
-    assert files(folder(ended).path) == before
+    assert files(folder_of(ended).path) == before
 
 
 def test_a_training_under_way_stays(ended, tmp_path):
     """Another results folder may train the same model in the same folder of checkpoints."""
-    checkpoints = Checkpoints(ended.checkpoints, key(ended), 5)
+    checkpoints = Checkpoints(ended.checkpoints, key_of(ended), 5)
     with checkpoints.lock():
         checkpoints._write({}, Progress(step=3))
     discard(ended.checkpoints, ended.weights)
-    assert folder(ended).resume.exists()
+    assert folder_of(ended).resume.exists()
 
 
 @pytest.mark.parametrize("version", ["9.9.9", "2.13.7", "2.13.0+cu128"])
@@ -224,7 +224,7 @@ def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monke
     real = fingerprint.version
     monkeypatch.setattr(fingerprint, "version", lambda name: "2.13.0" if name == "torch" else real(name))
     task = make_task(tmp_path, "m", **QUICK)
-    before, step = folder(task), Step.take
+    before, step = folder_of(task), Step.take
     with monkeypatch.context() as patch:
         patch.setattr(Step, "take", lambda self, *args: os.kill(os.getpid(), signal.SIGTERM) or step(self, *args))
         with pytest.raises(UserError, match="stopped by SIGTERM at step"):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from safetensors.numpy import save_file
 from scipy.linalg import eigvalsh, svd
 from scipy.stats import entropy, ortho_group
 
+from oversmoothing.fingerprint import SCRIPTS
 from oversmoothing.jobs import UserError
 from oversmoothing.models.spectra import read_head, truncate
 from oversmoothing.numerics.layer_norm import behind_norm
@@ -151,5 +151,4 @@ def test_the_head_behind_a_norm_is_the_matrix_of_the_thesis():
 def test_needs_no_torch():
     modules = "oversmoothing.models.spectra, oversmoothing.numerics.singular_values"
     code = f"import sys, {modules}; assert 'torch' not in sys.modules"
-    scripts = Path(__file__).resolve().parents[1] / "scripts"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=scripts)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=SCRIPTS)

@@ -14,7 +14,7 @@ from subprocess import Popen
 import numpy as np
 import pytest
 import torch
-from test_training import SETTINGS, SHAPE, TEXT, folder, key, make_task, same_bits
+from small_training import SETTINGS, SHAPE, TEXT, folder_of, key_of, make_task, same_bits
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
@@ -117,7 +117,7 @@ def test_together_with_dropout_stopped_and_resumed_ends_with_the_same_bits(task)
         f"launch({stopped!r}, 2)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
-    resume = folder(stopped).resume
+    resume = folder_of(stopped).resume
     try:
         limit = time.monotonic() + 300
         while not resume.exists():
@@ -193,7 +193,7 @@ def test_a_signal_reaches_every_process(task, monkeypatch, number):
 def test_the_lock_is_held_by_the_first(task):
     held = task("held")
     with (
-        Checkpoints(held.checkpoints, key(held), 5).lock(),
+        Checkpoints(held.checkpoints, key_of(held), 5).lock(),
         pytest.raises(UserError, match=r"another process \(.* process \d+\) is training this model"),
     ):
         launch(held, 2)
