@@ -143,7 +143,7 @@ MUTATIONS = {
         f"{LIBRARY}/training/chosen_rate.py",
         'if f"{rate:g}" not in tried:',
         "if not tried:",
-        "training/test_learning_rates.py::test_a_rate_that_was_not_tried_is_named",
+        "training/test_learning_rates.py::test_a_choice_that_is_damaged_of_another_arm_or_was_not_tried_is_named",
     ),
     "an edited page of a table is shown": (
         f"{LIBRARY}/store/sums.py",

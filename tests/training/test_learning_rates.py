@@ -1,6 +1,5 @@
 """The learning rate of each arm: the lowest loss decides, and the training takes what the file says."""
 
-import json
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -62,14 +61,6 @@ def test_without_a_file_the_settings_are_as_they_are():
     assert with_rate(SETTINGS, None) == SETTINGS
 
 
-@pytest.mark.parametrize("text", ["", "{}", json.dumps({"learning_rate": None}), "[1]"])
-def test_a_damaged_choice_is_named(tmp_path, text):
-    path = tmp_path / "bn4.json"
-    path.write_text(text)
-    with pytest.raises(UserError, match=r"bn4.json: no learning rate in it .* delete it and run again"):
-        with_rate(SETTINGS, path)
-
-
 CHOICE = {"arm": "bn4", "learning_rate": 0.003, "losses": {"0.003": 1.5, "0.006": 1.7}}
 
 
@@ -78,19 +69,30 @@ def test_a_flipped_digit_of_a_choice_is_named(tmp_path):
     write_sealed(path, CHOICE)
     assert with_rate(SETTINGS, path)["training"]["learning_rate"] == 0.003
     path.write_text(path.read_text().replace('rate": 0.003', 'rate": 8.003'))
-    with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
+    for read in (
+        lambda: with_rate(SETTINGS, path),
+        lambda: learning_rates_table.main(SimpleNamespace(input=[path], output=None)),
+    ):
+        with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("", "no learning rate in it"),
+        ("{}", "no learning rate in it"),
+        ('{"learning_rate": null}', "no learning rate in it"),
+        ("[1]", "no learning rate in it"),
+        ({**CHOICE, "arm": "bn8"}, "the learning rate of bn8, not of bn4"),
+        ({**CHOICE, "learning_rate": 8.003}, r"8.003 is no learning rate that was tried \(0.003, 0.006\)"),
+    ],
+)
+def test_a_choice_that_is_damaged_of_another_arm_or_was_not_tried_is_named(tmp_path, choice, message):
+    path = tmp_path / "bn4.json"
+    if isinstance(choice, str):
+        path.write_text(choice)
+    else:
+        write_sealed(path, choice)
+    with pytest.raises(UserError, match=rf"bn4.json: {message}.*; delete it and run again"):
         with_rate(SETTINGS, path)
-    with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
-        learning_rates_table.main(SimpleNamespace(input=[path], output=None))
-
-
-def test_the_choice_of_another_arm_is_named(tmp_path):
-    write_sealed(tmp_path / "bn8.json", CHOICE)
-    with pytest.raises(UserError, match=r"bn8.json: the learning rate of bn4, not of bn8; delete it and run again"):
-        with_rate(SETTINGS, tmp_path / "bn8.json")
-
-
-def test_a_rate_that_was_not_tried_is_named(tmp_path):
-    write_sealed(tmp_path / "bn4.json", {**CHOICE, "learning_rate": 8.003})
-    with pytest.raises(UserError, match=r"bn4.json: 8.003 is no learning rate that was tried \(0.003, 0.006\); delete"):
-        with_rate(SETTINGS, tmp_path / "bn4.json")

@@ -25,10 +25,9 @@ def test_the_thesis_s_family():
 
 
 def test_peaks_by_name():
-    assert peak_flops("NVIDIA H100 80GB HBM3", "bf16") == 989e12
-    assert peak_flops("NVIDIA H100 PCIe", "bf16") == 756e12
-    assert peak_flops("NVIDIA L40S", "bf16") == 362e12
-    assert peak_flops("NVIDIA A10G", "bf16") == 70e12
+    """In 10^12 operations per second."""
+    peaks = {"H100 80GB HBM3": 989, "H100 PCIe": 756, "L40S": 362, "A10G": 70}
+    assert {name: peak_flops(f"NVIDIA {name}", "bf16") / 1e12 for name in peaks} == peaks
     assert peak_flops("NVIDIA A100-SXM4-80GB", "float32") == 156e12
     assert peak_flops("NVIDIA T4", "bf16") is None
 

@@ -47,11 +47,8 @@ def test_outputs_that_are_lost_are_written_again_without_a_step(ended, monkeypat
     """As Snakemake deletes them that it did not see completed."""
     out = Path(ended.weights).parent
     before = files(out)
-    assert sorted(path.name for path in before) == [
-        *(f"{step:08d}.safetensors" for step in (0, 1, 2, 4, 8)),
-        "history.parquet",
-        "weights.safetensors",
-    ]
+    snapshots = [f"{step:08d}.safetensors" for step in (0, 1, 2, 4, 8)]
+    assert sorted(path.name for path in before) == [*snapshots, "history.parquet", "weights.safetensors"]
     shutil.rmtree(out)
     monkeypatch.setattr(Step, "take", None)
     perform(ended, Group())
@@ -84,9 +81,7 @@ def test_a_disk_that_is_full_as_snapshots_are_copied(ended, monkeypatch):
 
 def test_a_snapshot_that_is_missing_is_named(ended):
     folder_of(ended).snapshot(4).unlink()
-    with pytest.raises(
-        UserError, match=r"00000004.safetensors: missing or damaged, .* delete .* to train from the start"
-    ):
+    with pytest.raises(UserError, match=r"00000004.safetensors: missing or damaged, .* delete .* to train from the"):
         perform(ended, Group())
     with pytest.raises(UserError, match=r"00000004.safetensors: no such file"):
         module.write_outputs(folder_of(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
@@ -113,11 +108,8 @@ def test_two_trainings_never_write_the_same_outputs(ended, tmp_path):
     """Of two configs, one of them an orphan's: their checkpoints lie apart, their outputs do not."""
     other = make_task(tmp_path, "m", **QUICK | {"max_steps": 5})
     assert folder_of(other) != folder_of(ended)
-    out = Path(ended.weights).parent
-    with (
-        Lock(out).held(),
-        pytest.raises(UserError, match=r"/m: another process \(.*\) is training this model; wait for it or end it"),
-    ):
+    refused = pytest.raises(UserError, match=r"/m: another process \(.*\) is training this model; wait for it or")
+    with Lock(Path(ended.weights).parent).held(), refused:
         perform(other, Group())
 
 
@@ -153,9 +145,12 @@ def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(ended, monkeyp
     """A power cut must not leave an empty checkpoint under the name of a whole one."""
     seen = []
     flush, replace = os.fsync, Path.replace
-    monkeypatch.setattr(
-        os, "fsync", lambda file: seen.append(str(Path(f"/proc/self/fd/{file}").readlink())) or flush(file)
-    )
+
+    def noted_flush(file):
+        seen.append(str(Path(f"/proc/self/fd/{file}").readlink()))
+        flush(file)
+
+    monkeypatch.setattr(os, "fsync", noted_flush)
     monkeypatch.setattr(Path, "replace", lambda self, other: seen.append(self) or replace(self, other))
     perform(ended, Group())
     renamed = [path for path in seen if isinstance(path, Path)]
@@ -181,8 +176,16 @@ def test_what_is_not_ours_is_not_deleted(ended):
     assert set(files(path)) == set(mine)
 
 
+def missing(task):
+    Path(task.weights).unlink()
+
+
 def damaged(task):
     Path(task.weights).write_bytes(b"\xff" * 8)
+
+
+def with_a_header_that_is_no_object(task):
+    Path(task.weights).write_bytes((4).to_bytes(8, "little") + b"null")
 
 
 def of_another_training(task):
@@ -194,14 +197,7 @@ def in_use(task):
     (folder_of(task).path / "owner").write_text("elsewhere process 7 abc")
 
 
-def with_a_header_that_is_no_object(task):
-    Path(task.weights).write_bytes((4).to_bytes(8, "little") + b"null")
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [lambda task: Path(task.weights).unlink(), damaged, with_a_header_that_is_no_object, of_another_training, in_use],
-)
+@pytest.mark.parametrize("spoil", [missing, damaged, with_a_header_that_is_no_object, of_another_training, in_use])
 def test_what_is_not_accepted_stays(ended, spoil):
     spoil(ended)
     before = files(folder_of(ended).path)
@@ -222,7 +218,11 @@ def test_a_training_under_way_stays(ended, tmp_path):
 def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monkeypatch, caplog, version):
     """One that was paused must not mix what two versions compute; a build or a repair of a version is the same one."""
     real = fingerprint.version
-    monkeypatch.setattr(fingerprint, "version", lambda name: "2.13.0" if name == "torch" else real(name))
+
+    def pretend(version):
+        monkeypatch.setattr(fingerprint, "version", lambda name: version if name == "torch" else real(name))
+
+    pretend("2.13.0")
     task = make_task(tmp_path, "m", **QUICK)
     before, step = folder_of(task), Step.take
     with monkeypatch.context() as patch:
@@ -230,7 +230,7 @@ def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monke
         with pytest.raises(UserError, match="stopped by SIGTERM at step"):
             perform(task, Group())
     assert before.resume.exists()
-    monkeypatch.setattr(fingerprint, "version", lambda name: version if name == "torch" else real(name))
+    pretend(version)
     with caplog.at_level("INFO"):
         perform(task, Group())
     same = version.startswith("2.13")
@@ -240,12 +240,11 @@ def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monke
 
 
 def test_only_what_snakemake_has_recorded_is_accepted():
-    jobs = {
-        name: SimpleNamespace(rule=SimpleNamespace(name=rule), name=name)
-        for name, rule in (("old", "train"), ("new", "train"), ("waits", "train_truth"), ("else", "score"))
-    }
+    rules = {"old": "train", "new": "train", "waits": "train_truth", "else": "score"}
     dag = SimpleNamespace(
-        jobs=jobs.values(), finished=lambda job: job.name == "new", needrun=lambda job: job.name in ("new", "waits")
+        jobs=[SimpleNamespace(rule=SimpleNamespace(name=rule), name=name) for name, rule in rules.items()],
+        finished=lambda job: job.name == "new",
+        needrun=lambda job: job.name in ("new", "waits"),
     )
     assert [job.name for job in accepted(dag, "train", "train_truth")] == ["old", "new"]
 
@@ -253,14 +252,13 @@ def test_only_what_snakemake_has_recorded_is_accepted():
 def test_all_outputs_state_their_names_and_how_many_classes_the_model_has(tmp_path, monkeypatch):
     """Snapshots, too, which are written long before they are outputs."""
     task = make_task(tmp_path, "m", **QUICK)
-    paths = (task.weights, task.history, task.snapshots)
-    names = {path: Path(path).relative_to(tmp_path).as_posix() for path in paths}
+    names = {path: Path(path).relative_to(tmp_path).as_posix() for path in (task.weights, task.history, task.snapshots)}
     monkeypatch.setattr(jobs, "asked", {"inputs": {}, "outputs": names})
     perform(task, Group())
-    kept = sorted(Path(task.snapshots).iterdir())
-    assert len(kept) > 2
-    for path in (task.weights, *kept):
+    snapshots = files(task.snapshots)
+    assert len(snapshots) > 2
+    for path in (Path(task.weights), *snapshots):
         stated = load_metadata(path)
-        assert stated["file"] == Path(path).relative_to(tmp_path).as_posix()
+        assert stated["file"] == path.relative_to(tmp_path).as_posix()
         assert json.loads(stated["settings"])["model"]["vocabulary"] == 256
     assert pq.read_schema(task.history).metadata[b"file"] == b"m/history.parquet"

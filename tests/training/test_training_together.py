@@ -34,14 +34,26 @@ def task(tmp_path):
     return partial(make_task, tmp_path)
 
 
+@pytest.fixture
+def trained(task):
+    """Return what trains a task in some processes, and its history."""
+
+    def train(name, processes, **changes):
+        launch(task(name, **changes), processes)
+        return read_table(task(name).history).to_pandas()
+
+    return train
+
+
+WITHOUT_DROPOUT = {**SHAPE, "dropout": 0.0}
+
+
 @pytest.mark.parametrize(
     ("accumulation", "batch"), [(2, 2), (1, 4)], ids=["each its micro-batches", "each its sequences of one"]
 )
-def test_two_processes_have_the_losses_of_one(task, accumulation, batch):
-    changes = {"shape": {**SHAPE, "dropout": 0.0}, "accumulation": accumulation, "batch": batch}
-    launch(task("one", **changes), 1)
-    launch(task("two", **changes), 2)
-    one, two = (read_table(task(name).history).to_pandas() for name in ("one", "two"))
+def test_two_processes_have_the_losses_of_one(task, trained, accumulation, batch):
+    changes = {"shape": WITHOUT_DROPOUT, "accumulation": accumulation, "batch": batch}
+    one, two = trained("one", 1, **changes), trained("two", 2, **changes)
     assert one.step.tolist() == two.step.tolist() == [0, 10, 20, 30, 40]
     assert one.train_loss.iloc[-1] < one.train_loss.iloc[1] - 0.5
     np.testing.assert_allclose(two.train_loss[1:], one.train_loss[1:], atol=1e-4)
@@ -51,16 +63,13 @@ def test_two_processes_have_the_losses_of_one(task, accumulation, batch):
 
 
 @pytest.mark.parametrize("arm", [{"backward_rank": 2}, {"head_gradient": "inside"}], ids=str)
-def test_two_processes_train_an_arm_as_one_does(task, arm):
+def test_two_processes_train_an_arm_as_one_does(trained, arm):
     """The root mean square of the gradient is that of a micro-batch, and each process takes whole ones."""
-    changes = {"shape": {**SHAPE, "dropout": 0.0, "rank": None}, "accumulation": 2, "batch": 2, **arm}
-    launch(task("one", **changes), 1)
-    launch(task("two", **changes), 2)
-    one, two = (read_table(task(name).history).to_pandas() for name in ("one", "two"))
+    shape = {**WITHOUT_DROPOUT, "rank": None}
+    one, two = trained("one", 1, shape=shape, **arm), trained("two", 2, shape=shape, **arm)
     np.testing.assert_allclose(two.validation_loss, one.validation_loss, atol=1e-4)
-    ordinary = {**changes, "backward_rank": None, "head_gradient": "whole"}
-    launch(task("ordinary", **ordinary), 1)
-    assert abs(read_table(task("ordinary").history).to_pandas().validation_loss - one.validation_loss).max() > 1e-3
+    ordinary = trained("ordinary", 1, shape=shape)
+    assert abs(ordinary.validation_loss - one.validation_loss).max() > 1e-3
 
 
 def test_slices_make_up_the_global_batch():
@@ -111,11 +120,9 @@ def test_together_with_dropout_stopped_and_resumed_ends_with_the_same_bits(task)
     settings = {"max_steps": 400, "evaluation_interval": 40, "patience": 50}
     launch(task("straight", **settings), 2)
     stopped = task("stopped", **settings)
-    code = (
-        f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n"
-        "from oversmoothing.training.launch import launch; from oversmoothing.training.task import Task\n"
-        f"launch({stopped!r}, 2)"
-    )
+    code = f"""import sys; sys.path.insert(0, {str(SCRIPTS)!r})
+from oversmoothing.training.launch import Task, launch
+launch({stopped!r}, 2)"""
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     resume = folder_of(stopped).resume
     try:
@@ -158,9 +165,7 @@ def test_when_one_fails_the_others_are_ended(task, monkeypatch):
         return started[-1]
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    with pytest.raises(
-        RuntimeError, match=r"a training process failed \(exit statuses rank 0: -9, rank 1: -9, rank 2: 3\)"
-    ):
+    with pytest.raises(RuntimeError, match=r"process failed \(exit statuses rank 0: -9, rank 1: -9, rank 2: 3\)"):
         launch(task("three"), 3)
     assert [process.poll() for process in started] == [-signal.SIGKILL, -signal.SIGKILL, 3]
 
@@ -168,13 +173,10 @@ def test_when_one_fails_the_others_are_ended(task, monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_reaches_every_process(task, monkeypatch, number):
     """They say that they are ready, get the signal through the launcher, and end as it lets them."""
-    code = (
-        "import signal, sys, time\n"
-        "def stop(number, _): sys.exit(number)\n"
-        f"signal.signal({int(number)}, stop)\n"
-        "print('ready', flush=True)\n"
-        "time.sleep(1000)"
-    )
+    code = f"""import signal, sys, time
+signal.signal({int(number)}, lambda number, _: sys.exit(number))
+print('ready', flush=True)
+time.sleep(1000)"""
     started = []
 
     def start(_, env):
@@ -192,19 +194,15 @@ def test_a_signal_reaches_every_process(task, monkeypatch, number):
 
 def test_the_lock_is_held_by_the_first(task):
     held = task("held")
-    with (
-        Checkpoints(held.checkpoints, key_of(held), 5).lock(),
-        pytest.raises(UserError, match=r"another process \(.* process \d+\) is training this model"),
-    ):
+    refused = pytest.raises(UserError, match=r"another process \(.* process \d+\) is training this model")
+    with Checkpoints(held.checkpoints, key_of(held), 5).lock(), refused:
         launch(held, 2)
 
 
 @pytest.mark.slow
-def test_a_compiled_training_has_the_same_losses_and_names(task):
+def test_a_compiled_training_has_the_same_losses_and_names(task, trained):
     """It takes a C++ compiler and half a minute; its weights load like any other."""
-    shape = {**SHAPE, "dropout": 0.0}
-    launch(task("plain", shape, max_steps=20), 1)
-    launch(task("compiled", shape, max_steps=20, compile=True), 1)
-    plain, compiled = (read_table(task(name).history).to_pandas() for name in ("plain", "compiled"))
+    plain = trained("plain", 1, shape=WITHOUT_DROPOUT, max_steps=20)
+    compiled = trained("compiled", 1, shape=WITHOUT_DROPOUT, max_steps=20, compile=True)
     np.testing.assert_allclose(compiled.validation_loss, plain.validation_loss, atol=1e-3)
     assert load_tensors(task("compiled").weights)[0].keys() == load_tensors(task("plain").weights)[0].keys()
