@@ -24,24 +24,14 @@ class Compute(NamedTuple):
 
 
 def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
-    """Device and precision of a script, with PyTorch made deterministic on that device.
-
-    The settings are ``precision`` (see `choose_precision`) and ``threads`` (see `make_deterministic`); `index` is that
-    of the GPU on this machine, for processes that train together.
-    """
+    """Make PyTorch deterministic with ``threads``; return the device, GPU `index`, and ``precision`` of a script."""
     chosen = choose_device(device, index)
     make_deterministic(chosen, settings["threads"])
     return Compute(chosen, choose_precision(settings["precision"], chosen))
 
 
 def choose_device(name: str, index: int = 0) -> torch.device:
-    """Device for the setting ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU if there is one, with this index.
-
-    Raises
-    ------
-    UserError
-        If ``cuda`` is requested and PyTorch sees no GPU, or if there is no GPU with this index.
-    """
+    """Device for the setting ``auto``, ``cpu`` or ``cuda``; a `UserError` if there is no such GPU."""
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is set in the config, but PyTorch sees no GPU here; use auto or cpu")
     if name == "auto":
@@ -60,8 +50,7 @@ def choose_device(name: str, index: int = 0) -> torch.device:
 def choose_precision(name: str, device: torch.device) -> str:
     """Precision for the setting ``auto``, ``bf16`` or ``float32``.
 
-    ``auto`` chooses bf16 only on hardware that multiplies it faster: GPUs from Ampere on, processors with AMX, and AMD
-    processors with AVX512-BF16, where it is twice as fast as float32. Elsewhere bf16 is slower.
+    ``auto`` is bf16 only where it is faster: on GPUs from Ampere on, processors with AMX, and AMD's with AVX512-BF16.
     """
     if name != "auto":
         return name
@@ -78,15 +67,9 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
 
 
 def choose_compile(value: str | bool, device: torch.device) -> bool:
-    """Whether a model is compiled with ``torch.compile``, from ``auto``, true or false.
+    """Whether a model is compiled, from ``auto``, true or false; a `UserError` if it must be and no compiler is there.
 
-    ``auto`` compiles on a GPU if Triton and a C compiler are installed. On a CPU, compilation takes half a minute and
-    gains only a few per cent.
-
-    Raises
-    ------
-    UserError
-        If compiling is required and a compiler is missing.
+    ``auto`` compiles on a GPU if it can. On a CPU, compilation takes half a minute and gains only a few per cent.
     """
     if value is False:
         return False
@@ -107,11 +90,7 @@ def allow_tf32(device: torch.device) -> None:
 
 
 def make_deterministic(device: torch.device, threads: int) -> None:
-    """Make results reproducible: fix the number of threads and, on a GPU, the order of reductions.
-
-    The number of threads comes from the config and not from the job, because Snakemake lowers a job's threads to the
-    available cores, and the order of a sum depends on the number of threads.
-    """
+    """Fix the order of sums: by the config's number of threads, not by a job's, which Snakemake lowers to the cores."""
     torch.set_num_threads(threads)
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

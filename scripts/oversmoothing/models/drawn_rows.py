@@ -12,10 +12,7 @@ from oversmoothing.store.parquet import open_reader, vectors
 
 
 def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
-    """Draw `count` rows of a file without replacement, or all if there are fewer; sorted int64.
-
-    The rows depend only on the file's length, `count` and the seed.
-    """
+    """Draw `count` rows of a file without replacement, or all if there are fewer, by its length and the seed."""
     with open_reader(path) as reader:
         total = reader.metadata.num_rows
     if not total:
@@ -24,22 +21,12 @@ def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
 
 
 def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Read the keys and some vector columns at the given rows, from only the row groups that contain them.
+    """Read sorted rows (n,) of a file: ``window``, ``position``, ``target`` (n,) and vector columns, float32 (n, d).
 
-    Parameters
-    ----------
-    path : path
-    columns : sequence of str
-        Such as ``logits``, which may have to be rebuilt, or ``post``.
-    rows : int array, shape (n,), sorted
-
-    Returns
-    -------
-    dict of str to array
-        ``window``, ``position`` and ``target``, shape (n,), and for each column float32 (n, d).
+    Columns are such as ``post``, or ``logits``, which may have to be rebuilt. Only row groups that are needed are read.
     """
-    held = {name: logits_column(path) if name == "logits" else (name, vectors) for name in columns}
-    names = [*POSITION, *(own for own, _ in held.values())]
+    sources = {name: logits_column(path) if name == "logits" else (name, vectors) for name in columns}
+    names = [*POSITION, *(stored for stored, _ in sources.values())]
     parts = []
     with open_reader(path, names) as reader:
         starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
@@ -52,6 +39,6 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
             table = reader.read_row_group(int(group), columns=names)
             parts.append(table.take(rows[groups == group] - starts[group]).combine_chunks().to_batches()[0])
     read = {key: np.concatenate([part[key].to_numpy() for part in parts]) for key in POSITION}
-    return read | {
-        name: values_of(pa.concat_arrays([part[own] for part in parts])) for name, (own, values_of) in held.items()
-    }
+    for name, (stored, values_of) in sources.items():
+        read[name] = values_of(pa.concat_arrays([part[stored] for part in parts]))
+    return read

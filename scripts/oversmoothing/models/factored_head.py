@@ -28,11 +28,9 @@ def read_factors(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray |
 
 
 def read_factored(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray] | None]:
-    """Read a head, and the map in front of it.
+    """Read a head, float32 (v, k), and the map in front of it from the inputs of the trained head (n, d) to (n, k).
 
-    The head is float32 (v, k). It is W = A B, with k = d and no map (None); or, with a LayerNorm, A times its gain,
-    restricted to the LayerNorm's outputs, with k = r and the map from float32 (n, d), the input of the trained head, to
-    (n, r).
+    The head is W = A B, and the map None; or, with a LayerNorm, A times its gain, restricted to the norm's outputs.
     """
     a, b, gain = read_factors(path)
     if gain is None:
@@ -40,7 +38,7 @@ def read_factored(path: str | Path) -> tuple[np.ndarray, Callable[[np.ndarray], 
     return behind_norm(a, gain).astype(np.float32), lambda post: _standardised(post @ b.T)
 
 
-def _standardised(rows: np.ndarray) -> np.ndarray:
-    """Scale rows to mean 0 and variance 1, as a LayerNorm does before its gain."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
+def _standardised(states: np.ndarray) -> np.ndarray:
+    """Scale each state to mean 0 and variance 1, as a LayerNorm does before its gain."""
+    centred = states - states.mean(axis=1, keepdims=True)
     return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPSILON)

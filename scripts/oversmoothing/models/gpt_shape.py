@@ -65,8 +65,7 @@ def flops_per_byte(shape: Shape) -> int:
     """Floating-point operations of training on one byte, forward and backward: 6 N + 12 L d T.
 
     N is `multiplied`, and the second term is attention over a full block (Kaplan et al. 2020; Chowdhery et al. 2022,
-    appendix B). A forward pass alone takes a third. `training.throughput` instead counts N in the model itself, because
-    a change to any module that training imports retrains every model.
+    appendix B). A forward pass alone takes a third.
     """
     return 6 * multiplied(shape) + 12 * shape["layers"] * shape["width"] * shape["block"]
 
@@ -103,8 +102,5 @@ def gpu_bytes(shape: Shape, batch: int) -> int:
 
 
 def cache_bytes(layers: int, width: int, length: int) -> int:
-    """Memory of the keys and values of one text of `length` bytes, in float32.
-
-    `samples.generate` has its own copy of this product, because a change to any module that it imports resamples.
-    """
+    """Memory of the keys and values of one text of `length` bytes, in float32; `samples.generate` has its own copy."""
     return 2 * FLOAT32 * layers * width * length

@@ -16,40 +16,23 @@ from oversmoothing.numerics.layer_norm import behind_norm
 
 @dataclass(frozen=True)
 class ModelHead:
-    """A head as a model has it.
+    """A head as a model has it."""
 
-    Attributes
-    ----------
-    weights : float array, shape (v, r)
-    gain : float array, shape (r,), or None
-        Of the LayerNorm directly before the head; None where there is none, or the head is alone.
-    bias : float array, shape (v,), or None
-    """
-
-    weights: np.ndarray
-    gain: np.ndarray | None = None
-    bias: np.ndarray | None = None
+    weights: np.ndarray  # (v, r)
+    gain: np.ndarray | None = None  # (r,), of the LayerNorm directly before the head, if there is one and it is known
+    bias: np.ndarray | None = None  # (v,)
 
     def prepared(self) -> Head:
-        """The head in coordinates for projections.
+        """The head in coordinates for projections, restricted to the dimensions that a LayerNorm leaves free.
 
-        Behind a LayerNorm it is restricted to the dimensions that the norm leaves free, one fewer than it has. So what
-        it forces is a lower bound of what norm and head force together.
+        So what it forces is a lower bound of what norm and head force together.
         """
         weights = self.weights if self.gain is None else behind_norm(self.weights, self.gain)
         return prepare(weights, self.bias)
 
 
 def read_model_head(path: str | Path, rank: int | None = None) -> ModelHead:
-    """Head of a model.
-
-    Parameters
-    ----------
-    path : path
-        Weights of the model or of the model whose head was truncated, a head alone, or the factors of one.
-    rank : int or None
-        Rank to which the head is truncated.
-    """
+    """Head of a model, truncated to a rank, if one is given, from weights, a head alone, or the factors of one."""
     if is_factored(path):
         a, b, gain = read_factors(path)
         return ModelHead(a.astype(np.float64) @ b.astype(np.float64)) if gain is None else ModelHead(a, gain)

@@ -15,22 +15,9 @@ from oversmoothing.models.predictor import Foreign, Predictor, has_special_ids
 
 @torch.inference_mode()
 def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str = "float32") -> Iterator[WindowStates]:
-    """Yield a model's logits and hidden states on evaluation windows, `batch` of them per forward pass.
+    """Yield a model's logits and hidden states on windows of equal length, `batch` of them per forward pass.
 
-    Parameters
-    ----------
-    model : Predictor
-        In evaluation mode, on its device.
-    windows : pyarrow.Table
-        From `corpus.windows.read_windows`; all windows have the same length.
-    batch : int
-    precision : {"bf16", "float32"}
-        Of the blocks; the head is always float32.
-
-    Yields
-    ------
-    WindowStates
-        One per window, in the order of the table.
+    The model is in evaluation mode; `precision` is that of its blocks, and its head is always float32.
     """
     device = model.head.weight.device
     special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None

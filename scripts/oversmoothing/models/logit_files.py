@@ -59,8 +59,7 @@ def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.
 def states_batch(states: WindowStates, precision: str) -> pa.RecordBatch:
     """Rows of a file of states for one window."""
     schema = states_schema(states.post.shape[1], precision, states.special_mass is not None)
-    special = [] if states.special_mass is None else [pa.array(states.special_mass, pa.float32())]
-    return pa.record_batch([*states.keys(), state_array(states.post, precision), *special], schema=schema)
+    return states.batch(schema, state_array(states.post, precision))
 
 
 def state_array(states: np.ndarray, precision: str) -> pa.Array:
@@ -93,12 +92,12 @@ def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarra
 
 
 def _check_head(path: str | Path, seal: str) -> None:
-    own = head_file(path)
-    if not own.is_file():
-        raise UserError(f"{own}: no complete head (no such file); delete {path} and run again")
-    with open_tensors(own):
-        if seal and sealed_with(own) != seal:
-            raise UserError(f"{own}: not the head that {path} was written with; delete both and run again")
+    beside = head_file(path)
+    if not beside.is_file():
+        raise UserError(f"{beside}: no complete head (no such file); delete {path} and run again")
+    with open_tensors(beside):
+        if seal and sealed_with(beside) != seal:
+            raise UserError(f"{beside}: not the head that {path} was written with; delete both and run again")
 
 
 def states_of(column: pa.Array) -> np.ndarray:
@@ -111,13 +110,13 @@ def states_of(column: pa.Array) -> np.ndarray:
 
 def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
     """Logits, float32 (n, v), of states (n, d) under the head beside a file; the head is read in blocks of rows."""
-    own = head_file(path)
+    beside = head_file(path)
     try:
-        with safe_open(own, "np") as file:
+        with safe_open(beside, "np") as file:
             head = file.get_slice(WEIGHT)
             v, d = head.get_shape()
             if d != states.shape[1]:
-                raise UserError(f"{own}: a head of {d} columns, but states of {states.shape[1]}; run again")
+                raise UserError(f"{beside}: a head of {d} columns, but states of {states.shape[1]}; run again")
             logits = np.empty((len(states), v), np.float32)
             for start in range(0, v, ROWS):
                 end = min(start + ROWS, v)
@@ -125,5 +124,5 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
             if BIAS in file.keys():  # noqa: SIM118 (not a dict)
                 logits += file.get_tensor(BIAS)
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{own}: no complete head ({error}); delete {path} and run again") from error
+        raise UserError(f"{beside}: no complete head ({error}); delete {path} and run again") from error
     return logits

@@ -31,51 +31,35 @@ def hidden_schema(width: int, rank: int) -> pa.Schema:
 
 @dataclass(frozen=True)
 class WindowStates:
-    """Logits and hidden states of a model on one window of s scored bytes.
-
-    Attributes
-    ----------
-    window : int
-    target : int32 array, shape (s,)
-        The scored bytes.
-    logits : float32 array, shape (s, v)
-        Row i gives the distribution of byte i conditional on the prompt and the bytes before it.
-    pre, post : float32 arrays, shapes (s, width) and (s, r)
-    special_mass : float32 array, shape (s,), or None
-        Probability of the ids that are not bytes; None for a model without such ids.
-    """
+    """Logits and hidden states of a model on one window of s scored bytes; all arrays but the targets are float32."""
 
     window: int
-    target: np.ndarray
-    logits: np.ndarray
-    pre: np.ndarray
-    post: np.ndarray
-    special_mass: np.ndarray | None = None
-
-    def keys(self) -> list[pa.Array]:
-        """Key columns as Arrow arrays."""
-        return window_keys(self.window, self.target)
+    target: np.ndarray  # int32 (s,), the scored bytes
+    logits: np.ndarray  # (s, v): row i is the distribution of byte i given the prompt and the bytes before it
+    pre: np.ndarray  # (s, width)
+    post: np.ndarray  # (s, r)
+    special_mass: np.ndarray | None = None  # (s,), probability of the ids that are not bytes, if there are any
 
     def logits_batch(self) -> pa.RecordBatch:
         """Rows of the logits file."""
-        special = [] if self.special_mass is None else [pa.array(self.special_mass, pa.float32())]
         schema = logits_schema(self.logits.shape[1], self.special_mass is not None)
-        return pa.record_batch([*self.keys(), vector_array(self.logits), *special], schema=schema)
+        return self.batch(schema, vector_array(self.logits))
 
     def hidden_batch(self) -> pa.RecordBatch:
         """Rows of the hidden-state file."""
         schema = hidden_schema(self.pre.shape[1], self.post.shape[1])
-        return pa.record_batch([*self.keys(), vector_array(self.pre), vector_array(self.post)], schema=schema)
+        return self.batch(schema, vector_array(self.pre), vector_array(self.post))
+
+    def batch(self, schema: pa.Schema, *columns: pa.Array) -> pa.RecordBatch:
+        """Rows of a file: the keys, the columns and, where the schema has it, the special mass."""
+        special = [pa.array(self.special_mass, pa.float32())] if "special_mass" in schema.names else []
+        return pa.record_batch([*window_keys(self.window, self.target), *columns, *special], schema=schema)
 
 
 def window_keys(window: int, target: np.ndarray) -> list[pa.Array]:
     """Columns ``window``, ``position`` and ``target`` of one window."""
-    rows = len(target)
-    return [
-        pa.array(np.full(rows, window, np.int32)),
-        pa.array(np.arange(rows, dtype=np.int32)),
-        pa.array(target.astype(np.int32)),
-    ]
+    columns = (np.full(len(target), window), np.arange(len(target)), target)
+    return [pa.array(column.astype(np.int32)) for column in columns]
 
 
 class SpecialMass:

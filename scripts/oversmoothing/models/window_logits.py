@@ -26,29 +26,22 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
 
     A `UserError` names a file that is damaged, or a truth that was run over other windows or has another vocabulary.
     """
-    groups = [logit_groups(path, POSITION) for path in (model, *truths.values())]
-    paths = list(truths.values())
-    for (keys, own), *others in _together(groups, [model, *paths]):
-        for path, (its_keys, logits) in zip(paths, others, strict=True):
+    for (keys, of_model), *of_truths in _together([model, *truths.values()]):
+        for path, (its_keys, logits) in zip(truths.values(), of_truths, strict=True):
             if any(not keys[key].equals(its_keys[key]) for key in POSITION):
                 raise UserError(f"{path}: other windows than {model}; delete both and run again")
-            if logits.shape != own.shape:
+            if logits.shape != of_model.shape:
                 raise UserError(
                     f"{path}: a vocabulary of {logits.shape[1]}, but {model} has "
-                    f"{own.shape[1]}; model and truth must have the same tokens"
+                    f"{of_model.shape[1]}; model and truth must have the same tokens"
                 )
-        yield WindowLogits(
-            keys["window"][0].as_py(),
-            own,
-            {name: logits for name, (_, logits) in zip(truths, others, strict=True)},
-        )
+        by_truth = {name: logits for name, (_, logits) in zip(truths, of_truths, strict=True)}
+        yield WindowLogits(keys["window"][0].as_py(), of_model, by_truth)
 
 
-def _together(
-    groups: Sequence[Iterator[tuple[pa.RecordBatch, np.ndarray]]], paths: Sequence[str | Path]
-) -> Iterator[tuple[tuple[pa.RecordBatch, np.ndarray], ...]]:
-    """Advance all readers in step; raise a `UserError` naming a file that ends before the others."""
-    yield from zip(*groups, strict=False)
+def _together(paths: Sequence[str | Path]) -> Iterator[tuple[tuple[pa.RecordBatch, np.ndarray], ...]]:
+    """Read all files in step; raise a `UserError` naming one that ends before the others."""
+    yield from zip(*map(logit_groups, paths), strict=False)
     counts = [pq.read_metadata(path).num_row_groups for path in paths]
     if len(set(counts)) > 1:
         short = paths[int(np.argmin(counts))]

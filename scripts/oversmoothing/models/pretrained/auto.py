@@ -43,31 +43,14 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu", 
 
 
 def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: torch.device | str = "cpu") -> Any:
-    """Causal language model, after a test run on two tokens.
+    """Causal language model with weights of `dtype`, in evaluation mode on a device, after a test run on two tokens.
 
-    Parameters
-    ----------
-    folder : path
-    dtype : torch.dtype
-        Of the weights.
-    name : str
-        The model's name or the config's key, for messages.
-    device : torch.device or str
-
-    Returns
-    -------
-    transformers.PreTrainedModel
-        In evaluation mode, on the device.
-
-    Raises
-    ------
-    UserError
-        If the folder does not pass `check_folder`, the model needs its own code, its weights do not match its config,
-        or it does not run.
+    `name` is the model's or the config's key, for a `UserError` if the folder does not pass `check_folder`, the model
+    needs its own code, its weights do not match its config, or it does not run.
     """
     disable_progress_bar()
     with _as_causal_lm(folder, name):
-        held, config, _ = _described(folder)
+        files, config, _ = _described(folder)
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             str(folder),
             config=config,
@@ -78,12 +61,12 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
             **OPTIONS,
         )
         model, report = loaded
-        _check_report(held, config, report)
-        head = model.get_output_embeddings()
+        _check_report(files, config, report)
+        rows = len(model.get_output_embeddings().weight)
         with torch.inference_mode():
-            found = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
-        if found != (1, 2, len(head.weight)):
-            raise UserError(f"its logits of two tokens have the shape {tuple(found)}, its head {len(head.weight)} rows")
+            shape = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
+        if shape != (1, 2, rows):
+            raise UserError(f"its logits of two tokens have the shape {tuple(shape)}, its head {rows} rows")
     torch.nn.Module.to(model, device)
     return model
 
@@ -96,7 +79,7 @@ def outline(folder: str | Path, name: str) -> Any:
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
     """Tokenizer of a model (parameters as in `load_causal_lm`)."""
-    with told(f"{name}: {folder}: no complete causal language model"):
+    with one_line_errors(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
         tokenizer = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
         # Without a vocabulary, transformers tokenizes every text to nothing.
@@ -112,11 +95,10 @@ def context_of(model: Any) -> Any:
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Context that converts any error into a `UserError` of one line: `what`, and the reason in brackets.
+def one_line_errors(what: str) -> Iterator[None]:
+    """Convert any error that files can cause into a `UserError` of one line: `what`, and the reason in brackets.
 
-    An invalid config can raise almost any exception in transformers, and the tokenizers library raises some that do not
-    derive from `Exception`. Errors that the files do not cause (out of memory, Ctrl-C) are not converted.
+    An invalid config can raise almost anything in transformers, and tokenizers raises what is no `Exception`.
     """
     try:
         yield
@@ -142,37 +124,36 @@ def _keep_in_float32(head: Any) -> None:
 
 
 def _as_causal_lm(folder: str | Path, name: str) -> AbstractContextManager[None]:
-    return told(f"{name}: {folder}: no complete causal language model that needs no code")
+    return one_line_errors(f"{name}: {folder}: no complete causal language model that needs no code")
 
 
 def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
     """Check what a folder's files say of themselves; return its content, config, and model without weights."""
-    held = check_folder(folder)
+    files = check_folder(folder)
     config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
-    model = _without_weights(held, config)
+    model = _without_weights(files, config)
     if model.get_output_embeddings() is None:
         raise UserError("it has no head that maps a hidden state to logits")
     context = context_of(model)
     if context is not None and not (type(context) is int and context > 0):
-        raise UserError(f"{held.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
-    return held, config, model
+        raise UserError(f"{files.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
+    return files, config, model
 
 
-def _without_weights(held: ModelFolder, config: Any) -> Any:
+def _without_weights(files: ModelFolder, config: Any) -> Any:
     """Build the model without its weights, and raise if it is larger than its files."""
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
-    wanted = sum(own.numel() for own in model.parameters())
-    beside = sum(own.numel() for own in model.buffers())
-    if wanted > TIED * held.weights or beside > TIED * held.weights + BUFFERS:
+    wanted, beside = (sum(tensor.numel() for tensor in part) for part in (model.parameters(), model.buffers()))
+    if wanted > TIED * files.weights or beside > TIED * files.weights + BUFFERS:
         raise UserError(
-            f"{held.path / CONFIG}: it describes a model of {max(wanted, beside)} numbers, but the files hold "
-            f"{held.weights}; config and weights are of different models"
+            f"{files.path / CONFIG}: it describes a model of {max(wanted, beside)} numbers, but the files hold "
+            f"{files.weights}; config and weights are of different models"
         )
     return model
 
 
-def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
+def _check_report(files: ModelFolder, config: Any, report: Any) -> None:
     """Raise if transformers initialised weights at random or ignored some in the files."""
     if absent := sorted(report["missing_keys"]):
         raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
@@ -183,4 +164,4 @@ def _check_report(held: ModelFolder, config: Any, report: Any) -> None:
     for key in sorted(report["unexpected_keys"]):
         number = NUMBERED.search(key)
         if layers is not None and number and int(number[1]) >= layers:
-            raise UserError(f"{held.path / CONFIG}: it makes {layers} layers, but the files have {key} beside them")
+            raise UserError(f"{files.path / CONFIG}: it makes {layers} layers, but the files have {key} beside them")

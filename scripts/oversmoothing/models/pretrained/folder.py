@@ -23,16 +23,9 @@ CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.i
 JSON = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 JSON += ["added_tokens.json", "vocab.json"]
 # Keys that make transformers read files other than those checked here, or code from the hub.
-ELSEWHERE = {CONFIG: ("transformers_weights",), "tokenizer_config.json": ("fast_tokenizer_files",)}
+ELSEWHERE = {CONFIG: "transformers_weights", "tokenizer_config.json": "fast_tokenizer_files"}
 KERNELS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
-BUILT_IN = (
-    None,
-    "eager",
-    "sdpa",
-    "flex_attention",
-    "grouped_mm",
-    "batched_mm",
-)  # any other may be fetched from the hub
+BUILT_IN = (None, "eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")  # others may be fetched from the hub
 ADAPTER = "adapter_config.json"
 
 PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
@@ -59,14 +52,9 @@ class ModelFolder:
 
 
 def check_folder(folder: str | Path) -> ModelFolder:
-    """Check that a model's folder refers to nothing outside it and that its sizes are plausible; return its content.
+    """Check that a folder refers to nothing outside it and that its sizes are plausible; return its content.
 
-    Pickled weights and code are ignored.
-
-    Raises
-    ------
-    UserError
-        If a check fails; the message names the file and the key.
+    Pickled weights and code are ignored. A `UserError` names the file and the key.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -76,10 +64,9 @@ def check_folder(folder: str | Path) -> ModelFolder:
         raise UserError(f"{folder / ADAPTER}: an adapter of another model; merge the two and save the whole model")
     read = {name: read_json(folder / name) for name in JSON if (folder / name).exists()}
     read[CONFIG] = read_json(folder / CONFIG)
-    for name, keys in ELSEWHERE.items():
-        for key in keys:
-            if read.get(name, {}).get(key) is not None:
-                raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
+    for name, key in ELSEWHERE.items():
+        if read.get(name, {}).get(key) is not None:
+            raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
     files = _tensor_files(folder)
     shapes = _shapes(files)
     _check_sizes(folder / CONFIG, read[CONFIG], shapes)
@@ -100,23 +87,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = None) -> Iterator[tuple[str, Tensor]]:
-    """Yield (name, tensor), file after file, with one tensor in memory at a time.
-
-    Parameters
-    ----------
-    files : mapping of str to Path
-        The tensors to read, from `ModelFolder.files`.
-    rows : mapping of str to int, optional
-        Tensors of which only this number of first rows is read.
-
-    Raises
-    ------
-    UserError
-        If a file is missing, damaged or lacks a tensor.
-    """
+    """Yield (name, tensor) of `ModelFolder.files`, one at a time in memory; of those in `rows` only the first rows."""
     for path in sorted(set(files.values())):
         with _opened(path) as file:
-            for name in sorted(name for name, own in files.items() if own == path):
+            for name in sorted(name for name, other in files.items() if other == path):
                 try:
                     if rows and name in rows:
                         yield name, file.get_slice(name)[: rows[name]]
@@ -131,9 +105,7 @@ def _check_links(folder: Path) -> None:
     inside = folder.resolve()
     for path in sorted(folder.iterdir()):
         if path.is_symlink() and not path.resolve().is_relative_to(inside):
-            raise UserError(
-                f"{path}: a link that leads out of the folder; copy the folder with `cp -rL` and name the copy"
-            )
+            raise UserError(f"{path}: a link that leads out of the folder; copy the folder with `cp -rL` and name that")
 
 
 def _tensor_files(folder: Path) -> dict[str, Path]:
@@ -150,23 +122,22 @@ def _tensor_files(folder: Path) -> dict[str, Path]:
         raise UserError(f"{path}: its metadata is not an object; fetch it again")
     for tensor, file in named.items():
         if not isinstance(file, str) or not PLAIN.fullmatch(file):
-            raise UserError(
-                f"{path}: weight_map places {tensor} in {file!r}; only .safetensors files of the folder itself are read"
-            )
+            only = "only .safetensors files of the folder itself are read"
+            raise UserError(f"{path}: weight_map places {tensor} in {file!r}; {only}")
     return {tensor: folder / file for tensor, file in named.items()}
 
 
 def _shapes(files: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
     """Shape of each tensor, from the header of its file."""
-    found = {}
+    shapes = {}
     for path in sorted(set(files.values())):
         with _opened(path) as file:
-            held = set(file.keys())
-            for name in (name for name, own in files.items() if own == path):
-                if name not in held:
+            there = set(file.keys())
+            for name in (name for name, other in files.items() if other == path):
+                if name not in there:
                     raise UserError(f"{path}: it has no tensor {name}, which the index places there")
-                found[name] = tuple(file.get_slice(name).get_shape())
-    return found
+                shapes[name] = tuple(file.get_slice(name).get_shape())
+    return shapes
 
 
 def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:

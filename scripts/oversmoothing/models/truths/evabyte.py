@@ -15,7 +15,7 @@ from transformers import LlamaConfig, LlamaModel
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.auto import told
+from oversmoothing.models.pretrained.auto import one_line_errors
 from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder, read_tensors
 from oversmoothing.models.truths.token_model import TokenModel, byte_table
 
@@ -23,21 +23,9 @@ BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
 # Values that the Llama here requires; a checkpoint with others is a different model.
-FIXED = {
-    "rope_scaling": None,
-    "hidden_act": "silu",
-    "attention_bias": False,
-    "tie_word_embeddings": False,
-}
-SIZES = (
-    "vocab_size",
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "rms_norm_eps",
-)
+FIXED = {"rope_scaling": None, "hidden_act": "silu", "attention_bias": False, "tie_word_embeddings": False}
+SIZES = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"]
+SIZES += ["num_attention_heads", "num_key_value_heads", "rms_norm_eps"]
 # Other keys that are read, and the types of those that are not integers.
 NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int,), "rope_theta": (int, float)}
 NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
@@ -46,29 +34,14 @@ NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
 def load_evabyte(
     folder: str | Path, name: str, device: torch.device, precision: str, begins: bool = True
 ) -> TokenModel:
-    """Load EvaByte from its folder, tensor by tensor.
+    """Load EvaByte from its folder, tensor by tensor; if it `begins`, its own id is put before every text.
 
-    Parameters
-    ----------
-    folder : path
-        ``config.json`` and safetensors in EvaByte's own layout.
-    name : str
-        For messages.
-    device : torch.device
-    precision : {"bf16", "float32"}
-        Of the blocks' matrices in memory. Embedding, norms and head are always float32, and so is the residual stream
-        between them under `oversmoothing.models.device.autocast`, as in EvaByte's own code.
-    begins : bool
-        Prepend EvaByte's beginning-of-sentence id to every text.
-
-    Raises
-    ------
-    UserError
-        If the model has another architecture, or tensors are missing, unexpected, damaged or of a wrong shape.
+    `precision` is that of the blocks' matrices. Embedding, norms and head are always float32, and so is the residual
+    stream between them under `oversmoothing.models.device.autocast`, as in EvaByte's own code.
     """
-    held = check_folder(folder)
-    config = _checked(held)
-    with told(f"{held.path / CONFIG}: no Llama model can be built from it"), torch.device("meta"):
+    content = check_folder(folder)
+    config = _checked(content)
+    with one_line_errors(f"{content.path / CONFIG}: no Llama model can be built from it"), torch.device("meta"):
         llama = LlamaConfig(
             **{key: config[key] for key in SIZES},
             max_position_embeddings=config["window_size"],
@@ -76,7 +49,7 @@ def load_evabyte(
             attention_bias=False,
         )
         trunk = LlamaModel(llama)
-    files = _tensors(held, trunk)
+    files = _tensors(content, trunk)
     offset = float(bool(config["norm_add_unit_offset"]))
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     head = None
@@ -96,9 +69,9 @@ def load_evabyte(
     return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos, config["window_size"], "bytes")
 
 
-def _checked(held: ModelFolder) -> dict[str, Any]:
+def _checked(content: ModelFolder) -> dict[str, Any]:
     """Return the config after a check that it is EvaByte's and that its values have the right types."""
-    path, config = held.path / CONFIG, held.config
+    path, config = content.path / CONFIG, content.config
     if config.get("model_type") != "evabyte":
         raise UserError(
             f"{path}: its model_type is {config.get('model_type')!r}, not 'evabyte'; for another architecture write "
@@ -115,18 +88,18 @@ def _checked(held: ModelFolder) -> dict[str, Any]:
     return config
 
 
-def _tensors(held: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
+def _tensors(content: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
     """Return the file of each tensor to read, after a check that there are no others and that all shapes are right."""
     expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
-    expected[HEAD] = (held.config["num_pred_heads"] * held.config["vocab_size"], held.config["hidden_size"])
-    files = {key: file for key, file in held.files.items() if not OF_CHUNKS.fullmatch(key)}
+    config, path, shapes = content.config, content.path, content.shapes
+    expected[HEAD] = (config["num_pred_heads"] * config["vocab_size"], config["hidden_size"])
+    files = {key: file for key, file in content.files.items() if not OF_CHUNKS.fullmatch(key)}
     if missing := sorted(set(expected) - set(files)):
-        raise UserError(f"{held.path}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
+        raise UserError(f"{path}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")
     if unknown := sorted(set(files) - set(expected)):
-        raise UserError(f"{held.path}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
+        raise UserError(f"{path}: tensor {unknown[0]} is none of EvaByte's ({len(unknown)} in all)")
     for key in files:
-        if held.shapes[key] != expected[key]:
-            raise UserError(
-                f"{held.path}: tensor {key} has the shape {held.shapes[key]}, but config.json makes it {expected[key]}"
-            )
+        if shapes[key] != expected[key]:
+            made = f"but config.json makes it {expected[key]}"
+            raise UserError(f"{path}: tensor {key} has the shape {shapes[key]}, {made}")
     return files

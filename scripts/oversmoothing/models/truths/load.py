@@ -8,13 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from oversmoothing.data.tokens.vocabulary import (
-    FAST,
-    Vocabulary,
-    check_same,
-    id_before_texts,
-    load_tokenizer,
-)
+from oversmoothing.data.tokens.vocabulary import FAST, Vocabulary, check_same, id_before_texts, load_tokenizer
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import auto as pretrained
@@ -37,24 +31,10 @@ def load_truth(
     precision: str,
     vocabulary: Vocabulary | None = None,
 ) -> TokenModel:
-    """Truth from the files that a manifest lists (`oversmoothing.hub.client`).
+    """Truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
 
-    Parameters
-    ----------
-    manifest, name
-        The truth's files, and its name for messages.
-    settings : mapping
-        ``layout``: "evabyte", "causal_lm" or "tokens"; ``bos``: for the first whether EvaByte's own id is prepended to
-        every text, for the others an id or None, for the last also "auto"; for "causal_lm" also ``byte_offset``.
-    device : torch.device
-    precision : {"bf16", "float32"}
-    vocabulary : Vocabulary or None
-        Of the study; None for bytes.
-
-    Raises
-    ------
-    UserError
-        If files are missing or contain another kind of model.
+    The settings are ``layout``: "evabyte", "causal_lm" or "tokens"; ``bos``: for the first whether EvaByte's own id is
+    prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``.
     """
     folder, layout = asset_folder(manifest), settings["layout"]
     if layout not in ("evabyte", "causal_lm", "tokens"):
@@ -74,25 +54,11 @@ def load_truth(
 def load_token_lm(
     folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None, device: torch.device, precision: str
 ) -> TokenModel:
-    """Causal language model of transformers over the tokens of a study.
+    """Causal language model of transformers over the tokens of a study, whose `vocabulary` must be the model's own.
 
-    Parameters
-    ----------
-    folder : path
-        In the Hugging Face format, with ``tokenizer.json``.
-    vocabulary : Vocabulary
-        Of the study; the model's own must be the same.
-    bos : int, "auto" or None
-        Id prepended to every text; "auto": the one that the model's tokenizer puts before a text, if any.
-    device : torch.device
-    precision : {"bf16", "float32"}
-        Of the weights; the head is float32 and exactly as stored, times any factor of the logits.
-
-    Raises
-    ------
-    UserError
-        As `pretrained.auto.load_causal_lm`; also if its tokenizer is another one, the head has fewer rows than the
-        tokenizer has ids, or the logits are not a linear map of the last hidden state.
+    `bos` is prepended to every text; "auto" is the id that the model's tokenizer puts there, if any. The head is
+    float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights. Errors are
+    those of `pretrained.auto.load_causal_lm`, and others if the logits are no linear map of the last hidden state.
     """
     check_same(folder, vocabulary, name)
     bos = _first(folder, bos)
@@ -103,17 +69,11 @@ def load_token_lm(
     weight = factor * _as_stored(folder, head.weight, name).float()
     bias = None if bias is None else factor * bias.float()
     table = torch.tensor(vocabulary.ids, dtype=torch.int64)
-    own = TokenModel(name, model.base_model, weight, bias, table, bos, _context(model))
-    _try(own, model, precision)
-    return own
+    return _tried(TokenModel(name, model.base_model, weight, bias, table, bos, _context(model)), model, precision)
 
 
 def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> int:
-    """Check a model as `load_token_lm` does, but for what needs its weights; return its longest context in tokens.
-
-    It reads the config, the tokenizer and the headers of the weights, which takes seconds whatever the model's size.
-    Parameters and errors as in `load_token_lm`.
-    """
+    """Check a model as `load_token_lm` does, but for what needs its weights; return its longest context in tokens."""
     check_same(folder, vocabulary, name)
     first, model = _first(folder, bos), pretrained.outline(folder, name)
     _factor(model.config, Path(folder) / CONFIG, name)
@@ -124,25 +84,10 @@ def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: i
 def load_causal_lm(
     folder: str | Path, name: str, byte_offset: int, bos: int | None, device: torch.device, precision: str
 ) -> TokenModel:
-    """Causal language model of transformers whose ids are bytes, possibly shifted by an offset.
+    """Causal language model of transformers in which byte b is the id b + `byte_offset`; its head is always float32.
 
-    Parameters
-    ----------
-    folder : path
-        In the Hugging Face format.
-    byte_offset : int
-        The id of byte 0; byte b is the id b + `byte_offset`.
-    bos : int or None
-        Id prepended to every text.
-    device : torch.device
-    precision : {"bf16", "float32"}
-        Of the weights; the head is always float32.
-
-    Raises
-    ------
-    UserError
-        As `pretrained.auto.load_causal_lm`; also if there are fewer than 256 ids for bytes, or if the logits are not
-        the head times the last hidden state.
+    Errors are those of `pretrained.auto.load_causal_lm`, and others if there are fewer than 256 ids for bytes, or the
+    logits are not the head times the last hidden state.
     """
     model = _loaded(folder, name, device, precision)
     _check_uncapped(model.config, Path(folder) / CONFIG, name)
@@ -151,9 +96,8 @@ def load_causal_lm(
     if byte_offset + BYTES > rows:
         raise UserError(f"{name}: byte_offset {byte_offset} leaves no room for 256 bytes among its {rows} ids")
     bias, table = getattr(head, "bias", None), byte_table(byte_offset)
-    own = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes")
-    _try(own, model, precision)
-    return own
+    truth = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes")
+    return _tried(truth, model, precision)
 
 
 def _first(folder: str | Path, bos: int | str | None) -> int | None:
@@ -175,7 +119,7 @@ def _context(model: Any) -> int:
 
 
 def _check_uncapped(config: Any, path: Path, name: str) -> None:
-    """Raise a `UserError` if a model caps its logits; `_try` overlooks a cap far above the logits of its few tokens."""
+    """Raise a `UserError` if a model caps its logits; `_tried` overlooks a cap far above those of its few tokens."""
     for key in SOFTCAPS:
         if getattr(config, key, None) is not None:
             raise UserError(
@@ -200,8 +144,8 @@ def _factor(config: Any, path: Path, name: str) -> float:
 
 def _as_stored(folder: str | Path, weight: Tensor, name: str) -> Tensor:
     """Return a head without the rounding to the precision in which the model was loaded, from its files."""
-    held, loaded = check_folder(folder), weight.cpu()
-    alike = {key: file for key, file in held.files.items() if held.shapes[key] == tuple(weight.shape)}
+    content, loaded = check_folder(folder), weight.cpu()
+    alike = {key: file for key, file in content.files.items() if content.shapes[key] == tuple(weight.shape)}
     for _, tensor in read_tensors(alike):
         if torch.equal(tensor.to(loaded.dtype), loaded):
             return tensor.to(weight.device)
@@ -212,26 +156,27 @@ def _as_stored(folder: str | Path, weight: Tensor, name: str) -> Tensor:
 
 
 @torch.inference_mode()
-def _try(own: TokenModel, model: Any, precision: str) -> None:
-    """Raise unless the logits are a linear map of the last hidden state, with cached keys and values and without."""
+def _tried(truth: TokenModel, model: Any, precision: str) -> TokenModel:
+    """Return a truth if its logits are a linear map of its last hidden state, with cached keys and values or not."""
     tolerance = 0.05 if precision == "bf16" else 1e-3
-    tokens = torch.arange(PROBE, device=own.table.device)[None] * 31 % len(own.table)
-    logits = own.logits(own.hidden(tokens)[1])
-    expected = model(input_ids=own.ids(tokens), use_cache=False).logits[:, -PROBE:, own.table].float()
+    tokens = torch.arange(PROBE, device=truth.table.device)[None] * 31 % len(truth.table)
+    logits = truth.logits(truth.hidden(tokens)[1])
+    expected = model(input_ids=truth.ids(tokens), use_cache=False).logits[:, -PROBE:, truth.table].float()
     if not (error := _error(logits, expected)) < tolerance:
         raise UserError(
-            f"{own.name}: its logits are not its head times its last hidden state (off by {error:.0%} of the largest); "
-            "such a model cannot be a truth here"
+            f"{truth.name}: its logits are not its head times its last hidden state (off by {error:.0%} of the "
+            "largest); such a model cannot be a truth here"
         )
-    cache = own.cache(PROBE)
+    cache = truth.cache(PROBE)
     cache.feed(tokens[:, :-1])
     if not (error := _error(cache.feed(tokens[:, -1:]), expected[:, -1])) < tolerance:
         raise UserError(
-            f"{own.name}: fed token by token, its logits are others (off by {error:.0%} of the largest); without a "
+            f"{truth.name}: fed token by token, its logits are others (off by {error:.0%} of the largest); without a "
             "cache of keys and values it cannot be a truth here"
         )
+    return truth
 
 
-def _error(found: Tensor, expected: Tensor) -> float:
+def _error(logits: Tensor, expected: Tensor) -> float:
     """Largest difference as a share of the largest value."""
-    return float((found - expected).abs().max() / expected.abs().max().clamp(min=1e-6))
+    return float((logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6))

@@ -30,51 +30,24 @@ class TokenModelConfig:
 
 
 class TokenModel:
-    """Trunk and head of a transformers model that read and predict bytes or tokens.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    trunk : transformers.PreTrainedModel
-        From ids to ``last_hidden_state``, with a cache of keys and values; in evaluation mode, on its device.
-    weight : tensor, shape (rows, width)
-        The LM head; it is applied in float32.
-    bias : tensor, shape (rows,), or None
-        Of the head.
-    table : int64 tensor, shape (v,)
-        The id of each token, no id twice.
-    bos : int or None
-        Id prepended to every text.
-    context : int
-        Longest context in ids.
-    unit : {"tokens", "bytes"}
-        What one of its tokens is, for messages.
-
-    Raises
-    ------
-    UserError
-        If the head has no row for an id of `table`, or for `bos`.
-    """
+    """Trunk and head of a transformers model, in evaluation mode, that read and predict bytes or tokens."""
 
     def __init__(
         self,
-        name: str,
-        trunk: Any,
-        weight: Tensor,
-        bias: Tensor | None,
-        table: Tensor,
-        bos: int | None,
-        context: int,
-        unit: str = "tokens",
+        name: str,  # for messages
+        trunk: Any,  # from ids to ``last_hidden_state``, with a cache of keys and values
+        weight: Tensor,  # the head (rows, width), which is applied in float32
+        bias: Tensor | None,  # (rows,)
+        table: Tensor,  # int64 (v,), the id of each token, no id twice
+        bos: int | None,  # the id prepended to every text
+        context: int,  # the longest, in ids
+        unit: str = "tokens",  # or "bytes", for messages
     ) -> None:
         rows, width = weight.shape
         check_rows(name, rows, int(table.max()), bos, unit)
         self.name, self.trunk, self.bos, self.unit = name, trunk, bos, unit
         self.table = table.to(weight.device)
-        self.config = TokenModelConfig(
-            trunk.config.num_hidden_layers, width, context - (bos is not None), vocabulary=len(table)
-        )
+        self.config = TokenModelConfig(trunk.config.num_hidden_layers, width, context - (bos is not None), len(table))
         is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
         is_special[self.table] = False
         weight, bias = weight.detach(), None if bias is None else bias.detach().float()
@@ -86,18 +59,7 @@ class TokenModel:
         self.special = weight[is_special].float(), None if bias is None else bias[is_special]
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Run everything but the head.
-
-        Parameters
-        ----------
-        tokens : int64 tensor, shape (batch, time)
-            Tokens; time may be at most `config.block`.
-
-        Returns
-        -------
-        pre, post : tensor, shape (batch, time, width)
-            Both are the head's input, since there is no bottleneck.
-        """
+        """Map tokens (batch, time) to the head's input (batch, time, width), twice, since there is no bottleneck."""
         time = tokens.shape[1]
         if time > self.config.block:
             raise UserError(
@@ -114,10 +76,10 @@ class TokenModel:
 
     def special_mass(self, post: Tensor) -> Tensor:
         """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
-        own, special = self.logits(post), _linear(post, *self.special)
-        if not (own.isfinite().all() and special.isfinite().all()):
+        logits, special = self.logits(post), _linear(post, *self.special)
+        if not (logits.isfinite().all() and special.isfinite().all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
-        return torch.sigmoid(special.logsumexp(dim=-1) - own.logsumexp(dim=-1))
+        return torch.sigmoid(special.logsumexp(dim=-1) - logits.logsumexp(dim=-1))
 
     def ids(self, tokens: Tensor, first: bool = True) -> Tensor:
         """Ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
