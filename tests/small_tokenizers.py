@@ -15,11 +15,11 @@ def byte_alphabet():
 
 def byte_tokens():
     """Return a tokenizer of 256 tokens, of which token b is byte b, and the special id 256."""
-    own = Tokenizer(models.BPE({name: byte for byte, name in enumerate(byte_alphabet())}, []))
-    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    own.decoder = decoders.ByteLevel()
-    own.add_special_tokens(["<|endoftext|>"])
-    return own
+    tokenizer = Tokenizer(models.BPE({name: byte for byte, name in enumerate(byte_alphabet())}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(["<|endoftext|>"])
+    return tokenizer
 
 
 def sentencepiece(pieces=("the", "wa", "ter", "water", "the water")):
@@ -33,10 +33,9 @@ def sentencepiece(pieces=("the", "wa", "ter", "water", "the water")):
                 names.append(word[:end])
                 merges.append((word[: end - 1], word[end - 1]))
     vocabulary = {name: place for place, name in enumerate(names)}
-    own = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
-    own.normalizer = normalizers.Sequence([normalizers.Prepend(SPACE), normalizers.Replace(" ", SPACE)])
-    own.decoder = decoders.Sequence(
-        [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
-    )
-    own.add_special_tokens(SPECIAL)
-    return own
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend(SPACE), normalizers.Replace(" ", SPACE)])
+    steps = [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence(steps)
+    tokenizer.add_special_tokens(SPECIAL)
+    return tokenizer

@@ -38,13 +38,8 @@ from oversmoothing.scores.tbat import read_states
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 
 COUNT, PROMPT, SCORED, DELTA = 4, 6, 10, 0.2231
-DECODINGS = [
-    {"name": "pure"},
-    {"name": "greedy"},
-    {"name": "top-k", "k": 5},
-    {"name": "top-p", "p": 0.9},
-    {"name": "temperature", "temperature": 0.8},
-]
+SAMPLED = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}]
+DECODINGS = [*SAMPLED, {"name": "top-p", "p": 0.9}, {"name": "temperature", "temperature": 0.8}]
 SHAPES = {"model": {"layers": 1, "rank": 12, "width": 16}, "truth": {"layers": 2, "rank": None, "width": 24}}
 PATHS = ("bytes", "tokens")
 ROUNDING = {"atol": 2e-5, "rtol": 1e-6}  # of logits up to 20 in float32, summed in an order that depends on the machine
@@ -82,9 +77,7 @@ def texts(tmp_path_factory):
     """Return a folder with a tokenizer, its tokens and the windows of a text, cut in bytes and in tokens."""
     folder = tmp_path_factory.mktemp("texts")
     byte_tokens().save(str(folder / "tokenizer.json"))
-    own = load_tokenizer(folder / "tokenizer.json")
-    vocabulary = vocabulary_of(own, folder)
-    assert (len(vocabulary), own.get_vocab_size()) == (256, 257)
+    vocabulary = vocabulary_of(load_tokenizer(folder / "tokenizer.json"), folder)
     write_table(folder / "vocabulary.parquet", vocabulary.table(), {})
     (folder / "evaluation.bin").write_bytes(TEXT)
     split = {"bytes": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest()}
@@ -122,8 +115,8 @@ def measured(texts):
             measure_tbat(folder / f"{condition}.parquet", logits["model"], condition, **of_model)
         inputs = {"windows": texts / f"{path}.windows.parquet", "weights": texts / "model.safetensors"}
         inputs["vocabulary"] = [] if path == "bytes" else texts / "vocabulary.parquet"
-        sampled = {**settings(path), "seed": 1, "decodings": DECODINGS[:3]}
-        outputs = {entry["name"]: str(folder / f"{entry['name']}.samples.parquet") for entry in DECODINGS[:3]}
+        sampled = {**settings(path), "seed": 1, "decodings": SAMPLED}
+        outputs = {entry["name"]: str(folder / f"{entry['name']}.samples.parquet") for entry in SAMPLED}
         sample_script.main(job(inputs, outputs, settings=sampled, rank=None))
     return texts
 
@@ -180,8 +173,8 @@ def test_scores_are_the_same(measured, name, metric):
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_model_held_against_itself_scores_nothing(measured, name, path, metric):
-    own = read_table(measured / path / f"scores/{name}/{metric}.parquet").to_pandas()
-    itself = own[(own.truth == name) & (own.decoding == "pure")]
+    scores = read_table(measured / path / f"scores/{name}/{metric}.parquet").to_pandas()
+    itself = scores[(scores.truth == name) & (scores.decoding == "pure")]
     assert len(itself) == COUNT * SCORED
     if metric != "nsmd":  # which a truth has of itself
         np.testing.assert_allclose(itself.value, 0, atol=1e-6)
@@ -214,26 +207,27 @@ def test_tbat_of_equal_logits_is_equal_in_all_digits(tmp_path):
     head = (draw.integers(-24, 25, (256, 4)) / 8).astype(np.float32)
     weights = tmp_path / "alone.safetensors"
     save_head(weights, head, None, {})
-    found = []
+    windows = []
     for window in range(3):
         post = (draw.integers(-16, 17, (6, 4)) / 8).astype(np.float32)
         target = draw.integers(0, 256, 6).astype(np.int32)
-        found.append(WindowStates(window, target, post @ head.T, post, post))
+        windows.append(WindowStates(window, target, post @ head.T, post, post))
     schemas = {"bytes": logits_schema(256), "tokens": states_schema(4, "float32")}
     for path, schema in schemas.items():
         logits = tmp_path / path / "logits.parquet"
         with open_writer(logits, schema, {}) as writer:
-            for own in found:
-                writer.write_batch(own.logits_batch() if path == "bytes" else states_batch(own, "float32"))
+            for states in windows:
+                writer.write_batch(states.logits_batch() if path == "bytes" else states_batch(states, "float32"))
         save_head(head_file(logits), head, None, {})
-        own = weights if path == "bytes" else head_file(logits)
-        measure_tbat(tmp_path / path / "tbat.parquet", logits, "full", own, None)
+        measure_tbat(
+            tmp_path / path / "tbat.parquet", logits, "full", weights if path == "bytes" else head_file(logits), None
+        )
     one, other = both(tmp_path, "tbat.parquet")
     assert one.low.between(0.001, 0.999).any()
     np.testing.assert_allclose(other[["low", "high"]], one[["low", "high"]], atol=1e-9)
 
 
-@pytest.mark.parametrize("decoding", [entry["name"] for entry in DECODINGS[:3]])
+@pytest.mark.parametrize("decoding", [entry["name"] for entry in SAMPLED])
 def test_samples_are_the_same_bytes(measured, decoding):
     one, other = (read_table(measured / path / f"{decoding}.samples.parquet") for path in PATHS)
     assert one.equals(other)

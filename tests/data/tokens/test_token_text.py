@@ -5,21 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hub_models import write_bpe
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_tokenizers import byte_tokens, sentencepiece
 
 from oversmoothing.data.tokens import text as module
 from oversmoothing.data.tokens.text import DTYPE, encode, encode_bytes, passages, write_tokens
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
-from oversmoothing.data.windows import (
-    SCHEMA,
-    TOKENS,
-    draw_windows,
-    read_windows,
-    window_tokens,
-)
+from oversmoothing.data.windows import SCHEMA, TOKENS, draw_windows, read_windows, window_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
 
@@ -39,18 +30,6 @@ def as_array(text):
     return np.frombuffer(text.encode(), np.uint8)
 
 
-@pytest.fixture(scope="session")
-def tokenizers(tmp_path_factory):
-    """Return a tokenizer and its vocabulary of each kind."""
-    folder = tmp_path_factory.mktemp("tokenizers")
-    write_bpe(folder / "bpe")
-    paths = {"bpe": folder / "bpe/tokenizer.json"}
-    for name, own in (("sentencepiece", sentencepiece()), ("bytes", byte_tokens())):
-        paths[name] = folder / f"{name}.json"
-        own.save(str(paths[name]))
-    return {name: (own := load_tokenizer(path), vocabulary_of(own, path)) for name, path in paths.items()}
-
-
 def written(path, text, own):
     facts = write_tokens(path, as_array(text), *own)
     return np.fromfile(path, DTYPE), facts
@@ -61,12 +40,8 @@ def test_a_file_of_tokens_is_the_encoding_of_the_text(tokenizers, tmp_path):
     tokens, facts = written(tmp_path / "train.bin", text, own)
     assert tokens.tolist() == encode(*own, text).tolist()
     content = (tmp_path / "train.bin").read_bytes()
-    assert facts == {
-        "bytes": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "tokens": len(tokens),
-        "text_bytes": len(text.encode()),
-    }
+    described = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert facts == described | {"tokens": len(tokens), "text_bytes": len(text.encode())}
     assert len(tokens) < len(text)
 
 
@@ -155,22 +130,24 @@ def test_a_crowded_text_is_filled_and_then_refused(tokenizers):
 
 
 def test_a_passage_ends_with_the_text_but_not_beyond(tokenizers):
-    own = tokenizers["bytes"]
     data = as_array("One. Three é")
-    assert passages(data, *own, 2, 5)(5).columns[1] == b"ree \xc3"
-    assert passages(data, *own, 2, 5)(5).end == len(data)  # a character is not shared between two windows
-    assert passages(data, *own, 2, 6)(5).columns[1] == "ree é".encode()
-    assert passages(data, *own, 2, 6)(5).end == len(data)
-    assert passages(data, *own, 2, 7)(5) is None
+
+    def ends(scored):
+        passage = passages(data, *tokenizers["bytes"], 2, scored)(5)
+        return passage and (passage.columns[1], passage.end)
+
+    assert ends(5) == (b"ree \xc3", len(data))  # a character is not shared between two windows
+    assert ends(6) == ("ree é".encode(), len(data))
+    assert ends(7) is None
 
 
 def test_windows_of_256_byte_tokens_are_windows_of_bytes(tokenizers, tmp_path):
     text = "".join(f"Sentence number {number} of the text is here. " for number in range(300))
     bytes_alone, tokens = draw_windows(as_array(text), 9, 6, 20, 1), drawn(tokenizers["bytes"], text, 9, 6, 20, 1)
     assert tokens.select(SCHEMA.names).equals(bytes_alone)
-    for name, table in (("bytes", bytes_alone), ("tokens", tokens)):
-        write_table(tmp_path / f"{name}.parquet", table, {})
-    for one, other in zip(
-        *(window_tokens(read_windows(tmp_path / f"{n}.parquet")) for n in ("bytes", "tokens")), strict=True
-    ):
-        assert [own.tolist() for own in one] == [own.tolist() for own in other]
+    columns = []
+    for table in (bytes_alone, tokens):
+        write_table(tmp_path / "windows.parquet", table, {})
+        prompts, scored = window_tokens(read_windows(tmp_path / "windows.parquet"))
+        columns.append([list(part) for part in (*prompts, *scored)])
+    assert columns[0] == columns[1]

@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from hub_models import write_bpe
 from hypothesis import given
 from hypothesis import strategies as st
-from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
+from small_tokenizers import SPACE, byte_alphabet, byte_tokens
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from oversmoothing.data.tokens.learn import save_tokenizer
@@ -30,18 +29,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.list
 ).map("".join)
 
 
-@pytest.fixture(scope="session")
-def kinds(tmp_path_factory):
-    """Return the path of a tokenizer of each kind, as a file."""
-    folder = tmp_path_factory.mktemp("kinds")
-    write_bpe(folder / "bpe")
-    paths = {"bpe": folder / "bpe/tokenizer.json"}
-    for name, own in (("sentencepiece", sentencepiece()), ("bytes", byte_tokens())):
-        paths[name] = folder / f"{name}.json"
-        own.save(str(paths[name]))
-    return paths
-
-
 def opened(path):
     tokenizer = load_tokenizer(path)
     return tokenizer, vocabulary_of(tokenizer, path)
@@ -52,13 +39,12 @@ def saved(tmp_path, own):
     return tmp_path / "tokenizer.json"
 
 
-def words(decoder=None, added=(), special=("<s>",), vocabulary=None):
+def words(decoder=None, special=("<s>",)):
     """Return a tokenizer of whole words."""
-    own = Tokenizer(models.WordLevel(vocabulary or {"a": 0, "b": 1}, unk_token="a"))
-    own.decoder = decoder or decoders.ByteLevel()
-    own.add_tokens(list(added))
-    own.add_special_tokens(list(special))
-    return own
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    tokenizer.decoder = decoder or decoders.ByteLevel()
+    tokenizer.add_special_tokens(list(special))
+    return tokenizer
 
 
 @pytest.mark.parametrize(
@@ -73,27 +59,21 @@ def test_special_ids_are_no_tokens_and_the_rest_is_numbered_in_order(kinds, kind
     assert vocabulary.tokens(vocabulary.ids).tolist() == list(range(len(vocabulary)))
 
 
+def texts_by_name(tokenizer, vocabulary):
+    texts = dict(zip(vocabulary.ids.tolist(), vocabulary.texts, strict=True))
+    return {name: texts.get(id) for name, id in tokenizer.get_vocab(with_added_tokens=True).items()}
+
+
 def test_the_text_of_each_token_by_hand(kinds):
     _, own = opened(kinds["bytes"])
     assert list(own.texts) == [bytes([byte]) for byte in range(256)]
-    tokenizer, own = opened(kinds["sentencepiece"])
-    texts = dict(zip(own.ids.tolist(), own.texts, strict=True))
-    at = tokenizer.get_vocab()
-    assert [
-        texts[at[name]] for name in ("<0x0A>", "<0xC3>", "A", SPACE, f"{SPACE}water", f"{SPACE}the{SPACE}water")
-    ] == [
-        b"\n",
-        b"\xc3",
-        b"A",
-        b" ",
-        b" water",
-        b" the water",
-    ]
-    tokenizer, own = opened(kinds["bpe"])
-    texts = dict(zip(own.ids.tolist(), own.texts, strict=True))
-    at = tokenizer.get_vocab()
-    assert texts[300] == b"    "  # added, but not special
-    assert texts[at[byte_alphabet()[0xC3]]] == b"\xc3"
+    expected = {"<0x0A>": b"\n", "<0xC3>": b"\xc3", "A": b"A", SPACE: b" ", f"{SPACE}water": b" water"}
+    expected[f"{SPACE}the{SPACE}water"] = b" the water"
+    texts = texts_by_name(*opened(kinds["sentencepiece"]))
+    assert {name: texts[name] for name in expected} == expected
+    texts = texts_by_name(*opened(kinds["bpe"]))
+    assert texts["    "] == b"    "  # added, but not special
+    assert texts[byte_alphabet()[0xC3]] == b"\xc3"
     assert b" the" in texts.values()
 
 
@@ -157,13 +137,15 @@ def test_the_first_difference_is_told():
     one = Vocabulary(np.array([0, 1, 3], np.int32), [b"a", b"b", b"c"])
     assert first_difference(one, one) is None
     text = Vocabulary(one.ids, [b"a", b"x", b"y"])
-    assert first_difference(one, text) == "of token 1, id 1 is b'b' in one and id 1 is b'x' in the other"
     shifted = Vocabulary(np.array([0, 1, 4], np.int32), one.texts)
-    assert first_difference(one, shifted) == "of token 2, id 3 is b'c' in one and id 4 is b'c' in the other"
     short = Vocabulary(one.ids[:2], one.texts[:2])
-    told = "of token 2, id 3 is b'c' in one and it has no further token in the other"
-    assert first_difference(one, short) == told
-    assert "it has no further token in one" in first_difference(short, one)
+    for pair, difference in (
+        ((one, text), "of token 1, id 1 is b'b' in one and id 1 is b'x' in the other"),
+        ((one, shifted), "of token 2, id 3 is b'c' in one and id 4 is b'c' in the other"),
+        ((one, short), "of token 2, id 3 is b'c' in one and it has no further token in the other"),
+        ((short, one), "of token 2, it has no further token in one and id 3 is b'c' in the other"),
+    ):
+        assert first_difference(*pair) == difference
 
 
 def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
@@ -173,9 +155,8 @@ def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
     other = byte_tokens()
     other.add_tokens([AddedToken("water")])
     saved(tmp_path, other)
-    with pytest.raises(
-        UserError, match=r"mine: its tokenizer is not the study's: of token 256, it has no further token"
-    ):
+    message = "mine: its tokenizer is not the study's: of token 256, it has no further token"
+    with pytest.raises(UserError, match=message):
         check_same(tmp_path, own, "mine")
     (tmp_path / "tokenizer.json").rename(tmp_path / "tokenizer.model")
     with pytest.raises(UserError, match=r"mine: .* only a tokenizer in another format \(tokenizer\.model\)"):
@@ -208,25 +189,22 @@ def test_a_tokenizer_that_changed_since_it_was_written_is_named(tmp_path):
     ],
 )
 def test_a_tokenizer_without_texts_or_tokens_is_refused(tmp_path, own, message):
-    path = saved(tmp_path, own)
     with pytest.raises(UserError, match=message):
-        vocabulary_of(load_tokenizer(path), path)
+        opened(saved(tmp_path, own))
 
 
-def test_two_tokens_of_one_id_are_refused(tmp_path):
-    described = json.loads(words().to_str())
-    described["model"]["vocab"]["c"] = 1
-    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
-    with pytest.raises(UserError, match=r"tokenizer\.json: 'b' and 'c' have one id, 1"):
-        opened(tmp_path / "tokenizer.json")
-
-
-@pytest.mark.parametrize("id", [1 << 24, 2**31 - 1, 2**31, 2**32 - 1])
-def test_an_id_that_no_head_has_a_row_for_is_named(tmp_path, id):
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [
+        (1, "'b' and 'c' have one id, 1"),
+        *[(id, f"'c' has the id {id:,}; ids from 16,777,216 on") for id in (1 << 24, 2**31 - 1, 2**31, 2**32 - 1)],
+    ],
+)
+def test_an_id_of_two_tokens_or_that_no_head_has_a_row_for_is_named(tmp_path, id, message):
     described = json.loads(words().to_str())
     described["model"]["vocab"]["c"] = id
     (tmp_path / "tokenizer.json").write_text(json.dumps(described))
-    with pytest.raises(UserError, match=rf"tokenizer\.json: 'c' has the id {id:,}; ids from 16,777,216 on"):
+    with pytest.raises(UserError, match=rf"tokenizer\.json: {message}"):
         opened(tmp_path / "tokenizer.json")
 
 
