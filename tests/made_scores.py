@@ -1,6 +1,8 @@
-"""Files of scores, and all decodings that can be scored."""
+"""Distributions and their metrics by formula, all decodings that can be scored, and files of scores."""
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from oversmoothing.scores.catalogue.decoders import maps, methods
 from oversmoothing.scores.files import SCORES, ScoreRows
@@ -8,6 +10,15 @@ from oversmoothing.store.parquet import open_writer
 
 # Every decoding as an entry of a config, with its default: top-p with p = 0.9, and so on.
 DECODINGS = [{"name": name, **{known.key: known.default for known in methods()[name].parameters}} for name in maps()]
+
+
+@st.composite
+def distributions(draw, dtype=np.float32, leading=()):
+    """Rows of small counts, so that zeros and ties are common: 1 to 5 of 1 to 40 tokens."""
+    n, v = draw(st.integers(1, 5)), draw(st.integers(1, 40))
+    counts = draw(hnp.arrays(np.int64, (*leading, n, v), elements=st.integers(0, 6)))
+    counts[..., draw(st.integers(0, v - 1))] += 1
+    return (counts / counts.sum(axis=-1, keepdims=True)).astype(dtype)
 
 
 def write_scores(path, scores, schema=SCORES):

@@ -8,8 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from made_scores import DECODINGS
+from made_scores import DECODINGS, distributions
 from scipy.special import softmax
 
 from oversmoothing.jobs import UserError
@@ -29,15 +28,6 @@ from oversmoothing.scores.nucleus import nucleus
 def random_rows(n=200, v=256, seed=0):
     rng = np.random.default_rng(seed)
     return softmax(rng.standard_normal((n, v)) * rng.uniform(0, 8, (n, 1)), axis=1).astype(np.float32)
-
-
-@st.composite
-def distributions(draw, dtype=np.float32):
-    """Rows of small counts, so that zeros and ties are common, with 1 to 40 tokens."""
-    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 40)))
-    counts = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, 6)))
-    counts[:, draw(st.integers(0, shape[1] - 1))] += 1
-    return (counts / counts.sum(axis=1, keepdims=True)).astype(dtype)
 
 
 def ascending(values):
