@@ -33,48 +33,26 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class Chance:
-    """How random variation is taken into account.
+    """How random variation is taken into account."""
 
-    Attributes
-    ----------
-    resamples, seed : int
-        Of the bootstrap over windows.
-    run_to_run : mapping
-        By metric ("losses", "tto", "mauve"): the share of the larger of two values below which a difference between two
-        trainings may be due to their seeds. Used if each was trained once.
-    """
-
-    resamples: int
+    resamples: int  # of the bootstrap over windows
     seed: int
+    # By metric ("losses", "tto", "mauve"): the share of the larger of two values below which a difference between two
+    # trainings may be due to their seeds. Used if each was trained once.
     run_to_run: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A mean to be compared.
-
-    Attributes
-    ----------
-    means : tuple of float
-        One per training (seed); a single one for what is not trained or only printed.
-    trainings : tuple of str
-        Their names, in the same order; empty for what is not trained here or only printed.
-    kind : str
-        The metric, a key of `Chance.run_to_run`; not needed for what is not trained.
-    sums : tuple of WindowSums
-        Values by window of each training, if available.
-    draws : tuple of arrays, shape (draws,)
-        Values over bootstrap draws of windows, the same draws for every value, for metrics that only a whole set has.
-    size : float or None
-        The magnitude that `run_to_run` is a share of, if not that of the mean.
-    """
+    """A mean to be compared: a number per training (seed), or a single one of what is not trained or only printed."""
 
     means: tuple[float, ...]
-    trainings: tuple[str, ...] = ()
-    kind: str = ""
-    sums: tuple[WindowSums, ...] = ()
+    trainings: tuple[str, ...] = ()  # their names, in the same order; none of what is not trained here or only printed
+    kind: str = ""  # the metric, a key of `Chance.run_to_run`; not needed for what is not trained
+    sums: tuple[WindowSums, ...] = ()  # values by window of each training, if available
+    # For metrics that only a whole set has: values over bootstrap draws of windows, the same draws for every value.
     draws: tuple[np.ndarray, ...] = ()
-    size: float | None = None
+    size: float | None = None  # the magnitude that `run_to_run` is a share of, if not that of the mean
 
     @property
     def mean(self) -> float:
@@ -91,51 +69,27 @@ class Value:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A number and what a claim expects of it.
+    """A number, usually a difference, and what a claim expects of it: to be above a bound, or that bound exactly.
 
-    Attributes
-    ----------
-    name : str
-        What is compared: "TTO, rank 16 against rank 32".
-    effect, low, high : float
-        The number, usually a difference, and its 95 % interval; both ends equal the number if it has no interval, and
-        are NaN if there are too few windows for one.
-    bound : float
-        The claim expects a number above this.
-    margin : float
-        Widening of the interval on both sides, because another training might have given another number.
-    scale : float
-        Magnitude of what is compared, to determine the weakest of several comparisons.
-    n : int or None
-        Positions or samples on the smaller side.
-    exactly : bool
-        Whether the claim expects `bound` itself instead.
-    interval : str
-        Source of the interval: "windows", "resamples", "residuals", "Fisher, n = 5 models".
-    drawn : Difference or None
-        The bootstrap draws of windows behind the interval.
-    reach : callable or None
-        From a one-sided level to the distance from the effect to the interval's upper end; None: as for the normal.
-    freedom : int
-        Degrees of freedom if the margin is the half-width of Student's interval over seeds, else 0.
-    order : Comparison or None
-        The comparison whose sign this one is multiplied by (see `agree`).
+    Both ends of its 95 % interval equal the number if it has none, and are NaN if there are too few windows for one.
+    The interval is widened by `margin` on both sides, because another training might have given another number.
     """
 
-    name: str
+    name: str  # what is compared: "TTO, rank 16 against rank 32"
     effect: float
     low: float
     high: float
     bound: float = 0.0
     margin: float = 0.0
-    scale: float = 1.0
-    n: int | None = None
+    scale: float = 1.0  # magnitude of what is compared, to determine the weakest of several comparisons
+    n: int | None = None  # positions or samples on the smaller side
     exactly: bool = False
-    interval: str = WINDOWS
-    drawn: Difference | None = field(default=None, repr=False, compare=False)
+    interval: str = WINDOWS  # its source, such as "windows", "residuals" or "Fisher, n = 5 models"
+    drawn: Difference | None = field(default=None, repr=False, compare=False)  # the draws of windows behind it
+    # From a one-sided level to the distance from the effect to the interval's upper end; None: as for the normal.
     reach: Callable[[float], float] | None = field(default=None, repr=False, compare=False)
-    freedom: int = 0
-    order: "Comparison | None" = None
+    freedom: int = 0  # degrees of freedom if the margin is the half-width of Student's interval over seeds
+    order: "Comparison | None" = None  # the comparison whose sign this one is multiplied by (see `agree`)
 
     @property
     def outcome(self) -> Outcome:
@@ -200,8 +154,8 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
         def reach(level: float) -> float:
             return sd * -float(stdtrit(degrees, level))
 
-        own = reach(LEVEL)
-        return replace(plain, low=effect - own, high=effect + own, interval=RESAMPLES, reach=reach)
+        half = reach(LEVEL)
+        return replace(plain, low=effect - half, high=effect + half, interval=RESAMPLES, reach=reach)
     return plain
 
 
