@@ -45,8 +45,8 @@ class Made(Published):
         mean = printed().mean if mean is None else mean
         sums = varied(mean, self._uncertainty, *name)
         draws = (mean + self._uncertainty * abs(mean) * np.random.default_rng(len(name[1])).normal(0, 1, 50),)
-        own = {"draws": draws} if of_set else {"sums": (sums,)} if windows else {}
-        return Value((mean,), member.trainings, what, **own)
+        varying = {"draws": draws} if of_set else {"sums": (sums,)} if windows else {}
+        return Value((mean,), member.trainings, what, **varying)
 
     def _lacks(self, what):
         if what in self._without:

@@ -45,9 +45,9 @@ def test_several_seeds_widen_by_the_t_interval_of_their_difference():
     b = Value((0.9, 0.9, 1.0), ("b1", "b2", "b3"))
     differences = [0.1, 0.3, 0.1]
     low, high = scipy.stats.t.interval(0.95, 2, np.mean(differences), scipy.stats.sem(differences))
-    found = compare(a, b, "", CHANCE)
-    assert (found.effect - found.margin, found.effect + found.margin) == pytest.approx((low, high))
-    assert found.outcome == Outcome.UNDECIDED
+    compared = compare(a, b, "", CHANCE)
+    assert (compared.effect - compared.margin, compared.effect + compared.margin) == pytest.approx((low, high))
+    assert compared.outcome == Outcome.UNDECIDED
     alike = compare(Value((1.0, 1.1, 1.2), a.trainings), Value((0.5, 0.6, 0.69), b.trainings), "", CHANCE)
     assert alike.outcome == Outcome.HOLDS
 
@@ -55,11 +55,11 @@ def test_several_seeds_widen_by_the_t_interval_of_their_difference():
 def test_sets_with_one_value_have_the_spread_of_their_common_draws():
     draws = np.random.default_rng(0).normal(0, 1, 50)
     a, b = Value((3.0,), ("a",), draws=(3 + draws,)), Value((1.0,), ("a",), draws=(1 + draws / 2,))
-    found = compare(a, b, "", CHANCE)
+    compared = compare(a, b, "", CHANCE)
     reach = scipy.stats.t.ppf(0.975, 49) * np.std(draws / 2, ddof=1)  # its sd is known from 50 draws
-    assert (found.low, found.high) == pytest.approx((2 - reach, 2 + reach))
-    assert found.interval == "resamples"
-    assert found.effect == 2
+    assert (compared.low, compared.high) == pytest.approx((2 - reach, 2 + reach))
+    assert compared.interval == "resamples"
+    assert compared.effect == 2
 
 
 def test_printed_means_decide_by_themselves_and_equal_ones_not_at_all():
@@ -92,8 +92,8 @@ def test_a_gap_is_as_uncertain_as_the_values_it_lies_between():
     ],
 )
 def test_two_orders_agree_where_both_are_clear(first, second, expected):
-    found = agree(*(Comparison("", x, x - 0.5, x + 0.5) for x in (first, second)))
-    assert found.outcome == expected
+    compared = agree(*(Comparison("", x, x - 0.5, x + 0.5) for x in (first, second)))
+    assert compared.outcome == expected
 
 
 def clear(effect, scale=1.0, **more):

@@ -85,7 +85,7 @@ def test_where_all_ranks_leak_alike_an_order_is_stated_in_few_runs(ranks, seeds)
     runs, stated = 500, 0
     for _ in range(runs):
         means = {rank: tuple(training.normal(0.1, sd, seeds)) for rank in ranks}
-        values = {rank: Value(own, (f"bn{rank}",), "tto") for rank, own in means.items()}
+        values = {rank: Value(of_seeds, (f"bn{rank}",), "tto") for rank, of_seeds in means.items()}
         stated += order_of_ranks(rank_order(values, CHANCE)) != UNCLEAR
     assert stated / runs < 0.04
 

@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.special
 import scipy.stats
 from made_evidence import FILES
 from made_scores import write_scores
+from step_jobs import write_logits
 
 from oversmoothing.claims import evidence as module
 from oversmoothing.claims import models
@@ -97,6 +99,20 @@ def test_a_number_beside_zero_has_its_interval_over_windows(files):
     draws = np.random.default_rng(5).integers(0, WINDOWS, (3000, WINDOWS))
     ends = np.quantile(means[draws].mean(axis=1), [0.025, 0.975])
     assert (beside_zero.low, beside_zero.high) == pytest.approx(ends, abs=0.02)
+
+
+def test_losses_and_accuracies_are_of_the_logits_and_have_margins_of_their_own(tmp_path):
+    logits, targets = (
+        np.random.default_rng(3).normal(0, 2, (2, SCORED, 8)),
+        np.arange(2 * SCORED).reshape(2, SCORED) % 8,
+    )
+    path = write_logits(tmp_path / "bn4-s1.parquet", dict(enumerate(logits)), dict(enumerate(targets)))
+    evidence = run({("logits", "bn4-s1"): path})
+    accuracy, loss = (of(evidence.family[0]) for of in (evidence.accuracy, evidence.loss_on_windows))
+    assert (accuracy.kind, loss.kind) == ("accuracies", "losses")
+    assert accuracy.mean == pytest.approx((logits.argmax(2) == targets).mean())
+    right = np.take_along_axis(scipy.special.log_softmax(logits, axis=2), targets[:, :, None], axis=2)
+    assert loss.mean == pytest.approx(-right.mean(), rel=1e-5)
 
 
 def test_each_file_is_read_once(files, monkeypatch):

@@ -39,20 +39,22 @@ def simulated(runs, models, windows, noise=NORMAL, seed=0):
         errors = (times @ differences - effects).T
         ends = effects[:, None] + np.quantile(errors, [beyond, 1 - beyond], axis=1).T
         yield [
-            Comparison(f"{i}", effect, low, high, drawn=Difference(effect, low, high, own, tuple(range(windows))))
-            for i, (effect, (low, high), own) in enumerate(zip(effects, ends, errors, strict=True))
+            Comparison(
+                f"{i}", effect, low, high, drawn=Difference(effect, low, high, drawn_errors, tuple(range(windows)))
+            )
+            for i, (effect, (low, high), drawn_errors) in enumerate(zip(effects, ends, errors, strict=True))
         ]
 
 
-def shifted(own, by):
-    return replace(own, effect=own.effect + by, low=own.low + by, high=own.high + by)
+def shifted(one, by):
+    return replace(one, effect=one.effect + by, low=one.low + by, high=one.high + by)
 
 
 def shares(cases):
     """Return how often equal decodings fail, and how often one hold that is equal among four that are much better."""
     runs = list(cases)
     fails = np.mean([judge(run).verdict == FAILS for run in runs])
-    holds = np.mean([judge([run[0], *(shifted(own, 10.0) for own in run[1:])]).verdict == HOLDS for run in runs])
+    holds = np.mean([judge([run[0], *(shifted(one, 10.0) for one in run[1:])]).verdict == HOLDS for run in runs])
     return fails, holds
 
 
@@ -86,8 +88,8 @@ def test_so_they_do_from_scores_to_verdict():
         means = np.repeat(window_means(draw, 5, 60, NORMAL), 5, axis=0)
         scores = means + draw.normal(0, 0.3, means.shape)
         values = [[scored(scores[:, model, i], windows) for i in range(5)] for model in range(5)]
-        found = [compare(other, own[0], "", CHANCE) for own in values for other in own[1:]]
-        fails.append(judge(found).verdict == FAILS)
+        compared = [compare(other, of_model[0], "", CHANCE) for of_model in values for other in of_model[1:]]
+        fails.append(judge(compared).verdict == FAILS)
     assert 0 < np.mean(fails) <= 0.05
 
 
@@ -95,7 +97,7 @@ def test_so_they_do_from_scores_to_verdict():
 def test_one_that_is_clearly_against_among_many_that_are_equal_is_found(models):
     for run in simulated(20, models, windows=100, seed=3):
         sd = (run[0].high - run[0].low) / (2 * 1.96)
-        verdict = judge([shifted(run[0], -run[0].effect - 6 * sd), *(shifted(own, 1.0) for own in run[1:])])
+        verdict = judge([shifted(run[0], -run[0].effect - 6 * sd), *(shifted(one, 1.0) for one in run[1:])])
         assert (verdict.verdict, verdict.weakest.name, verdict.against) == (FAILS, "0", 1)
         assert verdict.weakest.high < verdict.upper < 0
 
@@ -111,10 +113,10 @@ def test_alone_it_takes_the_end_of_its_own_interval_and_among_others_more():
 
 def test_one_just_against_alone_cannot_be_told_among_twenty():
     (run,) = simulated(1, 5, windows=100, seed=5)
-    own = shifted(run[0], -run[0].high - 1e-4)
+    one = shifted(run[0], -run[0].high - 1e-4)
     rest = [shifted(other, 1.0) for other in run[1:]]
-    assert own.outcome == Outcome.AGAINST
-    verdict = judge([own, *rest])
+    assert one.outcome == Outcome.AGAINST
+    verdict = judge([one, *rest])
     assert (verdict.verdict, verdict.held, verdict.against) == (OPEN, 19, 0)
     assert verdict.upper > 0
 
@@ -152,17 +154,17 @@ def test_draws_of_other_windows_are_another_share():
 def test_margins_over_seeds_share_a_level_of_their_own():
     draw = np.random.default_rng(7)
     a, b = (Value(tuple(draw.normal(0, 1, 3)), tuple(f"{name}{i}" for i in range(3)), "tto") for name in "ab")
-    found = compare(a, b, "", CHANCE)
-    assert found.freedom == 2
+    compared = compare(a, b, "", CHANCE)
+    assert compared.freedom == 2
     means = np.subtract(a.means, b.means)
     for k in (1, 20):
         high = scipy.stats.t.interval(1 - 0.05 / k, 2, means.mean(), scipy.stats.sem(means))[1]
-        assert upper_ends([found] * k) == pytest.approx([high] * k)
+        assert upper_ends([compared] * k) == pytest.approx([high] * k)
     fails = 0
     for _ in range(200):
         means = draw.normal(0, 1, (20, 3))
-        values = [Value(tuple(own), ("a", "b", "c"), "tto") for own in means]
-        fails += judge([compare(own, Value((0.0,)), "", CHANCE) for own in values]).verdict == FAILS
+        values = [Value(tuple(of_seeds), ("a", "b", "c"), "tto") for of_seeds in means]
+        fails += judge([compare(value, Value((0.0,)), "", CHANCE) for value in values]).verdict == FAILS
     assert 0 < fails / 200 <= 0.05
 
 
@@ -189,8 +191,8 @@ def test_what_varies_over_seeds_fails_seldom_when_two_are_to_agree():
     for _ in range(200):
         pairs = means + draw.normal(0, 1, (2, 10, 3))
         first, second = (
-            [compare(Value(tuple(own), ("a", "b", "c"), "tto"), Value((0.0,)), "", CHANCE) for own in values]
+            [compare(Value(tuple(of_seeds), ("a", "b", "c"), "tto"), Value((0.0,)), "", CHANCE) for of_seeds in values]
             for values in pairs
         )
-        fails += judge([agree(*own) for own in zip(first, second, strict=True)]).verdict == FAILS
+        fails += judge([agree(*pair) for pair in zip(first, second, strict=True)]).verdict == FAILS
     assert fails / 200 <= 0.05
