@@ -16,8 +16,8 @@ def shape(**changes):
     return asdict(GPTConfig(**{"layers": 2, "heads": 2, "width": 12, "block": 16, **changes}))
 
 
-def model(name, kind, own):
-    return {"model": name, "kind": kind, "shape": own}
+def model(name, kind, shape):
+    return {"model": name, "kind": kind, "shape": shape}
 
 
 def words(figure):
@@ -29,10 +29,10 @@ def words(figure):
     [("after", ["Bottleneck", "LayerNorm", "LM head"]), ("before", ["LayerNorm", "Bottleneck", "LM head"])],
 )
 def test_boxes_stand_in_the_order_of_the_model(norm, order):
-    own = shape(rank=4, bottleneck_norm=norm)
-    stack = layers(own, "4")
+    bottlenecked = shape(rank=4, bottleneck_norm=norm)
+    stack = layers(bottlenecked, "4")
     assert [layer.text.split(",")[0] for layer in stack[2:]] == order
-    built = GPT(GPTConfig.from_dict(own))
+    built = GPT(GPTConfig.from_dict(bottlenecked))
     sizes = {
         "Bottleneck": (built.bottleneck.in_features, built.bottleneck.out_features),
         "LayerNorm": built.norm.normalized_shape * 2,

@@ -1,12 +1,12 @@
 """Pages show markup in names and texts as it is written, and run none of it."""
 
 from html import escape
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
+from shown import Shown
 
 from oversmoothing.tables import formats as pages
 from oversmoothing.tables.page import Page, Section, Value, literal
@@ -15,36 +15,15 @@ from oversmoothing.tables.web_page import write_web_page
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "<img src=x onerror=alert(1)>"
-
-
-class Tags(HTMLParser):
-    """The tags of a page, and its text by the tag around it."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.text = set(), {}
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.last = tag
-
-    def handle_data(self, data):
-        if self.tags:
-            self.text[self.last] = self.text.get(self.last, "") + data
-
-
-def parsed(text):
-    parser = Tags()
-    parser.feed(str(text))
-    return parser
+ACTIVE = {"script", "img"}
 
 
 def test_title_and_body_of_a_page_are_text_unless_said_otherwise(tmp_path):
     write_web_page(tmp_path / "a.html", "tables/web_page.html", title=SCRIPT, body=IMAGE)
-    page = parsed((tmp_path / "a.html").read_text())
-    assert not page.tags & {"script", "img"}
-    assert SCRIPT in page.text["title"]
-    assert IMAGE in page.text["body"]
+    page = Shown((tmp_path / "a.html").read_text())
+    assert not ACTIVE & set(page.tags)
+    assert SCRIPT in page.after["title"]
+    assert IMAGE in page.after["body"]
 
 
 @pytest.mark.parametrize("markup", [SCRIPT, IMAGE])
@@ -54,17 +33,17 @@ def test_no_markup_of_a_table_runs(tmp_path, markup, place):
     cells = {words["column"]: words["cell"], "value": Value(1.0, note=words["note"])}
     page = Page(words["title"], [Section(words["heading"], [cells])], [words["legend"]])
     pages.write_table(SimpleNamespace(html=tmp_path / "a.html"), pd.DataFrame(), page)
-    found = parsed((tmp_path / "a.html").read_text())
-    assert not found.tags & {"script", "img"}
-    assert "alert(1)" in "".join(found.text.values())
+    shown = Shown((tmp_path / "a.html").read_text())
+    assert not ACTIVE & set(shown.tags)
+    assert "alert(1)" in shown.text
 
 
 def test_words_are_shown_as_they_are():
     word = r"a*b*_c_ [d](e) [f]: http://g `h` | <i> \\ & &amp; # $x$ ~~y~~"
     page = Page(literal(word), [Section(literal(word), [{"x": literal(word)}])], [literal(word)])
-    found = parsed(pages.html(page)).text
+    words = Shown(pages.html(page)).after
     for tag in ("h1", "h2", "td", "p"):
-        assert found[tag].strip().rstrip(".") == word
+        assert words[tag].strip().rstrip(".") == word
     assert pages.prose_html(literal(word)) == escape(word)
     latex = pages.latex(page)
     assert "`" not in latex
@@ -91,33 +70,29 @@ def test_code_stands_between_backticks():
 @pytest.mark.parametrize("markup", [SCRIPT, IMAGE, "<b onclick=x>", "<B>", "<b/>", "<!-- x -->", "<?php?>", "<br/>"])
 def test_of_html_in_markdown_only_three_bare_tags_count(markup):
     text = f"{markup} <b>bold</b> end<br>line\n\n{markup}\n\n| a |\n|:---|\n| <b>c</b> {markup} |\n"
-    shown = pages.html_of(text)
-    found = parsed(shown)
-    assert found.tags == {"p", "b", "br", "div", "table", "thead", "tr", "th", "tbody", "td"}
-    assert shown.count(escape(markup)) == 3
-    assert shown.count("<b>bold</b>") == shown.count("<b>c</b>") == 1
-    assert "onclick=x>" not in shown
+    page = pages.html_of(text)
+    shown = Shown(page)
+    assert set(shown.tags) == {"p", "b", "br", "div", "table", "thead", "tr", "th", "tbody", "td"}
+    assert page.count(escape(markup)) == 3
+    assert page.count("<b>bold</b>") == page.count("<b>c</b>") == 1
+    assert "onclick=x>" not in page
     assert pages.line_html(text.split("\n")[0]).count("<b>") == 1
 
 
 def test_samples_are_shown_as_they_are(tmp_path):
+    sample = {"window": 0, "prompt": b"<b>wo", "continuation": IMAGE.encode()}
     rows = [("human", "human", "Human"), ("bn4", "pure", SCRIPT)]
-    table = pd.DataFrame(
-        [
-            {"window": 0, "prompt": b"<b>wo", "model": m, "decoding": d, "label": name, "continuation": IMAGE.encode()}
-            for m, d, name in rows
-        ]
-    )
+    table = pd.DataFrame([{**sample, "model": m, "decoding": d, "label": name} for m, d, name in rows])
     write_samples_html(table, tmp_path / "a.html", SCRIPT)
-    page = parsed((tmp_path / "a.html").read_text())
-    assert not page.tags & {"script", "img"}
-    assert SCRIPT in page.text["h4"]
-    assert "<b>wo" in "".join(page.text.values())
+    page = Shown((tmp_path / "a.html").read_text())
+    assert not ACTIVE & set(page.tags)
+    assert SCRIPT in page.after["h4"]
+    assert "<b>wo" in page.text
     write_samples_markdown(table, tmp_path / "a.md", "t")
     ours = pages.html_of((tmp_path / "a.md").read_text())
     assert "<b>&lt;b&gt;wo</b>" in ours
-    assert not parsed(ours).tags & {"script", "img"}
+    assert not ACTIVE & set(Shown(ours).tags)
     shown = MarkdownIt("commonmark", {"html": True}).enable("table").render((tmp_path / "a.md").read_text())
-    page = parsed(shown)
-    assert not page.tags & {"script", "img"}
-    assert "alert(1)" in "".join(page.text.values())
+    page = Shown(shown)
+    assert not ACTIVE & set(page.tags)
+    assert "alert(1)" in page.text

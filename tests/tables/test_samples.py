@@ -1,15 +1,15 @@
 """Samples side by side: every byte can be seen, and none can be markup."""
 
-from html.parser import HTMLParser
-from types import SimpleNamespace
-
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shown import Shown
+from step_jobs import job, outputs
 
 import samples_table as script
+from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.page import label
@@ -24,56 +24,24 @@ MODELS = [
 ]
 
 
-def write(path, column, texts, windows=None):
-    columns = {"window": pa.array(windows or range(len(texts)), pa.int32()), **column, "continuation": texts}
-    write_table(path, pa.table({name: pa.array(values) for name, values in columns.items()}), {})
+def write(path, **columns):
+    windows = pa.array(range(3), pa.int32())
+    write_table(path, pa.table({"window": windows[: len(next(iter(columns.values())))], **columns}), {})
 
 
 @pytest.fixture
 def study(tmp_path):
     """Three windows, and samples of three models under two decodings."""
     prompts, texts = [b"It is. I", b"One two ", b"\xc3"], [b"t was.", NASTY, b"\xa9 end"]
-    columns = {"window": pa.array(range(3), pa.int32()), "prompt": prompts, "scored": texts}
-    write_table(tmp_path / "windows.parquet", pa.table(columns), {})
-    for model in MODELS:
-        for decoding in ("pure", "top-k"):
-            (tmp_path / model["model"]).mkdir(exist_ok=True)
-            own = [f"{model['model']} {decoding} {window} ".encode() + NASTY for window in range(3)]
-            write(tmp_path / model["model"] / f"{decoding}.parquet", {"prompt": prompts}, own)
+    write(tmp_path / "windows.parquet", prompt=prompts, scored=texts)
+    for path in paths(tmp_path):
+        sampled = [f"{path.parent.name} {path.stem} {window} ".encode() + NASTY for window in range(3)]
+        write(path, prompt=prompts, continuation=sampled)
     return tmp_path
 
 
 def paths(study):
     return [study / model["model"] / f"{decoding}.parquet" for decoding in ("pure", "top-k") for model in MODELS]
-
-
-def job(study, show):
-    output = SimpleNamespace(csv=study / "s.csv", markdown=study / "s.md", html=study / "s.html")
-    return SimpleNamespace(
-        input=SimpleNamespace(windows=study / "windows.parquet", samples=paths(study)),
-        output=output,
-        params=SimpleNamespace(settings={"models": MODELS, "show": show, "title": "Samples <1>"}),
-    )
-
-
-class Page(HTMLParser):
-    """What a browser would make of a page: its text and its tags."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.text, self.tags, self.open = "", [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.open += [] if tag in ("meta", "br") else [tag]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_bytes_without_a_shape_are_named():
@@ -98,15 +66,13 @@ def test_every_byte_is_there(data):
         elif part.startswith("U+"):
             restored += chr(int(part[2:], 16)).encode()
         else:
-            from oversmoothing.data.byte_names import byte_name
-
             restored += bytes([next(b for b in range(256) if byte_name(b) == part)])
     assert restored == data
 
 
 @given(st.binary() | st.text().map(str.encode) | st.just(NASTY))
 def test_a_page_shows_the_text_and_takes_no_tag_from_it(data):
-    page = Page(str(html(data)))
+    page = Shown(html(data))
     assert page.open == []
     assert set(page.tags) <= {"i"}
     assert page.text == "".join(part + "\n" * (badge and part == "↵") for part, badge in segments(data))
@@ -135,9 +101,9 @@ def test_labels():
 
 def test_table_has_the_windows_and_models_in_the_order_asked_for(study):
     table = sample_table(study / "windows.parquet", paths(study), MODELS, [2, 0])
-    assert table.window.tolist() == [2] * 7 + [0] * 7
-    assert table.model.tolist()[:7] == ["human"] + ["bn4-s1", "svd4-s1", "truth"] * 2
-    assert table.decoding.tolist()[:7] == ["human"] + ["pure"] * 3 + ["top-k"] * 3
+    of_window = [("human", "human")] + [(d, model["model"]) for d in ("pure", "top-k") for model in MODELS]
+    expected = [(window, *names) for window in (2, 0) for names in of_window]
+    assert list(table[["window", "decoding", "model"]].itertuples(index=False, name=None)) == expected
     assert table.continuation[0] == b"\xa9 end"
     assert table.continuation[8].startswith(b"bn4-s1 pure 0 ")
 
@@ -145,24 +111,26 @@ def test_table_has_the_windows_and_models_in_the_order_asked_for(study):
 def test_a_window_that_is_not_there_is_named(study):
     with pytest.raises(UserError, match=r"no window 7 \(it has 0 to 2\); change `samples.show`"):
         sample_table(study / "windows.parquet", paths(study), MODELS, [7])
-    write(study / "bn4-s1" / "pure.parquet", {"prompt": [b"x"]}, [b"y"])
+    write(study / "bn4-s1" / "pure.parquet", prompt=[b"x"], continuation=[b"y"])
     with pytest.raises(UserError, match=r"pure.parquet: no window 2"):
         sample_table(study / "windows.parquet", paths(study), MODELS, [2])
 
 
 def test_script_writes_all_three(study):
-    script.main(job(study, [0, 1]))
-    table = pd.read_csv(study / "s.csv")
+    output = outputs(study)
+    inputs = {"windows": study / "windows.parquet", "samples": paths(study)}
+    script.main(job(inputs, output, {"models": MODELS, "show": [0, 1], "title": "Samples <1>"}))
+    table = pd.read_csv(output.csv)
     assert len(table) == 14
     assert table.continuation[1] == "bn4-s1 pure 0 " + visible(NASTY)
-    page = (study / "s.html").read_text(encoding="utf-8")
-    parsed = Page(page)
+    page = output.html.read_text(encoding="utf-8")
+    parsed = Shown(page)
     assert not {"script", "link", "img"} & set(parsed.tags)
     assert parsed.tags.count("article") == 14
     assert "Samples <1>" in parsed.text
     assert "SVD rank 4" in parsed.text
     assert '<p class="text"><b>I</b>t was.</p>' in page
-    lines = (study / "s.md").read_text(encoding="utf-8").splitlines()
+    lines = output.markdown.read_text(encoding="utf-8").splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 8
     assert rows[0] == "| decoding | rank 4 | SVD rank 4 | truth |"
