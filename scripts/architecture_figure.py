@@ -1,8 +1,7 @@
 """Figure 2.1: the configured architecture of the family and of a truth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,17 +32,8 @@ def main(job: Job) -> None:
     write_figure(draw(job.params.settings["models"]), job.output)
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A box of the figure.
-
-    Attributes
-    ----------
-    text : str
-    into, out : str
-        Sizes of its input and output vectors.
-    look : {"plain", "blocks", "bottleneck"}
-    """
+class Layer(NamedTuple):
+    """A box of the figure, with the sizes of its input and output vectors and a key of `LOOKS`."""
 
     text: str
     into: str
@@ -76,19 +66,16 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
     external checkpoint). The family's shapes differ only in ``rank``. Models that are not drawn are named.
     """
     family = [model for model in models if model["kind"] == "family" and model["shape"]]
-    truths = [model for model in models if model["kind"] == "truth" and model["shape"]]
-    drawn = {id(model) for model in (*family, *truths[:1])}
-    others = [model["model"] for model in models if id(model) not in drawn]
+    truths = [model for model in models if model["kind"] == "truth" and model["shape"]][:1]
+    others = [model["model"] for model in models if not any(model is drawn for drawn in (*family, *truths))]
     columns: list[tuple[str, Shape, str | None, list[int]]] = []
     if family:
-        ranks = sorted({model["shape"]["rank"] for model in family})
-        shape = family[0]["shape"]
+        ranks, shape = sorted({model["shape"]["rank"] for model in family}), family[0]["shape"]
         sizes = sorted({parameters({**shape, "rank": rank}) for rank in ranks})
         columns.append((f"The family\n{_ranks(ranks)}", shape, "r", sizes))
-    if truths:
-        shape, rank = truths[0]["shape"], truths[0]["shape"]["rank"]
-        head = "no bottleneck" if rank is None else f"rank {rank}"
-        title = f"The truth: {truths[0]['model']}\n{head}"
+    for truth in truths:
+        shape, rank = truth["shape"], truth["shape"]["rank"]
+        title = f"The truth: {truth['model']}\n{'no bottleneck' if rank is None else f'rank {rank}'}"
         columns.append((title, shape, None if rank is None else str(rank), [parameters(shape)]))
     with style():
         right = APART * (len(columns) - 1) + WIDE / 2 if len(columns) > 1 else APART / 2 + INNER
@@ -119,9 +106,7 @@ def _unit(shape: Shape) -> str:
 
 
 def _ranks(ranks: Sequence[int]) -> str:
-    if len(ranks) == 1:
-        return f"rank r = {ranks[0]}"
-    return f"rank r = {', '.join(map(str, ranks[:-1]))} or {ranks[-1]}"
+    return "rank r = " + " or ".join(filter(None, [", ".join(map(str, ranks[:-1])), str(ranks[-1])]))
 
 
 def _column(axes: Axes, x: float, title: str, stack: Sequence[Layer], shape: Shape, sizes: Sequence[int]) -> None:
@@ -169,11 +154,8 @@ def _block(axes: Axes, x: float, shape: Shape) -> None:
     axes.text(x + 0.12, BLOCK_BOTTOM + 0.1, str(width), va="center", fontsize="small")
     low, high = BLOCK_BOTTOM + 0.2, bottom + 0.1
     half = INNER / 2 + 0.4
-    outline = Polygon(
-        [(x - half, low), (x + half, low), (x + half, high), (x - half, high)],
-        **{**LOOKS["blocks"], "alpha": 0.45, "zorder": 0},
-    )
-    axes.add_patch(outline)
+    corners = [(x - half, low), (x + half, low), (x + half, high), (x - half, high)]
+    axes.add_patch(Polygon(corners, **{**LOOKS["blocks"], "alpha": 0.45, "zorder": 0}))
     axes.text(x, bottom + 0.8, f"One transformer block of width {width}", ha="center", weight="bold")
     left = STEP + FIRST
     for edge, y in ((low, left - HEIGHT / 2), (high, left + HEIGHT / 2)):

@@ -41,8 +41,8 @@ def draw(
         panels = figure.subplots(1, 2, sharex=True, sharey=True)
         for axes, (column, title) in zip(panels, KINDS.items(), strict=True):
             for model in models:
-                own = histories[model["model"]].query("step > 0").dropna(subset=column)
-                axes.plot(own.step, own[column], markersize=3.5, linewidth=1.5, **looks[label(model)])
+                history = histories[model["model"]].query("step > 0").dropna(subset=column)
+                axes.plot(history.step, history[column], markersize=3.5, linewidth=1.5, **looks[label(model)])
             axes.set_title(title)
             axes.grid(axis="y")
             step_axis(axes, last, linear=True)

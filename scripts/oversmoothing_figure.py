@@ -60,13 +60,13 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
     with style():
         figure = Figure(figsize=(2.6 * columns, 3 * rows + 0.9))
         grid = iter(figure.subplots(rows, columns, squeeze=False).flat)
-        for axes, ((truth, metric), own) in zip(grid, panels, strict=False):
-            _panel(axes, own, places, looks, bool(ranks))
+        for axes, ((truth, metric), panel) in zip(grid, panels, strict=False):
+            _panel(axes, panel, places, looks, bool(ranks))
             against = f" against {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
             axes.set_title(METRICS[metric].name + against, weight="bold")
             axes.set_ylabel(METRICS[metric].unit)
             if ranks:
-                rank_axis(axes, sorted({*ranks, *own.published_model.dropna().astype(int)}), "rank", narrow=True)
+                rank_axis(axes, sorted({*ranks, *panel.published_model.dropna().astype(int)}), "rank", narrow=True)
                 axes.set_xlabel("rank")
             else:
                 axes.set_xticks([])
@@ -84,15 +84,15 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
 
 
 def _panel(
-    axes: Axes, own: pd.DataFrame, places: Mapping[str, int], looks: Mapping[str, dict[str, Any]], joined: bool
+    axes: Axes, panel: pd.DataFrame, places: Mapping[str, int], looks: Mapping[str, dict[str, Any]], joined: bool
 ) -> None:
-    by_rank = own.groupby("rank").value.mean()
+    by_rank = panel.groupby("rank").value.mean()
     if joined:
         axes.plot(by_rank.index, by_rank, **MEASURED)
-    for row in own.itertuples():
+    for row in panel.itertuples():
         spread = [[row.value - row.low], [row.high - row.value]]
         axes.errorbar([places[row.model]], [row.value], yerr=spread, capsize=3, markersize=5, **looks[row.model])
-    known = own.dropna(subset="published").drop_duplicates("published_model")
+    known = panel.dropna(subset="published").drop_duplicates("published_model")
     line = known.assign(rank=known.published_model.astype(int)).sort_values("rank")
     axes.plot(line["rank"], line.published, **PUBLISHED)
     axes.set_ylim(bottom=0)

@@ -79,7 +79,7 @@ def test_the_figure_has_a_line_for_each_model_and_loss(tmp_path):
         {"model": "bn4-s2", "kind": "family", "rank": 4},
         {"model": "truth", "kind": "truth", "rank": None},
     ]
-    figure = figure_script.draw({model["model"]: history for model in models}, models, ["truth"])
+    figure = figure_script.draw({model["model"]: history for model in models}, models, ["truth"], "byte")
     for axes in figure.axes:  # without the loss before the first step
         assert [len(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [2] * 3
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["truth", "rank 4"]

@@ -25,13 +25,13 @@ class Job:
     def __str__(self) -> str:
         """What it does: the rule, the model, and a training's step and loss."""
         text = f"{self.rule.replace('_', ' ')} {self.model}".rstrip()
-        found = self.evaluation()
-        return f"{text} (step {found[0]} of {found[1]}, loss {found[2]:.2f})" if found else text
+        last = self.evaluation()
+        return f"{text} (step {last[0]} of {last[1]}, loss {last[2]:.2f})" if last else text
 
     def evaluation(self) -> tuple[int, int, float] | None:
         """Step, number of steps and validation loss of a training's last evaluation."""
-        found = _STEP.findall(self._tail()) if self.rule.startswith("train") else []
-        return (int(found[-1][0]), int(found[-1][1]), float(found[-1][2])) if found else None
+        logged = _STEP.findall(self._tail()) if self.rule.startswith("train") else []
+        return (int(logged[-1][0]), int(logged[-1][1]), float(logged[-1][2])) if logged else None
 
     def cause(self) -> str:
         """Error that a failed job has logged: its message, or the last line of a traceback."""
@@ -64,23 +64,23 @@ class Follower:
 
     def read(self, record: LogRecord) -> None:
         """Take in one of Snakemake's log records; those that are no events of jobs change nothing."""
-        told = vars(record)
-        match told.get("event"):
+        values = vars(record)
+        match values.get("event"):
             case "job_info":
-                log = told["log"][0] if told["log"] else ""
-                job = Job(told["rule_name"], told["wildcards"].get("model", ""), log, self.clock())
-                self.running[told["jobid"]] = job
+                log = values["log"][0] if values["log"] else ""
+                job = Job(values["rule_name"], values["wildcards"].get("model", ""), log, self.clock())
+                self.running[values["jobid"]] = job
                 self.waiting[job.rule] -= 1
             case "job_finished":
-                self.failed.pop(told["job_id"], None)
-                if finished := self.running.pop(told["job_id"], None):
+                self.failed.pop(values["job_id"], None)
+                if finished := self.running.pop(values["job_id"], None):
                     self.durations.setdefault(finished.rule, []).append(self.clock() - finished.start)
             case "job_error":
-                if failed := self.running.pop(told["jobid"], None):
-                    self.failed[told["jobid"]] = failed  # unless it is restarted and ends well
+                if failed := self.running.pop(values["jobid"], None):
+                    self.failed[values["jobid"]] = failed  # unless it is restarted and ends well
                     self.waiting[failed.rule] += 1
             case "progress":
-                self.done, self.total = told["done"], told["total"]
+                self.done, self.total = values["done"], values["total"]
 
     def line(self) -> str:
         """How far the run is, what is running, and how long the rest may take."""
@@ -103,8 +103,8 @@ class Follower:
         expected = {rule: sum(taken) / len(taken) for rule, taken in self.durations.items()}
         now, left = self.clock(), 0.0
         for job in self.running.values():
-            if (found := job.evaluation()) and found[0]:
-                expected.setdefault(job.rule, (now - job.start) * found[1] / found[0])
+            if (last := job.evaluation()) and last[0]:
+                expected.setdefault(job.rule, (now - job.start) * last[1] / last[0])
         slow = [rule for rule in TRAINING_RULES if self._count(rule)]
         if slow and not any(rule in expected for rule in TRAINING_RULES):
             return None

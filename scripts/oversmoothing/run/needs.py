@@ -1,6 +1,6 @@
 """Floating-point operations, GPU hours, disk space and memory of a study, from its config alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from oversmoothing.models.gpt_shape import (
@@ -73,12 +73,12 @@ def _snapshots(training: Mapping[str, Any]) -> int:
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
     """Return the row of the table in `docs/scales.md`, by column name (study as in `report`)."""
     trained = [model["settings"] for model in study["models"] if model["settings"]]
-    total = sum(training_flops(settings) for settings in trained) + _further(study)
+    total = _operations(study)
     return {
         "trainings": str(len(trained)),
         "operations": f"{total:.1e}",
-        **{f"GPU hours at {rate} TFLOP/s": _hours(total / rate / 3.6e15) for rate in (TFLOPS[1], TFLOPS[-1])},
-        "GPU memory": f"{max((training_gpu_bytes(settings) for settings in trained), default=0) / 1e9:.0f} GB",
+        **{f"GPU hours at {rate} TFLOP/s": _hours(total, rate) for rate in (TFLOPS[1], TFLOPS[-1])},
+        "GPU memory": f"{max(map(training_gpu_bytes, trained), default=0) / 1e9:.0f} GB",
         "job memory": f"{study['memory'] / 1000:.0f} GB",
         "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
         "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
@@ -93,59 +93,62 @@ def report(study: Mapping[str, Any]) -> str:
     by name, 0 where unknown), ``corpus`` (bytes of text), ``positions`` scored, the number of ``decodings``, and
     ``memory`` (MB of the largest job).
     """
-    trained = [model for model in study["models"] if model["settings"]]
-    total = sum(training_flops(model["settings"]) for model in trained) + _further(study)
-    costs = [
-        {
-            "model": model["name"],
-            "million weights": f"{matrices(model['settings']['model']) / 1e6:.1f}",
-            "operations per byte": f"{flops_per_byte(model['settings']['model']):.1e}",
-            "GB of text": f"{trained_bytes(model['settings']) / 1e9:.3g}",
-            "operations": f"{training_flops(model['settings']):.1e}",
-        }
-        for model in trained
-    ]
-    disk = disk_bytes(study)
-    sizes = [{"for": name, "GB": f"{size / 1e9:.2f}"} for name, size in (disk | {"all": sum(disk.values())}).items()]
+    trained = {model["name"]: model["settings"] for model in study["models"] if model["settings"]}
+    total = _operations(study)
     parts = [
         f"{len(trained)} trainings, {total:.1e} operations if each runs to its limit of steps "
-        "(`training.patience` stops them sooner):",
-        *([markdown_table(Section("", costs))] if costs else []),
-    ]
-    parts += [
-        f"Among the operations: {part['operations']:.1e} of {part['count']} {part['what']}."
-        for part in study["further"]
-        if part["count"]
+        "(`training.patience` stops them sooner):"
     ]
     if trained:
-        first = flops_per_byte(trained[0]["settings"]["model"])
+        parts.append(_table(_costs(name, settings) for name, settings in trained.items()))
+    for part in study["further"]:
+        if part["count"]:
+            parts.append(f"Among the operations: {part['operations']:.1e} of {part['count']} {part['what']}.")
+    if trained:
+        first, settings = next(iter(trained.items()))
+        speeds = {rate: rate * 1e12 / flops_per_byte(settings["model"]) for rate in TFLOPS}
         rates = [
-            {
-                "TFLOP/s": f"{rate}",
-                f"bytes/s of {trained[0]['name']}": f"{rate * 1e12 / first:,.0f}",
-                "GPU hours at most": _hours(total / rate / 3.6e15),
-            }
-            for rate in TFLOPS
+            {"TFLOP/s": f"{rate}", f"bytes/s of {first}": f"{speed:,.0f}", "GPU hours at most": _hours(total, rate)}
+            for rate, speed in speeds.items()
         ]
-        parts += ["GPU hours of training, by what the GPU achieves:", markdown_table(Section("", rates))]
-        largest = max(trained, key=lambda model: training_gpu_bytes(model["settings"]))
+        parts += ["GPU hours of training, by what the GPU achieves:", _table(rates)]
+        largest = max(trained, key=lambda name: training_gpu_bytes(trained[name]))
         parts.append(
             f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
-            f"{training_gpu_bytes(largest['settings']) / 1e9:.0f} GB to train {largest['name']} "
+            f"{training_gpu_bytes(trained[largest]) / 1e9:.0f} GB to train {largest} "
             "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
         )
-    parts += ["Disk, before compression:", markdown_table(Section("", sizes))]
+    disk = disk_bytes(study)
+    disk["all"] = sum(disk.values())
+    parts += ["Disk, before compression:", _table({"for": of, "GB": f"{size / 1e9:.2f}"} for of, size in disk.items())]
     if study["fetched"]:
-        fetched = [
-            f"{name} {f'{size / 1e9:.2f} GB' if size else 'of unknown size'}" for name, size in study["fetched"].items()
-        ]
-        parts.append(f"Fetched by `snakemake assets`: {', '.join(fetched)}.")
+        sizes = {name: f"{size / 1e9:.2f} GB" if size else "of unknown size" for name, size in study["fetched"].items()}
+        parts.append(f"Fetched by `snakemake assets`: {', '.join(f'{name} {size}' for name, size in sizes.items())}.")
     return "\n\n".join(parts)
 
 
-def _further(study: Mapping[str, Any]) -> int:
-    return sum(part["operations"] for part in study["further"])
+def _costs(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the row of a training in the table of operations."""
+    return {
+        "model": name,
+        "million weights": f"{matrices(settings['model']) / 1e6:.1f}",
+        "operations per byte": f"{flops_per_byte(settings['model']):.1e}",
+        "GB of text": f"{trained_bytes(settings) / 1e9:.3g}",
+        "operations": f"{training_flops(settings):.1e}",
+    }
 
 
-def _hours(hours: float) -> str:
+def _table(rows: Iterable[Mapping[str, str]]) -> str:
+    return markdown_table(Section("", list(rows)))
+
+
+def _operations(study: Mapping[str, Any]) -> int:
+    """Return the operations of all trainings, and of what is made from them."""
+    trained = sum(training_flops(model["settings"]) for model in study["models"] if model["settings"])
+    return trained + sum(part["operations"] for part in study["further"])
+
+
+def _hours(operations: float, rate: int) -> str:
+    """Return how many hours a GPU takes that reaches so many TFLOP/s."""
+    hours = operations / rate / 3.6e15
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}" if hours >= 0.1 else "less than 0.1"

@@ -6,6 +6,7 @@ with other windows, another threshold or older code is never mistaken for one of
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,9 @@ def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any])
 
 
 def _count(states: Iterable[str]) -> str:
-    found = list(states)
-    done, old = found.count(FINISHED), found.count(OUTDATED)
-    if not found:
+    count = Counter(states)
+    done, old, total = count[FINISHED], count[OUTDATED], count.total()
+    if not total:
         return "-"
-    text = "done" if done == len(found) else f"{done} of {len(found)}" if done else "waiting"
+    text = "done" if done == total else f"{done} of {total}" if done else "waiting"
     return f"{text}, {old} outdated" if old else text

@@ -20,12 +20,12 @@ INTERVAL = 1.0  # seconds between two lines
 def follow(logger: logging.Logger, rules: Iterable[str], cores: int | None, news: str = "") -> None:
     """Follow a run through Snakemake's logger until the process ends; `news` is for the end of one that went well."""
     follower, stream = Follower(rules, cores), sys.stderr
-    own = [handler for handler in logger.handlers if getattr(handler, "stream", None) is stream]
-    live = stream.isatty() and logger.level > logging.DEBUG and bool(own)
-    report = Report(follower, stream, own[0] if live else None, news)
+    handlers = [handler for handler in logger.handlers if getattr(handler, "stream", None) is stream]
+    live = stream.isatty() and logger.level > logging.DEBUG and bool(handlers)
+    report = Report(follower, stream, handlers[0] if live else None, news)
     logger.addHandler(report)
     if live:
-        logger.removeHandler(own[0])
+        logger.removeHandler(handlers[0])
     atexit.register(report.end)
 
 

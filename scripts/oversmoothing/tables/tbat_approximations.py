@@ -60,12 +60,12 @@ def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dic
     sums: dict[int, tuple[WindowSums, WindowSums]] = {}
     for group in read_groups(path, APPROXIMATED.names):
         windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
-        found = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
-        exact = list(found.values())[-1]
-        for rank, own in found.items():
+        by_rank = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
+        exact = list(by_rank.values())[-1]
+        for rank, tbat in by_rank.items():
             total, excess = sums.setdefault(rank, (WindowSums(), WindowSums()))
-            total.add(windows[ranks == rank], own)
-            excess.add(windows[ranks == rank], own - exact)
+            total.add(windows[ranks == rank], tbat)
+            excess.add(windows[ranks == rank], tbat - exact)
     return {
         rank: (summarise(total, resamples, seed), summarise(excess, resamples, seed))
         for rank, (total, excess) in sums.items()

@@ -77,9 +77,7 @@ class Sizes:
         step = self.progress(rank)
         best = best_head(self.fitted, rank, step=step)
         lower = max((k for k in self.heads if k < rank), default=None)
-        if (
-            lower is not None and best.forced.mean() > self.by_rank[lower].fitted
-        ):  # another minimum: never above it
+        if lower is not None and best.forced.mean() > self.by_rank[lower].fitted:  # another minimum: never above it
             best = best_head(self.fitted, rank, self.heads[lower], step=step)
         nearest = project(best.weights, self.held)
         sums = WindowSums()
