@@ -55,6 +55,6 @@ def lowest(weights: np.ndarray, p: np.ndarray, tokens: np.ndarray, bound: float)
         cost = np.zeros(len(p))
         cost[token] = 1
         box = np.stack([np.zeros(len(p)), bound / most], axis=1)
-        found = linprog(cost, A_eq=constraints, b_eq=constraints @ (1 / most), bounds=box, method="highs")
-        minima.append(found.fun * most[token] if found.status == 0 else np.nan)
+        solution = linprog(cost, A_eq=constraints, b_eq=constraints @ (1 / most), bounds=box, method="highs")
+        minima.append(solution.fun * most[token] if solution.status == 0 else np.nan)
     return np.array(minima)

@@ -144,8 +144,8 @@ def test_a_batch_is_its_rows_whatever_the_order():
 def test_renaming_tokens_renames_the_set():
     weights, p = draw(8, 3, v=64)
     order = np.random.default_rng(0).permutation(64)
-    found = reject_set(prepare(weights), p).rejected
-    np.testing.assert_array_equal(found[:, order], reject_set(prepare(weights[order]), p[:, order]).rejected)
+    rejected = reject_set(prepare(weights), p).rejected
+    np.testing.assert_array_equal(rejected[:, order], reject_set(prepare(weights[order]), p[:, order]).rejected)
 
 
 def test_float32_is_renormalised():

@@ -1,4 +1,4 @@
-"""The best head of a rank: planted heads, all heads of tiny vocabularies, alternating minimisation, and bounds."""
+"""The best head of a rank: planted heads, all heads of three tokens, alternating minimisation, and bounds."""
 
 import numpy as np
 import pytest
@@ -24,10 +24,10 @@ def mean_forced(weights, p):
 @pytest.mark.parametrize("rank", [1, 3, 6])
 def test_a_planted_head_is_found(rank):
     p, planted = truths(rank, 120, 40, rank, scale=2.0)
-    found = best_head(p, rank)
-    assert found.forced.max() < 1e-9
+    best = best_head(p, rank)
+    assert best.forced.max() < 1e-9
     other = softmax(np.random.default_rng(9).normal(size=(50, rank)) @ planted.T, axis=1)
-    assert project(found.weights, other).forced.max() < 1e-7  # it gives what the planted one gives elsewhere
+    assert project(best.weights, other).forced.max() < 1e-7  # it gives what the planted one gives elsewhere
     if rank > 1:
         assert best_head(p, rank - 1).forced.mean() > 1e-3
 
@@ -42,9 +42,9 @@ def test_a_planted_head_is_found_from_elsewhere():
 @pytest.mark.parametrize("rank", [7, 8, 12])
 def test_from_full_rank_on_exactly_nothing_is_forced(rank):
     p, _ = truths(6, 20, 8)
-    found = best_head(p, rank)
-    assert (found.forced == 0).all()
-    assert (found.gap == 0).all()
+    best = best_head(p, rank)
+    assert (best.forced == 0).all()
+    assert (best.gap == 0).all()
     assert best_head(p, 6).forced.mean() > 0
 
 
@@ -55,9 +55,9 @@ def test_one_column_against_all_heads_of_three_tokens(seed):
     plane = np.linalg.svd(np.ones((1, 3)))[2][1:].T
     angles = np.linspace(0, np.pi, 721)
     every = [mean_forced(plane @ [[np.cos(a)], [np.sin(a)]], p) for a in angles]
-    found = best_head(p, 1).forced.mean()
-    assert found == pytest.approx(min(every), rel=2e-3)
-    assert found <= min(every) + 1e-9
+    forced = best_head(p, 1).forced.mean()
+    assert forced == pytest.approx(min(every), rel=2e-3)
+    assert forced <= min(every) + 1e-9
 
 
 def test_alternating_minimisation_comes_no_lower():
@@ -91,11 +91,11 @@ def test_the_result_is_stationary_and_below_its_start(seed, blocks, monkeypatch)
         return np.linalg.norm((np.exp(nearest.log_q) - p).T @ hidden / len(p))
 
     before = mean_forced(start, p)
-    once, found = best_head(p, 4, start, rounds=1), best_head(p, 4, start, rounds=20)
-    assert found.forced.mean() <= once.forced.mean() + 1e-9 < before
-    assert gradient(found.weights) < 0.05 * gradient(start)
-    np.testing.assert_allclose(found.forced, project(found.weights, p).forced, atol=2e-9)
-    assert (found.gap <= 1e-8).all()
+    once, best = best_head(p, 4, start, rounds=1), best_head(p, 4, start, rounds=20)
+    assert best.forced.mean() <= once.forced.mean() + 1e-9 < before
+    assert gradient(best.weights) < 0.05 * gradient(start)
+    np.testing.assert_allclose(best.forced, project(best.weights, p).forced, atol=2e-9)
+    assert (best.gap <= 1e-8).all()
 
 
 def test_further_columns_never_force_more():
@@ -104,10 +104,10 @@ def test_further_columns_never_force_more():
     for rank in (1, 2, 3, 5, 9, 18):
         unfitted = best_head(p, rank, weights, rounds=0)
         assert unfitted.forced.mean() <= before + 1e-9
-        found = best_head(p, rank, weights, rounds=2)
-        assert found.weights.shape == (20, rank)
-        assert found.forced.mean() <= unfitted.forced.mean() + 1e-9
-        weights, before = found.weights, found.forced.mean()
+        best = best_head(p, rank, weights, rounds=2)
+        assert best.weights.shape == (20, rank)
+        assert best.forced.mean() <= unfitted.forced.mean() + 1e-9
+        weights, before = best.weights, best.forced.mean()
 
 
 def test_the_first_head_is_the_best_in_log_probability():

@@ -27,8 +27,8 @@ def by_linear_program(rows, inside):
     free = [(-1, 1)] * d + [(None, None), (None, 1)]
     outside = np.column_stack([rows[~inside], -np.ones((~inside).sum()), np.ones((~inside).sum())])
     equal = np.column_stack([rows[inside], -np.ones(inside.sum()), np.zeros(inside.sum())])
-    found = linprog([*np.zeros(d + 1), -1], outside, np.zeros(len(outside)), equal, np.zeros(len(equal)), free)
-    return -found.fun
+    solution = linprog([*np.zeros(d + 1), -1], outside, np.zeros(len(outside)), equal, np.zeros(len(equal)), free)
+    return -solution.fun
 
 
 @pytest.mark.parametrize("d", [2, 4, 6])

@@ -51,14 +51,14 @@ def test_scipy_comes_to_the_same_minimum():
     rng = np.random.default_rng(3)
     weights, p = rng.normal(size=(80, 10)), truths(rng, 8, 80)
     nearest = project(weights, p)
-    for row, found in zip(p, nearest.forced, strict=True):
+    for row, forced in zip(p, nearest.forced, strict=True):
 
         def distance(h, row=row):
             log_q = log_softmax(weights @ h)
             return float(row @ (np.log(row) - log_q)), weights.T @ (np.exp(log_q) - row)
 
         other = minimize(distance, np.zeros(10), jac=True, method="BFGS", options={"gtol": 1e-10})
-        assert other.fun == pytest.approx(found, rel=1e-9)
+        assert other.fun == pytest.approx(forced, rel=1e-9)
 
 
 def test_a_truth_that_the_head_gives_is_forced_by_nothing():

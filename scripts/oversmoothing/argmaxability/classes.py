@@ -170,19 +170,19 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
         for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
             some = certificates.still_undecided(left[start : start + chunk])
             banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
-            found = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
-            for block in certificates.blocks(len(found.directions)):
-                certificates.accept_witnesses(coordinates.hidden(found.directions[block]))
-            certificates.accept_combinations(some, found.supports)
-            combined = np.linalg.norm(found.residuals, axis=1) < CLOSE
+            search = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
+            for block in certificates.blocks(len(search.directions)):
+                certificates.accept_witnesses(coordinates.hidden(search.directions[block]))
+            certificates.accept_combinations(some, search.supports)
+            combined = np.linalg.norm(search.residuals, axis=1) < CLOSE
             for block in certificates.blocks(len(some)):
-                hidden = coordinates.hidden(found.residuals[block])
+                hidden = coordinates.hidden(search.residuals[block])
                 hidden[combined[block]] = np.nan
-                certificates.settle_exactly(some[block], hidden, found.supports[block])
+                certificates.settle_exactly(some[block], hidden, search.supports[block])
             shown.update(v - len(result.undecided()) - shown.n)
             if attempt == 0:
-                spare[some[combined]] = _lightest(found.supports[combined], found.weights[combined])
-                spare[some[found.supports[:, 0] < 0], 0] = UNEXAMINED
+                spare[some[combined]] = _lightest(search.supports[combined], search.weights[combined])
+                spare[some[search.supports[:, 0] < 0], 0] = UNEXAMINED
         left = result.undecided()
         left = left[spare[left, min(attempt, SPARE - 1)] != NONE]
     shown.close()

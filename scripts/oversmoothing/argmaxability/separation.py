@@ -125,15 +125,15 @@ def _next(
         factor, column = residual[c], columns[c]
         for j in range(len(scores)):
             scores[j] += factor * column[j]
-    own, tolerance = scores[i], 1e-14 * np.sqrt(len(scores))
+    score, tolerance = scores[i], 1e-14 * np.sqrt(len(scores))
     scores[i] = -1e300
     leader = _largest(scores[:v])
     allowed = True
     for j in range(v, len(scores)):
         allowed &= scores[j] <= tolerance
-    if allowed and scores[leader] < own - tolerance:
+    if allowed and scores[leader] < score - tolerance:
         return -1, i
-    leads = allowed and scores[leader] > own + tolerance
+    leads = allowed and scores[leader] > score + tolerance
     for j in range(len(scores)):
         scores[j] *= inverse_norms[j]
     best = _largest(scores)

@@ -88,7 +88,7 @@ class WorkingSet:
     def _price(
         self,
         residual: np.ndarray,
-        own: np.ndarray,
+        sought: np.ndarray,
         barred: np.ndarray,
         wanted: np.ndarray,
         leads: dict[int, np.ndarray],
@@ -96,11 +96,11 @@ class WorkingSet:
         """Choose each class's next row; tell which classes have ended; record in `leads` which classes lead where."""
         scores = residual @ self._columns[: self._size].T
         rays = self._place[self._v :]
-        _bar(scores, self._place, own, barred)
-        reach = np.einsum("bm,bm->b", residual, self._rows[own])
+        _bar(scores, self._place, sought, barred)
+        reach = np.einsum("bm,bm->b", residual, self._rows[sought])
         inverse_norms = self._inverse_norms[self._members[: self._size]]
         length = np.linalg.norm(residual, axis=1)
-        nearly = length * self._inverse_norms[own] < NEARLY
+        nearly = length * self._inverse_norms[sought] < NEARLY
         enough = np.where(nearly, length / np.sqrt(self._rows.shape[1]), np.inf)
         chosen, highest, allowed = _best(scores, inverse_norms, rays, enough, self._tolerance)
         chosen = np.where(chosen >= 0, self._members[chosen], -1)
@@ -111,12 +111,12 @@ class WorkingSet:
         which = np.flatnonzero(apart)
         scores = residual[which] @ self._rows[: self._v].T
         each = np.arange(len(which))
-        scores[each, own[which]] = -np.inf
+        scores[each, sought[which]] = -np.inf
         leader = scores.argmax(axis=1)
         highest = scores[each, leader]
         for b, j, others in zip(which, leader, highest, strict=True):
             if others < reach[b] - self._tolerance:
-                leads[int(own[b])] = residual[b].copy()
+                leads[int(sought[b])] = residual[b].copy()
                 chosen[b], ended[b] = -1, True
             elif wanted[j] and others > reach[b] + self._tolerance:
                 leads.setdefault(int(j), residual[b].copy())
@@ -147,11 +147,11 @@ class WorkingSet:
 
 
 @compiled()
-def _bar(scores: np.ndarray, place: np.ndarray, own: np.ndarray, barred: np.ndarray) -> None:
+def _bar(scores: np.ndarray, place: np.ndarray, sought: np.ndarray, barred: np.ndarray) -> None:
     """Exclude each class's own row, and the one it must not use, from its scores in the working set."""
-    for b in range(len(own)):
-        if place[own[b]] >= 0:
-            scores[b, place[own[b]]] = -np.inf
+    for b in range(len(sought)):
+        if place[sought[b]] >= 0:
+            scores[b, place[sought[b]]] = -np.inf
         if barred[b] >= 0 and place[barred[b]] >= 0:
             scores[b, place[barred[b]]] = -np.inf
 

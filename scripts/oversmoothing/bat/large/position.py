@@ -113,10 +113,10 @@ class WorkingSet:
 
     def reject(self, places: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Whether columns z (k, n) over this set, each -1 at its own of the `places`, prove these tokens rejected."""
-        position, own = self.position, (places, np.arange(len(places)))
-        z[own] = 0.0
+        position, fixed = self.position, (places, np.arange(len(places)))
+        z[fixed] = 0.0
         room = position.room(z)
-        z[own] = -1.0
+        z[fixed] = -1.0
         proved = self.metric.repair(self.metric.residuals(z), self.metric.shares[places]) <= room
         position.decide(self.tokens[places[proved]], REJECTED)
         for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
@@ -185,22 +185,22 @@ class WorkingSet:
         """Upper bounds (n,) of the fall of z_i at `places`, from whitened y (r, n); those below 1 are accepted."""
         position, metric = self.position, self.metric
         y = y / np.maximum(np.linalg.norm(y, axis=0), 1e-300)
-        inside, own = self.fall(metric.whitened.T @ y, places)
+        inside, t_i = self.fall(metric.whitened.T @ y, places)
         fall = np.full(len(places), np.inf)
-        maybe = np.flatnonzero(inside < own)
+        maybe = np.flatnonzero(inside < t_i)
         if not len(maybe):
             return fall
         raw = position.constraints.raise_(metric.lift(y[:, maybe]))
         raw /= np.linalg.norm(raw, axis=0)
-        inside, own = self.fall(position.constraints.columns[self.tokens] @ raw * self.p[:, None], places[maybe])
+        inside, t_i = self.fall(position.constraints.columns[self.tokens] @ raw * self.p[:, None], places[maybe])
         error = gamma(len(raw) + 4) + position.constraints.error
         inside += error * float(self.sizes.sum()) * position.most
         estimate, noise = self.tail_fall(raw, np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
-            fall[maybe] = np.where(own > 0, (inside + estimate + noise) / own, np.inf)
-            close = (fall[maybe] >= 1 - MARGIN) & (inside + estimate - noise < own) & (len(self.tail) > 0)
+            fall[maybe] = np.where(t_i > 0, (inside + estimate + noise) / t_i, np.inf)
+            close = (fall[maybe] >= 1 - MARGIN) & (inside + estimate - noise < t_i) & (len(self.tail) > 0)
             if close.any():
-                fall[maybe[close]] = (inside[close] + self.tail_fall(raw[:, close], np.float64)[0]) / own[close]
+                fall[maybe[close]] = (inside[close] + self.tail_fall(raw[:, close], np.float64)[0]) / t_i[close]
         proved = fall[maybe] < 1 - MARGIN
         tokens = self.tokens[places[maybe[proved]]]
         position.decide(tokens, ACCEPTED)
@@ -211,9 +211,9 @@ class WorkingSet:
     def fall(self, t: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sum over j != i of max((E - 1) t_j, -t_j) on this set, and t_i; t (k, n) is overwritten."""
         n = np.arange(len(places))
-        own = t[places, n].copy()
+        t_i = t[places, n].copy()
         t[places, n] = 0
-        return self.position.rise * np.maximum(t, 0).sum(axis=0) - np.minimum(t, 0).sum(axis=0), own
+        return self.position.rise * np.maximum(t, 0).sum(axis=0) - np.minimum(t, 0).sum(axis=0), t_i
 
     def tail_fall(self, y: np.ndarray, dtype: type) -> tuple[np.ndarray, float]:
         """The same sum over the tail, for unit combinations y of the basis's columns, and its error in float32."""

@@ -53,8 +53,8 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None, steps: int
                 if working.reject_with_tail(place, (z + point.z[:k]) / -least, moved / -least):
                     return taken
             towards = np.sign(mine @ point.y) * point.y
-            inside, own = working.fall((columns.T @ towards)[:, None], np.array([place]))
-            fall = float(inside[0] / own[0]) if own[0] > 0 else np.inf
+            inside, t_i = working.fall((columns.T @ towards)[:, None], np.array([place]))
+            fall = float(inside[0] / t_i[0]) if t_i[0] > 0 else np.inf
             if fall < min(1.0, tried - 0.003):
                 tried = fall
                 working.accept(np.array([place]), towards[:, None])

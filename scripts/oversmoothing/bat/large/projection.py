@@ -46,14 +46,14 @@ def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float
     tried = np.full(len(left), np.inf)
     best: Best = {}
     for step in range(1, steps + 1):
-        own = left, np.arange(len(left))
-        ahead[own] = -1
+        fixed = left, np.arange(len(left))
+        ahead[fixed] = -1
         missing = -(whitened @ ahead)
         mine = pulls[:, left]
         y = missing + whitened[:, left] * (np.einsum("ij,ij->j", mine, missing) / left_over[left])
         z = pulls.T @ y
         on_plane = ahead + z
-        on_plane[own] = -1
+        on_plane[fixed] = -1
         feasible = np.flatnonzero((on_plane.max(axis=0) < rise * np.float32(0.999)) & (on_plane.min(axis=0) >= -1))
         if len(feasible):
             working.reject(left[feasible], _exact(working, left[feasible], on_plane[:, feasible]))
@@ -84,9 +84,9 @@ def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float
 
 def _exact(working: WorkingSet, places: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Project again, in float64."""
-    metric, own = working.metric, (places, np.arange(len(places)))
+    metric, fixed = working.metric, (places, np.arange(len(places)))
     z = z.astype(np.float64)
-    z[own] = -1.0
+    z[fixed] = -1.0
     missing = -(metric.whitened @ z)
     mine = metric.whitened[:, places]
     spare = metric.weights[places] * (1 - metric.shares[places])

@@ -138,9 +138,9 @@ def _accept_directly(working: WorkingSet) -> None:
         spread = np.sqrt(np.maximum((t**2 / p[:, None]).sum(axis=0) - mean**2, 0))
         best, chosen = np.full(len(some), np.inf), np.zeros(len(some))
         for moved in (0 * mean, *(mean - shift * spread for shift in SHIFTS)):
-            inside, own = working.fall(t - moved * p[:, None], some)
+            inside, t_i = working.fall(t - moved * p[:, None], some)
             with np.errstate(divide="ignore", invalid="ignore"):
-                falls = np.where(own > 0, inside / own, np.inf)
+                falls = np.where(t_i > 0, inside / t_i, np.inf)
             chosen = np.where(falls < best, moved, chosen)
             best = np.minimum(falls, best)
         good = best < 1
