@@ -19,7 +19,6 @@ from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
 from studies.imposed_rank import show
-from studies.imposed_rank.figure import draw
 from studies.imposed_rank.table import SHARE, imposed_rank_page, imposed_rank_table, shares_of_cost
 
 MODELS = [
@@ -128,7 +127,8 @@ def made_up(models):
     """A table of numbers that fall with the rank, and accuracies that rise; truncated heads are the worst."""
     summaries = {}
     for model in models:
-        worse = {"family": 1.0, "svd": 1.2, "retrained": 0.8, "normed": 0.9}[model["kind"]] / model["rank"] ** 0.3
+        of_kind = {"family": 1.0, "svd": 1.2, "retrained": 0.8, "normed": 0.9, "full_head": 0.7}[model["kind"]]
+        worse = of_kind / model["rank"] ** 0.3
         summaries[model["model"], "loss", None] = summary(2 * worse)
         summaries[model["model"], "accuracy", None] = summary(1 - worse / 1.3)
         for metric in METRICS:
@@ -162,8 +162,16 @@ def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
         ("| share of the cost" in page) == ("one training seed" in page) == bool({"retrained", "normed"} & set(kinds))
     )
     assert ("smallest singular values" in page) == ("svd" in kinds)
-    figure = draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth", KINDS)
     assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * (2 + len(METRICS))
+
+
+def test_heads_on_other_trunks_stand_in_the_table_and_in_a_figure_of_their_own():
+    other = {"model": "full4-s1", "kind": "full_head", "rank": 4, "seed": 1}
+    table = made_up([*MODELS, other])
+    page = markdown(imposed_rank_page(table, "T", TITLES))
+    assert "| full head retrained on the trunk of that rank |" in page
+    assert [len(axes.lines) for axes in show.draw(table, "truth", KINDS).axes] == [5] * (2 + len(METRICS))
 
 
 def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are(job):
@@ -226,14 +234,14 @@ def test_several_seeds_have_rows_of_their_own_and_one_line():
     table = made_up([*MODELS, *again])
     page = markdown(imposed_rank_page(table, "T", TITLES))
     assert "| rank   | seed   | way" in page
-    figure = draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth", KINDS)
     assert len(figure.axes[0].lines) == 5
     assert "one training seed" not in page
 
 
 def test_the_figure_shows_the_numbers_of_the_table(job):
     table = made_up(MODELS)
-    figure = draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth", KINDS)
     full, scratch, truncated, retrained, normed = figure.axes[0].lines
     means = table[table.measure == "loss"].set_index("model").value
     assert full.get_ydata()[0] == means["bn32-s1"]

@@ -10,7 +10,7 @@ from default_config import KINDS
 
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import record
-from studies.paired_ranks import gradient_figure, paired_figure, show_gradient
+from studies.paired_ranks import show_gradient, show_paired
 from studies.paired_ranks.gradient import SETTLED, gradient_table, mean_shares
 from studies.paired_ranks.paired import SLOWDOWN
 
@@ -74,7 +74,7 @@ def test_the_script_and_its_page(tmp_path):
 
 
 def test_the_figure_has_a_line_per_way_and_rank_and_a_point_per_model(table):
-    left, right = gradient_figure.draw(table, KINDS).axes[:2]
+    left, right = show_gradient.draw(table, KINDS).axes[:2]
     assert len(left.lines) == 3
     assert sum(len(line.get_xdata()) for line in right.lines) == len(MODELS)
 
@@ -92,7 +92,7 @@ def test_the_figure_of_costs_shows_the_intervals_of_the_table():
                         **{"value": mean, "low": mean - 0.1, "high": mean + 0.2},
                     }
                 )
-    panels = paired_figure.draw(record(rows), "truth", KINDS).axes
+    panels = show_paired.draw(record(rows), "truth", KINDS).axes
     assert len(panels) == 4
     for axes in panels:
         assert len(axes.containers) == 3  # unused classes impose no rank

@@ -11,9 +11,9 @@ from oversmoothing.claims.table import claims_table
 from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
-from studies.imposed_rank import figure as imposed_figure
+from studies.imposed_rank import show as show_imposed
 from studies.imposed_rank.table import imposed_rank_page
-from studies.paired_ranks import gradient_figure, paired_figure
+from studies.paired_ranks import show_gradient, show_paired
 from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.paired_ranks.gradient import gradient_page
 from studies.paired_ranks.judge import dispute_page
@@ -54,9 +54,9 @@ def test_its_pages_and_figures_can_be_made(dispute):
         dispute_page(DISPUTE, kept["gradient_claims"], "t"),
     ]
     assert all("nan" not in markdown(page) for page in pages)
-    assert paired_figure.draw(kept["paired_ranks"], "truth", KINDS).axes
-    assert gradient_figure.draw(kept["gradient"], KINDS).axes
-    assert imposed_figure.draw(kept["imposed_rank"], "truth", KINDS).axes
+    assert show_paired.draw(kept["paired_ranks"], "truth", KINDS).axes
+    assert show_gradient.draw(kept["gradient"], KINDS).axes
+    assert show_imposed.draw(kept["imposed_rank"], "truth", KINDS).axes
 
 
 def sums_less_both(by_seed):

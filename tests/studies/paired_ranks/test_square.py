@@ -15,7 +15,6 @@ from oversmoothing.tables.record import read_record
 from studies.paired_ranks import show_square
 from studies.paired_ranks.paired import as_record
 from studies.paired_ranks.square import COST, NOT_ADDED, SHARE, costs, ratio_interval, square_page, square_table
-from studies.paired_ranks.square_figure import draw
 
 SEEDS = (1, 2, 3)
 FULL = {1: 2.0, 2: 2.1, 3: 1.9}  # as trained; retrained 0.01 less
@@ -129,14 +128,14 @@ def test_the_page_has_a_row_per_trunk_and_head(table):
         for row in section.rows[:-1]
     }
     assert next(iter(rows)) == ("full", "full head", "full head", "retrained")
-    assert rows["4", "rank r", "full head", "retrained"]["loss (nats): share"].mean == pytest.approx(0.75 / 1.1)
+    assert rows["4", "head of rank r", "full head", "retrained"]["loss (nats): share"].mean == pytest.approx(0.75 / 1.1)
     assert rows["4", "both heads", "full head", "as trained"]["loss (nats): cost"].mean == pytest.approx(0.01)
     assert len(rows) == 8
     assert section.rows[-1]["trunk trained behind"] == "interaction"
 
 
 def test_the_figure_has_a_panel_per_rank_and_measure_and_whiskers_of_the_table(table):
-    panels = draw(table, "truth").axes
+    panels = show_square.draw(table, "truth").axes
     assert len(panels) == 2
     for axes in panels:
         assert len(axes.containers) == 7

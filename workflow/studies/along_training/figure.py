@@ -101,15 +101,7 @@ def layers(table: pd.DataFrame) -> Figure:
 
 
 def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw singular values against their index: one panel per rank, a line for each of a few steps, first seed only.
-
-    Parameters
-    ----------
-    by_model : mapping
-        ``step``, ``index`` (from 1) and ``singular_value`` by model.
-    models : sequence of mappings
-        ``model`` and ``rank`` of each.
-    """
+    """Draw singular values against their index: one panel per rank, a line for each of a few steps, first seed only."""
     first = {model["rank"]: model["model"] for model in reversed(models)}
     columns = min(len(first), COLUMNS)
     rows = math.ceil(len(first) / columns)

@@ -30,14 +30,14 @@ def draw(table: pd.DataFrame) -> Figure:
     The table has ``model``, ``rank``, ``step``, ``measure``, ``truth`` and ``value``. The step at which a part has
     lost `OVER` of all that it loses is ringed.
     """
-    own = table[table.measure.isin(LOOKS)]
-    truths, ranks = list(own.truth.unique()), sorted(own["rank"].unique())
+    divided = table[table.measure.isin(LOOKS)]
+    truths, ranks = list(divided.truth.unique()), sorted(divided["rank"].unique())
     with style():
         figure = Figure(figsize=(max(7.5, 2.4 * len(ranks)), 1.4 + 2.9 * len(truths)))
         panels = figure.subplots(len(truths), len(ranks), squeeze=False, sharex=True, sharey=True)
         for row, truth in zip(panels, truths, strict=True):
             for axes, rank in zip(row, ranks, strict=True):
-                alike = own[(own["rank"] == rank) & (own.truth == truth)]
+                alike = divided[(divided["rank"] == rank) & (divided.truth == truth)]
                 for model in alike.model.unique():
                     _lines(axes, alike[alike.model == model].pivot(index="step", columns="measure", values="value"))
                 nothing = (alike.value[alike.measure == "forced"] == 0).all()
@@ -45,9 +45,9 @@ def draw(table: pd.DataFrame) -> Figure:
                 axes.set_yscale("log")
                 axes.yaxis.set_major_formatter("{x:g}")
                 axes.grid(axis="y")
-                step_axis(axes, int(own.step.max()), narrow=True)
+                step_axis(axes, int(divided.step.max()), narrow=True)
             row[0].set_ylabel(f"KL to {named(truth)} (nats)" if len(truths) > 1 else "KL to the truth (nats)")
-        headline(figure, which_ends_first(own))
+        headline(figure, which_ends_first(divided))
         entries = handles({"forced by the head": LOOKS["forced"], "the rest": LOOKS["rest"]}, markersize=5)
         legend(figure, entries + handles({f"its fall is over, but for {100 * (1 - OVER):.0f} %": MARK}))
     return figure
@@ -65,31 +65,22 @@ def _lines(axes: Axes, along: pd.DataFrame) -> None:
 def which_ends_first(along: pd.DataFrame) -> str:
     """State at which ranks the forced part stops falling before the rest along training, and at which after it.
 
-    Parameters
-    ----------
-    along : DataFrame
-        ``model``, ``rank``, ``truth``, ``step``, ``value`` of the measures "forced" and "rest", as the table
-        `along_training` has them.
-
-    Returns
-    -------
-    str
-        A rank is named only if each part loses more than half of itself, and all seeds, against all truths, agree on
-        the order of the kept steps at which it has lost the share `OVER` of what it loses.
+    A rank is named only if each part loses more than half of itself, and all seeds, against all truths, agree on the
+    order of the kept steps at which it has lost the share `OVER` of what it loses.
     """
     orders: dict[int, set[str]] = {}
-    for (rank, _, _), own in along.groupby(["rank", "model", "truth"]):
-        forced, rest = (over_at(own[own.measure == part].set_index("step").value) for part in ("forced", "rest"))
+    for (rank, _, _), parts in along.groupby(["rank", "model", "truth"]):
+        forced, rest = (over_at(parts[parts.measure == part].set_index("step").value) for part in ("forced", "rest"))
         order = "" if forced is None or rest is None or forced == rest else "before" if forced < rest else "after"
         orders.setdefault(int(rank), set()).add(order)
-    parts = []
+    sentences = []
     for order in ("before", "after"):
-        if ranks := [rank for rank, own in sorted(orders.items()) if own == {order}]:
+        if ranks := [rank for rank, agreed in sorted(orders.items()) if agreed == {order}]:
             where = f"rank{'s' if len(ranks) > 1 else ''} {listed([str(rank) for rank in ranks])}"
-            parts.append(f"{order} that of the rest at {where}")
-    if not parts:
+            sentences.append(f"{order} that of the rest at {where}")
+    if not sentences:
         return "The forced part and the rest along training"
-    return f"The fall of the forced part is over {', '.join(parts)}"
+    return f"The fall of the forced part is over {', '.join(sentences)}"
 
 
 def over_at(values: pd.Series) -> int | None:

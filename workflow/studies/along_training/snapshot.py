@@ -51,32 +51,11 @@ def measure(
 
     They are ``loss`` (nats per byte); ``singular_entropy`` (nats) and ``effective_rank`` of the head; ``anisotropy``,
     ``outlier_dimensions`` and ``largest_dimension`` (its share) of each block's output; ``head_input_anisotropy``;
-    ``gradient_share``, ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`); ``tbat``, if `reject` is given;
-    and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding, and ``forced``, ``rest``, if `divide` is given.
-
-    Parameters
-    ----------
-    model : GPT
-    windows : Table
-        The first of those that the truths were run over.
-    truths : mapping
-        Files of their logits.
-    tau : float
-        Mass of the truth's nucleus.
-    batch : int
-    precision : {"bf16", "float32"}
-    backward_rank : int or None
-        That of the model's training: the gradient passes through the best approximation of the head of that rank.
-    reject : callable or None
-        TBAT of the bytes of a window, shape (n,).
-    divide : callable or None
-        From the logits of the model and of a truth in a window, the divergence that the head forces and the rest at
-        some positions, shape (2, positions).
-
-    Raises
-    ------
-    UserError
-        Naming a truth that was run over other windows or has another vocabulary.
+    ``gradient_share``, ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`), through the best approximation
+    of the head of `backward_rank`; ``tbat``, if `reject` gives it of the bytes of a window, shape (n,); and per truth
+    ``tto``, ``nsmd``, ``tv``, ``kl`` under pure decoding, and ``forced``, ``rest``, if `divide` gives these at some
+    positions, shape (2, positions), from the logits of model and truth in a window. `truths` are files of logits over
+    windows that begin with these; a `UserError` names one that was run over others or has another vocabulary.
     """
     head = _head(model)
     passed = model.head.weight if backward_rank is None else best_approximation(model.head.weight, backward_rank)

@@ -24,22 +24,7 @@ UNITS |= dict.fromkeys(DIVIDED, "nats")
 def along_training_table(
     measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
-    """Measurements of every snapshot of every model, stacked.
-
-    Parameters
-    ----------
-    measured : mapping
-        Measurements by model (see `snapshot.MEASURES`).
-    models : sequence of mappings
-        What `record.facts` reads, in row order.
-    unit : {"byte", "token"}
-        What the models predict.
-
-    Returns
-    -------
-    DataFrame
-        Record.
-    """
+    """Record of the measurements of every snapshot (see `snapshot.MEASURES`), by model in the order given."""
     table = pd.concat([measured[model["model"]].assign(**facts(model)) for model in models])
     table["unit"] = table.measure.map({name: of.format(unit=unit) for name, of in UNITS.items()})
     return record(table)

@@ -26,12 +26,12 @@ def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
         raise Missing("it takes two ranks in `retrained.ranks`")
     trained = Member("the trained head", heads[0].trainings, heads[0].trainings)
     lowest, *_, highest = heads
-    own, low, high = (analyses.loss(member) for member in (trained, lowest, highest))
-    slight = SLIGHT * own.mean
+    whole, low, high = (analyses.loss(member) for member in (trained, lowest, highest))
+    slight = SLIGHT * whole.mean
     name = "loss (nats per byte)"
     return [
-        compare(low, own, f"{name}, {lowest} against {trained}", analyses.chance, slight),
-        compare(own, high, f"{name}, {trained} against {highest}", analyses.chance, -slight),
+        compare(low, whole, f"{name}, {lowest} against {trained}", analyses.chance, slight),
+        compare(whole, high, f"{name}, {trained} against {highest}", analyses.chance, -slight),
     ]
 
 

@@ -1,18 +1,30 @@
 """The table and the figure of all ways to impose a rank: loss, accuracy and oversmoothing at the same positions."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.sums import summarise_scores
-from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.store.layout import ARROWS
+from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
-from studies.imposed_rank.figure import draw
-from studies.imposed_rank.table import imposed_rank_page, imposed_rank_table, shares_of_cost
+from studies.imposed_rank.table import MEASURES, against, imposed_rank_page, imposed_rank_table, shares_of_cost
 
 TITLE = "Ways to impose a rank on the LM head: learned from scratch, on the gradient alone, truncated, retrained."
+COLUMNS = 3
+OF_TRUNKS = ("beside", "second", "full_head", "own_trunk")  # heads on other trunks: in the figure `closed_square`
+BAND: dict[str, Any] = {"color": "0.35", "alpha": 0.15, "linewidth": 0}
+FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 
 
 def main(job: Job) -> None:
@@ -35,6 +47,54 @@ def main(job: Job) -> None:
     write_record(job.output, table, imposed_rank_page(table, TITLE, titles))
     figure = draw(read_record(job.output.csv), settings["truth"], settings["kinds"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
+
+
+def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw every measure against rank, one line for each of `kinds`, with the full model as a horizontal line.
+
+    `kinds` are as of `plan.arms.described`, the first is the family; those `OF_TRUNKS` are left out. With several
+    seeds, a point is the mean over them, and its interval runs from the lowest to the highest end of their intervals.
+    """
+    kinds = [kind for kind in kinds if kind["kind"] not in OF_TRUNKS]
+    table = against(table[~table.kind.isin(OF_TRUNKS)], truth)
+    table = table.assign(way=table.kind.map({kind["kind"]: kind["title"] for kind in kinds}))
+    looks = kind_looks(kinds)
+    family = kinds[0]["title"]
+    full = int(table["rank"][table.way == family].max())
+    with style():
+        rows = -(-len(MEASURES) // COLUMNS)
+        figure = Figure(figsize=(10, 0.8 + 2.8 * rows))
+        panels = list(figure.subplots(rows, COLUMNS, sharex=True).flat)
+        for axes, (measure, (name, _, better)) in zip(panels, MEASURES.items(), strict=False):
+            part = table[table.measure == measure]
+            unlimited = part[(part.way == family) & (part["rank"] == full)].value.mean()
+            axes.axhline(unlimited, **FULL)
+            for way, look in looks.items():
+                _line(axes, part[part.way == way], look)
+            axes.set_title(f"{name} {ARROWS[better]}")
+            axes.grid(axis="y")
+            rank_axis(axes, sorted(table["rank"].unique()), "rank of the head")
+        for axes in panels[len(MEASURES) :]:
+            axes.remove()
+        for axes in panels[len(MEASURES) - COLUMNS : len(MEASURES)]:
+            axes.set_xlabel("rank of the head")
+            axes.tick_params(labelbottom=True)
+        drawn = {kind["legend"]: looks[kind["title"]] for kind in kinds if (table.way == kind["title"]).any()}
+        entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
+        legend(figure, [*entries, Patch(label="95 % intervals", **BAND)], columns=COLUMNS)
+        first, last = METRICS[AGAINST_TRUTHS[0]].name, METRICS[AGAINST_TRUTHS[-1]].name
+        title = f"Oversmoothing ({first} to {last}) against {named(truth)}, pure decoding"
+        figure.suptitle(title, x=0.01, ha="left", size="medium")
+    return figure
+
+
+def _line(axes: Axes, part: pd.DataFrame, look: Look) -> None:
+    if part.empty:
+        return
+    by_rank = part.groupby("rank")
+    mean, low, high = by_rank.value.mean(), by_rank.low.min(), by_rank.high.max()
+    axes.plot(mean.index, mean, markersize=6, linewidth=1.6, **look)
+    axes.fill_between(mean.index, low, high, **{**BAND, "color": look["color"]})
 
 
 if __name__ == "__main__":

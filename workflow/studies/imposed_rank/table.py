@@ -28,35 +28,21 @@ def shares_of_cost(
 ) -> dict[tuple[str, str, str | None], Summary]:
     """Cost of each retrained head as a share of the cost of a model learned from scratch with its rank.
 
-    A cost is a loss less that of the full model, the member of the family of highest rank. A head has no share if no
-    member of the family has its rank, or if that member's cost does not differ from zero on these windows.
-
-    Parameters
-    ----------
-    losses : mapping
-        By model, over the same windows.
-    models : sequence of mappings
-        As `imposed_rank_table` takes them.
-    resamples, seed : int
-        Of the bootstrap over windows, which resamples the same windows for all models.
-
-    Returns
-    -------
-    dict
-        Summaries without sd by (model, `SHARE`, None), as `imposed_rank_table` takes them.
+    A cost is a loss less that of the full model, the member of the family of highest rank, over the same windows. A
+    head has no share if no member of the family has its rank, or if that member's cost does not differ from zero.
+    The result, summaries without sd, is by (model, `SHARE`, None), as `imposed_rank_table` takes it.
     """
-    found: dict[tuple[str, str, str | None], Summary] = {}
+    shares: dict[tuple[str, str, str | None], Summary] = {}
     for model in models:
-        family = {
-            own["rank"]: own["model"] for own in models if (own["kind"], own["seed"]) == ("family", model["seed"])
-        }
+        family = {m["rank"]: m["model"] for m in models if (m["kind"], m["seed"]) == ("family", model["seed"])}
         if model["kind"] in ("retrained", "normed") and model["rank"] in family:
-            own, scratch, full = (losses[name] for name in (model["model"], family[model["rank"]], family[max(family)]))
-            share, low, high = share_of_difference(own, scratch, full, resamples, seed)
+            head, scratch, full = (
+                losses[name] for name in (model["model"], family[model["rank"]], family[max(family)])
+            )
+            share, low, high = share_of_difference(head, scratch, full, resamples, seed)
             if not math.isnan(share):
-                n = sum(own.count.values())
-                found[model["model"], SHARE, None] = Summary(share, math.nan, n, low, high)
-    return found
+                shares[model["model"], SHARE, None] = Summary(share, math.nan, sum(head.count.values()), low, high)
+    return shares
 
 
 def imposed_rank_table(
@@ -65,30 +51,16 @@ def imposed_rank_table(
     titles: Mapping[str, str],
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Loss, accuracy and oversmoothing of every model, for all ways.
+    """Record of loss, accuracy and oversmoothing of every model, by seed, then rank, then kind as in `titles`.
 
-    Parameters
-    ----------
-    summaries : mapping
-        Summaries by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
-    models : sequence of mappings
-        What `record.facts` reads.
-    titles : mapping of str to str
-        What to call each kind, in their order.
-    unit : {"byte", "token"}
-        What the models predict.
-
-    Returns
-    -------
-    DataFrame
-        Record, by seed, then rank, then kind.
+    `summaries` are by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
     """
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(titles).index(model["kind"])))
     rows = []
     for model in order:
         for measure, (_, of, better) in COLUMNS.items():
-            for (name, found, truth), summary in summaries.items():
-                if (name, found) == (model["model"], measure):
+            for (name, summarised, truth), summary in summaries.items():
+                if (name, summarised) == (model["model"], measure):
                     described = {"measure": measure, "unit": of.format(unit=unit), "better": better or None}
                     rows.append({**facts(model), "truth": truth, **described, **numbers(summary)})
     return record(rows)
@@ -113,9 +85,9 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
         several_ways = alike.way.nunique() > 1
-        for way, own in alike.groupby("way", sort=False):
+        for way, of_way in alike.groupby("way", sort=False):
             row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
-            records = own.set_index("measure").to_dict("index")
+            records = of_way.set_index("measure").to_dict("index")
             for measure in measures:
                 label, _, better = COLUMNS[measure]
                 mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("value", "low", "high"))

@@ -34,9 +34,9 @@ def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
     Snapshots are not evenly spaced; the mean is over steps, with straight lines between two of them.
     """
     rows = []
-    for keys, own in table.groupby(KEYS, sort=False):
-        share = own[own.measure == "gradient_share"].set_index("step").value.sort_index()
-        loss = own[own.measure == "loss"].set_index("step").value.sort_index()
+    for keys, model in table.groupby(KEYS, sort=False):
+        share = model[model.measure == "gradient_share"].set_index("step").value.sort_index()
+        loss = model[model.measure == "loss"].set_index("step").value.sort_index()
         late = share[share.index >= min(SETTLED, share.index[-1])]
         area = np.trapezoid(late, late.index) if len(late) > 1 else late.iloc[0]
         mean = float(area / max(late.index[-1] - late.index[0], 1))
@@ -51,15 +51,15 @@ def gradient_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) ->
     ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
     means = mean_shares(table)
     rows = []
-    for (rank, way), own in table.groupby(["rank", "way"], sort=True):
+    for (rank, way), alike in table.groupby(["rank", "way"], sort=True):
         row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
         for when, part in ends.items():
-            here = part[part.model.isin(own.model)]
+            here = part[part.model.isin(alike.model)]
             for measure, name in SHARES.items():
                 if measure == "gradient_share" or when == "trained":
                     row[f"{name}, {when}"] = _mean(here[here.measure == measure].value)
-        row["share, mean"] = _mean(means.share[means.model.isin(own.model)])
-        row["loss (nats)"] = _mean(means.loss[means.model.isin(own.model)])
+        row["share, mean"] = _mean(means.share[means.model.isin(alike.model)])
+        row["loss (nats)"] = _mean(means.loss[means.model.isin(alike.model)])
         rows.append(row)
     seeds = table.seed.nunique()
     legend = [

@@ -55,8 +55,8 @@ def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Pa
             }
         )
     tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
-    found = ", ".join(tally(table.verdict))
-    return Page(f"{title} {found}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], LEGEND)
+    verdicts = ", ".join(tally(table.verdict))
+    return Page(f"{title} {verdicts}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], LEGEND)
 
 
 if __name__ == "__main__":

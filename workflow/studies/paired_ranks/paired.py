@@ -45,23 +45,16 @@ def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
     Infinite if the full model has that loss from the start. A training that ends below the full model is measured at
     the lowest loss of the full model, and one that ends above it at its own, so that the ratio is never censored.
     """
-    target = max(float(own.validation_loss.min()) for own in (history, full))
+    target = max(float(training.validation_loss.min()) for training in (history, full))
     reached = steps_to(full, target)
     return steps_to(history, target) / reached if reached else math.inf
 
 
 def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame) -> pd.DataFrame:
-    """Difference of every model from the full model of its seed.
+    """Difference of every model from the full model of its seed, the member learned from scratch of highest rank.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `imposed_rank_table` returns it, with further rows of the measure ``tbat``. The full model
-        of a seed is the member learned from scratch of highest rank.
-    histories : mapping
-        By model, of those trained from the start: ``step``, ``validation_loss``.
-    along : DataFrame
-        Of the full models: ``model``, ``step``, ``measure``, ``truth``, ``value``, ``n`` (snapshots of their training).
+    `table` is as `imposed_rank_table` returns it, with further rows of the measure ``tbat``; `histories` are of models
+    trained from the start; `along` holds the snapshots of the full models, with ``model``.
 
     Returns
     -------
@@ -76,8 +69,8 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
     table = table[table.measure.isin(COMPARED)].assign(truth=table.truth.fillna(""))
     value = table.set_index(["model", "measure", "truth"]).value
     curves = {
-        key: own.set_index("step").sort_index()
-        for key, own in along.groupby(["model", "measure", along.truth.fillna("")])
+        key: curve.set_index("step").sort_index()
+        for key, curve in along.groupby(["model", "measure", along.truth.fillna("")])
     }
     rows = []
     for row in table[~table.model.isin(names)].to_dict("records"):
@@ -115,23 +108,11 @@ def from_record(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Cost of each way and rank over the full model of the same seed, over all seeds.
+    """Record of the cost of each way and rank over the full model of the same seed, over all seeds.
 
-    Parameters
-    ----------
-    differences : DataFrame
-        As `per_seed` returns them.
-    published : DataFrame
-        ``way``, ``rank``, ``measure``, ``mean``, ``low``, ``high``.
-    titles : mapping of str to str
-        What `published` calls each kind of model.
-
-    Returns
-    -------
-    DataFrame
-        Record; ``n`` counts seeds, intervals are 95 % by Student's t, and the mean value of the full models is called
-        ``loss_base``. `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a seed has none (the
-        model ends below all that the full model reaches). The kinds of `BETWEEN` follow the others.
+    ``n`` counts seeds, intervals are 95 % by Student's t; the mean value of the full models is called ``loss_base``.
+    `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a seed has none (the model ends below all
+    that the full model reaches). The kinds of `BETWEEN` follow the others. `published` calls kinds by their `titles`.
     """
     keys = ["rank", "truth", "measure", "unit", "seed"]
     parts = [differences]
@@ -142,24 +123,24 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Map
     ways = {title: kind for kind, title in {**titles, **BETWEEN}.items()}
     named = published.assign(kind=published.way.map(ways)).set_index(["kind", "rank", "measure"])
     rows = []
-    for group, own in pd.concat(parts, ignore_index=True).groupby(GROUP, sort=False):
+    for group, alike in pd.concat(parts, ignore_index=True).groupby(GROUP, sort=False):
         facts = dict(zip(GROUP, group, strict=True))
         if facts["measure"] == SLOWDOWN:
-            if not all(0 < ratio < math.inf for ratio in own.difference):
+            if not all(0 < ratio < math.inf for ratio in alike.difference):
                 continue  # a training that has its lowest loss before the first step
-            found = [math.exp(end) for end in student_interval(np.log(own.difference).tolist())]
-        elif own.difference.isna().any():
+            interval = [math.exp(end) for end in student_interval(np.log(alike.difference).tolist())]
+        elif alike.difference.isna().any():
             continue
         else:
-            found = list(student_interval(own.difference.tolist()))
+            interval = list(student_interval(alike.difference.tolist()))
         facts["truth"] = facts["truth"] or None
-        row = facts | dict(zip(INTERVAL, found, strict=True)) | {"n": len(own)}
+        row = facts | dict(zip(INTERVAL, interval, strict=True)) | {"n": len(alike)}
         if (place := (facts["kind"], facts["rank"], facts["measure"])) in named.index:
             mean, low, high = named.loc[place, ["mean", "low", "high"]]
             row |= {"published": mean, "published_low": low, "published_high": high}
         rows.append(row)
-        if own.base.notna().all():
-            rows.append({**facts, "measure": facts["measure"] + BASE, "value": own.base.mean(), "n": len(own)})
+        if alike.base.notna().all():
+            rows.append({**facts, "measure": facts["measure"] + BASE, "value": alike.base.mean(), "n": len(alike)})
     return record(rows)
 
 
@@ -168,10 +149,10 @@ def paired_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> P
     table = table.assign(way=table.kind.map({**titles, **BETWEEN}))
     sections = []
     for truth in table.truth.dropna().unique():
-        own = table[table.truth.isna() | (table.truth == truth)]
-        sections.append(Section(f"At the end of training, against `{truth}`", _rows(own, [*COMPARED, SLOWDOWN])))
-        if own.measure.isin(AT_LOSS).any():
-            sections.append(Section(f"At equal loss, against `{truth}`", _rows(own, [*AT_LOSS])))
+        against = table[table.truth.isna() | (table.truth == truth)]
+        sections.append(Section(f"At the end of training, against `{truth}`", _rows(against, [*COMPARED, SLOWDOWN])))
+        if against.measure.isin(AT_LOSS).any():
+            sections.append(Section(f"At equal loss, against `{truth}`", _rows(against, [*AT_LOSS])))
     legend = [
         f"Mean difference from the full model of the same seed, over {int(table.n.max())} seeds [95 % interval by "
         "Student's t]; each interval on its own, with no allowance for their number",
@@ -191,13 +172,13 @@ def paired_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> P
 
 def _rows(table: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Cell]]:
     rows = []
-    for (rank, way), own in table[table.measure.isin(measures)].groupby(["rank", "way"], sort=True):
+    for (rank, way), alike in table[table.measure.isin(measures)].groupby(["rank", "way"], sort=True):
         row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
-        for found in sorted(own.to_dict("records"), key=lambda found: measures.index(found["measure"])):
-            name, _, better = {**COMPARED, **AT_LOSS, SLOWDOWN: ("steps to equal loss", "", "")}[found["measure"]]
-            row[labelled(name, better)] = Value(found["value"], None, found["low"], found["high"])
-            if table.published[table.measure == found["measure"]].notna().any():
-                cell = Value(found["published"], None, found["published_low"], found["published_high"])
+        for cost in sorted(alike.to_dict("records"), key=lambda cost: measures.index(cost["measure"])):
+            name, _, better = {**COMPARED, **AT_LOSS, SLOWDOWN: ("steps to equal loss", "", "")}[cost["measure"]]
+            row[labelled(name, better)] = Value(cost["value"], None, cost["low"], cost["high"])
+            if table.published[table.measure == cost["measure"]].notna().any():
+                cell = Value(cost["published"], None, cost["published_low"], cost["published_high"])
                 row[f"published {name}"] = cell
         rows.append(row)
     return rows

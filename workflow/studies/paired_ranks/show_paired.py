@@ -1,20 +1,37 @@
 """The tables and the figure of what each way of imposing a rank costs, paired by seed."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.sums import summarise_scores
 from oversmoothing.store.layout import read_csv, write_csv
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import FACTS, numbers, read_record, record, written
-from studies.paired_ranks.paired import TBAT, as_record, paired_page, paired_table, per_seed
-from studies.paired_ranks.paired_figure import draw
+from studies.paired_ranks.paired import SLOWDOWN, TBAT, as_record, paired_page, paired_table, per_seed
 
 TITLE = "What each way of imposing a rank costs over the full model, paired by seed."
+LABELS = {
+    "family": "on both, with a LayerNorm (the thesis)",
+    "plain": "on both: head W = A B from scratch",
+    "backward": "on the gradient alone (Murugan 2026)",
+    "retrained": "on the logits alone: head W = A B retrained",
+    "normed": "on the logits alone: retrained with LayerNorm",
+}
+PANELS = {
+    "loss": "Loss above the full head's (nats)",
+    SLOWDOWN: "Steps to equal loss (times the full head's)",
+    "tto": "TTO above the full head's",
+    "tto_at_loss": "TTO above the full head's at equal loss",
+}
+APART = 0.05  # octaves between the points of two ways at a rank
 
 
 def main(job: Job) -> None:
@@ -37,6 +54,54 @@ def main(job: Job) -> None:
     write_record(job.output, paired, paired_page(paired, TITLE, titles))
     figure = draw(read_record(job.output.csv), settings["truth"], settings["kinds"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
+
+
+def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) -> Figure:
+    """Draw each measure against rank, a line for each of `kinds` (see `plan.arms.described`).
+
+    Whiskers are 95 % intervals over seeds.
+    """
+    shown = [kind for kind in kinds if kind["kind"] in LABELS]
+    looks = kind_looks(shown)
+    table = table.assign(way=table.kind.map({kind["kind"]: kind["title"] for kind in shown}))
+    table = table[(table.truth.isna() | (table.truth == truth)) & table.way.notna()]
+    drawn = {kind["title"]: LABELS[kind["kind"]] for kind in shown if (table.way == kind["title"]).any()}
+    with style():
+        figure = Figure(figsize=(10, 7.4))
+        panels = figure.subplots(2, 2)
+        panels[1, 1].sharey(panels[1, 0])
+        apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
+        for axes, (measure, title) in zip(panels.flat, PANELS.items(), strict=True):
+            part = table[table.measure == measure]
+            axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
+            for way, octaves in zip(drawn, apart, strict=True):
+                _points(axes, part[part.way == way].sort_values("rank"), looks[way], octaves)
+            axes.set_title(title, size="medium")
+            axes.grid(axis="y")
+            if len(part):
+                rank_axis(axes, sorted(part["rank"].unique()), "rank")
+            if measure == SLOWDOWN:
+                axes.set_yscale("log", base=2)
+                axes.yaxis.set_major_formatter("{x:g}")
+        named_looks = {label: looks[way] for way, label in drawn.items()}
+        legend(figure, handles(named_looks, markersize=6, linewidth=1.2), columns=2)
+        seeds = int(table.n.max())
+        figure.suptitle(
+            f"Where a rank is imposed. Mean of {seeds} seeds, each less its full head; whiskers: 95 % (Student's t). "
+            f"TTO against {named(truth)}",
+            x=0.01,
+            ha="left",
+            size="medium",
+        )
+    return figure
+
+
+def _points(axes: Axes, part: pd.DataFrame, look: Look, octaves: float) -> None:
+    if part.empty:
+        return
+    ranks = part["rank"] * 2**octaves
+    beyond = [part.value - part.low, part.high - part.value]
+    axes.errorbar(ranks, part.value, yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)
 
 
 if __name__ == "__main__":

@@ -18,16 +18,17 @@ from oversmoothing.tables.record import record
 from studies.paired_ranks.paired import COMPARED, INTERVAL
 
 CONTROL = "full_head"  # at the rank of the full head: a full head retrained on its own trunk
+FULL, NARROW = "full head", "head of rank r"
 RETRAINED = {  # kinds of the other cells: behind what the trunk was trained, and what reads it
-    "retrained": ("full head", "rank r"),
-    "full_head": ("rank r", "full head"),
-    "own_trunk": ("rank r", "rank r"),
+    "retrained": (FULL, NARROW),
+    "full_head": (NARROW, FULL),
+    "own_trunk": (NARROW, NARROW),
 }
 TRAINED = {  # the same of models that are read as they were trained
-    "plain": ("rank r", "rank r"),
-    "beside": ("both heads", "rank r"),
-    "second": ("both heads", "full head"),
-    "backward": ("full head, gradient of rank r", "full head"),
+    "plain": (NARROW, NARROW),
+    "beside": ("both heads", NARROW),
+    "second": ("both heads", FULL),
+    "backward": ("full head, gradient of rank r", FULL),
 }
 COST, SHARE = "_cost", "_share"  # at the end of a measure: less the control; of what trunk and head cost together
 NOT_ADDED = "own_trunk less full_head less retrained"  # what both cost together, less what each costs alone
@@ -126,10 +127,10 @@ def _intervals(
         for kind in ("retrained", "full_head"):
             yield kind, rank, SHARE, ratio_interval(cells[kind].tolist(), both.tolist()), n
         yield NOT_ADDED, rank, COST, student_interval((both - cells.full_head - cells.retrained).tolist()), n
-        for kind, own in differences[differences["rank"] == rank].groupby("kind"):
+        for kind, trained in differences[differences["rank"] == rank].groupby("kind"):
             if kind in TRAINED:
-                yield kind, rank, "", student_interval((own.base + own.difference).tolist()), len(own)
-                yield kind, rank, COST, student_interval(own.difference.tolist()), len(own)
+                yield kind, rank, "", student_interval((trained.base + trained.difference).tolist()), len(trained)
+                yield kind, rank, COST, student_interval(trained.difference.tolist()), len(trained)
 
 
 def square_page(table: pd.DataFrame, title: str) -> Page:
@@ -167,13 +168,13 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
                     row[label] = Value(mean, None, low, high)
         return row
 
-    named = {"rank": "full", "trunk trained behind": "full head", "read by": "full head", "head": "retrained"}
+    named = {"rank": "full", "trunk trained behind": FULL, "read by": FULL, "head": "retrained"}
     rows: list[dict[str, Cell]] = [{**named, **cells(CONTROL, full)}]
     for rank in sorted(set(table["rank"]) - {full}):
         for kinds, made in ((RETRAINED, "retrained"), (TRAINED, "as trained")):
             for kind, (trunk, head) in kinds.items():
-                if found := cells(kind, rank):
-                    told = {"rank": str(rank), "trunk trained behind": trunk, "read by": head, "head": made}
-                    rows.append({**told, **found})
+                if numbers := cells(kind, rank):
+                    cell = {"rank": str(rank), "trunk trained behind": trunk, "read by": head, "head": made}
+                    rows.append({**cell, **numbers})
         rows.append({"rank": str(rank), "trunk trained behind": "interaction", **cells(NOT_ADDED, rank)})
     return rows
