@@ -2,8 +2,7 @@
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
-from oversmoothing.training.choose_rate import choose
-from oversmoothing.training.history import lowest_loss
+from oversmoothing.training.history import choose, lowest_loss
 
 
 def main(job: Job) -> None:

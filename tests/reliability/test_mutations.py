@@ -86,7 +86,7 @@ MUTATIONS = {
     ),
     "checkpoints of a training under way are deleted": (
         f"{LIBRARY}/training/accepted.py",
-        'json.loads(told["progress"])["finished"]',
+        'json.loads(state["progress"])["finished"]',
         "True",
         "training/test_training_end.py::test_a_training_under_way_stays",
     ),

@@ -12,8 +12,8 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.learning_rates import rates_page, rates_table
 from oversmoothing.tables.record import read_record
-from oversmoothing.training.choose_rate import choose
 from oversmoothing.training.chosen_rate import with_rate
+from oversmoothing.training.history import choose
 
 SETTINGS = {"model": {"width": 8}, "training": {"batch": 2}, "seed": 1}
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import record
-from oversmoothing.training.choose_rate import choose
+from oversmoothing.training.history import choose
 
 CHOSEN = "chosen"
 

@@ -32,8 +32,8 @@ def discard(checkpoints: str | Path, weights: str | Path) -> None:
     if key is None:
         return
     folder = Folder.of(checkpoints, key)
-    told = _metadata(folder.resume)
-    if told.get("key") == key and json.loads(told["progress"])["finished"] and not (folder.path / "owner").exists():
+    state = _metadata(folder.resume)
+    if state.get("key") == key and json.loads(state["progress"])["finished"] and not (folder.path / "owner").exists():
         with suppress(UserError, OSError):  # it is in use, or contains other files
             with Lock(folder.path).held():
                 folder.clear()

@@ -24,13 +24,7 @@ class Share:
 
 
 def share_of(accumulation: int, batch: int, rank: int = 0, processes: int = 1) -> Share:
-    """Divide a step's micro-batches among the processes or, if that is impossible, the sequences of each one.
-
-    Raises
-    ------
-    UserError
-        If neither number is a multiple of `processes`.
-    """
+    """Divide a step's micro-batches among the processes or, if that is impossible, the sequences of each one."""
     if accumulation % processes == 0:
         return Share(range(rank, accumulation, processes), slice(0, batch))
     if batch % processes == 0:
@@ -43,32 +37,16 @@ def share_of(accumulation: int, batch: int, rank: int = 0, processes: int = 1) -
 
 
 def training_batch(data: np.ndarray, seed: int, step: int, accumulation: int, batch: int, block: int) -> Tensor:
-    """Draw the sequences of one step, uniformly with replacement from all positions of `data`.
+    """Draw uint8 sequences (accumulation, batch, block + 1) of one step, uniformly from all positions of `data`.
 
-    Parameters
-    ----------
-    data : uint8 array, shape (bytes,)
-    seed, step : int
-        The draw depends on nothing else.
-    accumulation, batch, block : int
-        Micro-batches per step, sequences per micro-batch, bytes per sequence.
-
-    Returns
-    -------
-    uint8 tensor, shape (accumulation, batch, block + 1)
-        One byte more than a block: see `inputs_and_targets`.
+    The draw depends on seed and step alone. The byte beyond a block is the last target: see `inputs_and_targets`.
     """
     generator = np.random.default_rng([TRAINING, seed, step])
     return _sequences(data, generator.integers(0, len(data) - block, size=(accumulation, batch)), block)
 
 
 def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Tensor:
-    """Evenly spaced sequences, the same at each evaluation, so that losses differ by the model alone.
-
-    Returns
-    -------
-    uint8 tensor, shape (batches, batch, block + 1)
-    """
+    """Evenly spaced uint8 sequences (batches, batch, block + 1), so that losses differ by the model alone."""
     starts = np.linspace(0, len(data) - block - 1, batches * batch).astype(np.int64)
     return _sequences(data, starts.reshape(batches, batch), block)
 
@@ -85,9 +63,8 @@ def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
 
 
 def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Generator[Tensor]:
-    """Yield ``draw(step)`` on the device for each step; a thread draws a few steps ahead.
+    """Yield ``draw(step)`` on the device for each step; a thread draws a few steps ahead, as pages come from the disk.
 
-    A large corpus is not entirely in memory, and reading a page from disk takes longer than the rest of the draw.
     For a GPU the bytes are pinned, so that the copy does not wait for the previous step.
     """
 

@@ -25,58 +25,28 @@ TRAINING = "training"  # in the metadata of weights: the key of the training tha
 
 @dataclass
 class Progress:
-    """State of a training except weights and optimiser moments.
+    """State of a training except weights and optimiser moments."""
 
-    Attributes
-    ----------
-    step : int
-        Completed optimiser steps.
-    best_loss : float
-        The lowest validation loss so far (nats per byte), reached at `best_step`.
-    stale : int
-        Evaluations since `best_step`.
-    loss_sum, loss_steps : float, int
-        Training loss summed since the last evaluation.
-    history : list of dict
-        One row per evaluation (see `outputs.HISTORY`).
-    finished : bool
-        Whether training has ended.
-    """
-
-    step: int = 0
-    best_loss: float = float("inf")
+    step: int = 0  # completed optimiser steps
+    best_loss: float = float("inf")  # the lowest validation loss so far, in nats per byte
     best_step: int = 0
-    stale: int = 0
-    loss_sum: float = 0.0
+    stale: int = 0  # evaluations since then
+    loss_sum: float = 0.0  # of training, since the last evaluation
     loss_steps: int = 0
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)  # rows of `outputs.HISTORY`
     finished: bool = False
 
 
 class Checkpoints:
-    """Checkpoints of a training that is running, or that has ended and whose outputs can be written from them.
-
-    Parameters
-    ----------
-    checkpoints : Path
-        The same for all trainings of a model; `folder` is beside it, named after the key.
-    key : str
-        From `training_key`.
-    interval : int
-        Steps between two saves; not part of the key, because it does not affect the weights.
-    made_by : mapping
-        Provenance of the training, recorded in its outputs even if a later process writes them.
-    snapshots : str, optional
-        Name in the results folder of the folder of the snapshots, which become outputs as they are.
-    """
+    """Checkpoints of a training that is running, or that has ended and whose outputs can be written from them."""
 
     def __init__(
         self,
-        checkpoints: str | Path,
-        key: str,
-        interval: int,
-        made_by: Mapping[str, str] | None = None,
-        snapshots: str | None = None,
+        checkpoints: str | Path,  # the same for all trainings of a model
+        key: str,  # from `training_key`
+        interval: int,  # steps between two saves, which do not affect the weights
+        made_by: Mapping[str, str] | None = None,  # provenance, recorded in the outputs, whichever process writes them
+        snapshots: str | None = None,  # folder in the results of the snapshots, which become outputs as they are
     ) -> None:
         self.name = Path(checkpoints).name
         self.folder = Folder.of(checkpoints, key)
@@ -116,24 +86,9 @@ class Checkpoints:
         self._write({}, progress)
 
     def restore(self, model: GPT, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
-        """Load the resume file, if there is one, into model and optimiser.
+        """Load the resume file, if there is one, into model and optimiser, unless training has ended; return its state.
 
-        Parameters
-        ----------
-        model, optimiser
-            Unchanged if the training has ended.
-        snapshots : iterable of int
-            Steps at which weights are kept.
-
-        Returns
-        -------
-        Progress
-            That of the checkpoint, or of a training at step 0.
-
-        Raises
-        ------
-        UserError
-            If a file from completed steps is missing or damaged, or the checkpoint belongs to another training.
+        A `UserError` if a file of completed steps is damaged or missing, or the checkpoint is that of another training.
         """
         if not self.folder.resume.exists():
             for other in self.folder.others():
@@ -164,9 +119,8 @@ class Checkpoints:
 
     def _write(self, tensors: Mapping[str, Tensor], progress: Progress) -> None:
         self._lock.verify()
-        told = {"key": self.key, "progress": asdict(progress), "made_by": dict(self._made_by)}
-        metadata = {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
-        save_tensors(self.folder.resume, tensors, metadata)
+        metadata = {"progress": json.dumps(asdict(progress)), "made_by": json.dumps(dict(self._made_by))}
+        save_tensors(self.folder.resume, tensors, {"key": self.key, **metadata})
 
     def _check(self, path: Path, step: int | None) -> None:
         """Check a file that no later step would write again: its training and, unless it is None, its step."""

@@ -17,18 +17,9 @@ def with_rate(settings: Mapping[str, Any], chosen: str | Path | None) -> dict[st
 
 
 def read_choice(path: str | Path) -> dict[str, Any]:
-    """Read what the trials of an arm chose, from ``{arm}.json`` as ``choose_learning_rate.py`` writes it.
+    """Read ``arm``, ``losses`` by learning rate (six digits) and the chosen ``learning_rate`` from ``{arm}.json``.
 
-    Returns
-    -------
-    dict
-        ``arm``; ``losses``, the validation loss by learning rate, written with six digits; ``learning_rate``, of these
-        the one that was chosen.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or damaged, is that of another arm, or chooses a rate that was not tried.
+    A `UserError` if the file is missing or damaged, is that of another arm, or chooses a rate that was not tried.
     """
     path = Path(path)
     try:

@@ -12,18 +12,9 @@ from oversmoothing.store.provenance import digest
 
 
 def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, Any], packages: Mapping[str, str]) -> str:
-    """Digest of everything that the weights depend on.
+    """Digest of all that the weights depend on: settings, fingerprint of the code, manifest of the corpus, packages.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``model``, ``training``, ``seed``.
-    code : str
-        Fingerprint of the training's code.
-    corpus : mapping
-        The corpus's manifest; empty if it does not exist yet.
-    packages : mapping
-        Installed versions of the packages that compute them (`training_packages`); those in `code` are the lock's.
+    The packages are those installed (`training_packages`), while those in `code` are the lock's.
     """
     splits = corpus.get("splits", {})
     sha256 = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
@@ -43,10 +34,7 @@ class Folder:
 
     @classmethod
     def of(cls, checkpoints: str | Path, key: str) -> "Folder":
-        """Folder of the training with this key, beside those of other trainings of the same model.
-
-        `checkpoints` is the same for all of them, such as ``results/checkpoints/bn4-s1337``.
-        """
+        """Folder of the training with this key, beside others of its model, ``results/checkpoints/bn4-s1337-...``."""
         return cls(Path(f"{checkpoints}-{key[:8]}"))
 
     @property
@@ -65,9 +53,8 @@ class Folder:
 
     def others(self) -> list[Path]:
         """Folders of other trainings of the same model."""
-        stem = glob.escape(self.path.name[:-8])
-        found = self.path.parent.glob(stem + 8 * "[0-9a-f]")
-        return sorted(path for path in found if path != self.path and Folder(path).resume.exists())
+        siblings = self.path.parent.glob(glob.escape(self.path.name[:-8]) + 8 * "[0-9a-f]")
+        return sorted(path for path in siblings if path != self.path and Folder(path).resume.exists())
 
     def clear(self) -> None:
         """Delete the files of the training, and no others."""

@@ -15,19 +15,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Group:
-    """One of the processes that train together.
+    """One of the processes that train together."""
 
-    Attributes
-    ----------
-    rank, size : int
-        Its number, from 0, and the number of processes. Rank 0 holds the lock and writes the files.
-    local_rank : int
-        Its number on this machine, which is the index of its GPU.
-    """
-
-    rank: int = 0
-    size: int = 1
-    local_rank: int = 0
+    rank: int = 0  # its number; 0 holds the lock and writes the files
+    size: int = 1  # number of processes
+    local_rank: int = 0  # its number on this machine, which is the index of its GPU
 
     @property
     def leads(self) -> bool:

@@ -23,17 +23,10 @@ SCRIPTS = Path(__file__).resolve().parents[2]
 
 
 def launch(task: Task, processes: int) -> None:
-    """Train in this process, or in several new ones on this machine.
+    """Train in this process, or in several new ones on this machine, which all end if one fails.
 
     Each is ``python -m oversmoothing.training.task TASK.json``, numbered by torchrun's variables RANK, WORLD_SIZE and
     LOCAL_RANK. torchrun, or srun on several nodes, can therefore start the same module with its own rendezvous.
-
-    Raises
-    ------
-    UserError
-        If a process reports a mistake of the user's.
-    RuntimeError
-        If a process fails for another reason, with its traceback; the other processes are terminated.
     """
     if processes == 1:
         perform(task, Group())

@@ -37,13 +37,7 @@ class Lock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Context in which this process holds the folder; the lock's files are deleted at the end.
-
-        Raises
-        ------
-        UserError
-            If another process trains in it, such as one that survived the end of Snakemake.
-        """
+        """Hold the folder for this process; a `UserError` if another trains in it, as one that outlived Snakemake."""
         path = self.folder / "lock"
         with path.open("w") as file:
             alone_here = self._flock(file)
@@ -85,9 +79,8 @@ class Lock:
             return
         except FileExistsError:
             before = self._read()
-        ours_to_judge = (
-            alone_here and before[0].split(" ")[0] == socket.gethostname()
-        )  # its `flock` was free, so it is dead
+        # An owner on this machine whose `flock` was free is dead.
+        ours_to_judge = alone_here and before[0].split(" ")[0] == socket.gethostname()
         limit = time.monotonic() + (0 if ours_to_judge else SILENCE)
         if not ours_to_judge:
             logger.info("%s: last held by %s; waiting %.0f s for a sign of life", self.folder, _who(before[0]), SILENCE)

@@ -36,38 +36,12 @@ def train(
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
-    The best weights are saved in the folder of `checkpoints` and, with ``settings["snapshots"]``, those at the steps
-    of `snapshot_steps` A run that was killed resumes from the last checkpoint and ends with the same bits as an
+    The best weights are saved in the folder of `checkpoints`, which the caller has locked, and those at the steps of
+    `snapshot_steps`. A run that was killed resumes from the last checkpoint and ends with the same bits as an
     uninterrupted one (on the same kind of machine, with the same threads and precision), because the batch and the
     dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree on
-    every loss, and leave the files to the first of them.
-
-    Parameters
-    ----------
-    model : GPT
-        With its initial weights, on its device.
-    training, validation : uint8 arrays
-        Bytes to train on, and to select the checkpoint with.
-    settings : mapping
-        The `training` section of the config.
-    seed : int
-        Of data order and dropout.
-    precision : {"bf16", "float32"}
-    checkpoints : Checkpoints
-        Locked by the caller.
-    group : Group or None
-        The processes that train together; None for this one alone.
-
-    Returns
-    -------
-    Progress
-        With the whole history.
-
-    Raises
-    ------
-    UserError
-        If a split is shorter than a block, the loss is not finite, the checkpoint is damaged, or, after the state has
-        been saved, on SIGTERM or SIGINT.
+    every loss, and leave the files to the first of them. On SIGTERM or SIGINT the state is saved and a `UserError`
+    raised.
     """
     block = model.config.block
     for name, data in (("training", training), ("validation", validation)):
@@ -121,10 +95,8 @@ def train(
             throughput.add(step_bytes)
             if progress.step % settings["evaluation_interval"] == 0 or progress.step == settings["max_steps"]:
                 evaluate()
-                last = progress.history[-1]
-                bar.set_postfix(
-                    loss=f"{last['train_loss']:.3f}", validation=f"{last['validation_loss']:.3f}", refresh=False
-                )
+                losses = {name: f"{progress.history[-1][name]:.3f}" for name in ("train_loss", "validation_loss")}
+                bar.set_postfix(losses, refresh=False)
             snapshot()
             stopped = group.any(bool(stop))
             if stopped or progress.step % checkpoints.interval == 0:
@@ -150,13 +122,7 @@ def snapshot_steps(settings: Mapping[str, Any]) -> set[int]:
 
 
 def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, Any], step_bytes: int) -> None:
-    """Add an evaluation to the history and update the state of the convergence rule.
-
-    Raises
-    ------
-    UserError
-        If the training or the validation loss is not finite.
-    """
+    """Add an evaluation to the history and update the state of the convergence rule; a loss must be finite."""
     train_loss = progress.loss_sum / progress.loss_steps if progress.loss_steps else None
     if not math.isfinite(loss) or not math.isfinite(train_loss or 0.0):
         raise UserError(

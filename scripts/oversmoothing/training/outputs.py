@@ -29,16 +29,9 @@ HISTORY = pa.schema(
 def write_outputs(
     folder: Folder, kept: Iterable[int], weights: str | Path, history: str | Path, snapshots: str | Path
 ) -> None:
-    """Write weights, loss history and snapshots; the folder is unchanged, so that this can be repeated.
+    """Write weights, history and the snapshots `kept` up to its end from the folder of a finished training.
 
-    Parameters
-    ----------
-    folder : Folder
-        Of a finished training.
-    kept : iterable of int
-        Steps of the snapshots; those after the end of training are ignored.
-    weights, history, snapshots : path
-        Snapshots on the folder's file system are hard links and take no additional space.
+    The folder stays as it is, so that this can be repeated, and snapshots on its file system are hard links.
     """
     metadata = load_metadata(folder.resume)
     progress, made_by = json.loads(metadata["progress"]), json.loads(metadata["made_by"])
@@ -49,9 +42,8 @@ def write_outputs(
         with atomic_path(Path(snapshots, source.name)) as temporary:
             _link(source, temporary)
     with atomic_path(history) as temporary:
-        table = pa.Table.from_pylist(
-            progress["history"], schema=HISTORY.with_metadata({**made_by, **identity(history)})
-        )
+        schema = HISTORY.with_metadata({**made_by, **identity(history)})
+        table = pa.Table.from_pylist(progress["history"], schema=schema)
         with pq.ParquetWriter(temporary, table.schema) as writer:
             writer.write_table(table)
             writer.add_key_value_metadata({KEY: BLANK})

@@ -5,18 +5,18 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.reader import read_manifest, read_split
-from oversmoothing.jobs import asked, explain
+from oversmoothing.jobs import UserError, asked, explain
 from oversmoothing.models.device import allow_tf32, choose_compile, setup
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
-from oversmoothing.training.alphabet import with_vocabulary
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.folder import training_key, training_packages
 from oversmoothing.training.group import Group, join
@@ -29,49 +29,26 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Task:
-    """Description of a training; all values are plain, so that it can be passed to other processes as JSON.
-
-    Attributes
-    ----------
-    settings : dict
-        ``model``, ``training``, ``seed``.
-    device : str
-        ``auto``, ``cpu`` or ``cuda``.
-    code : str
-        Fingerprint of the code.
-    checkpoints : str
-        Folder prefix of the model's trainings (see `Folder.of`).
-    interval : int
-        Steps between checkpoints.
-    training, validation, manifest : str
-        Paths of the corpus.
-    weights, history, snapshots : str
-        Paths of the outputs.
-    asked : dict
-        Of the job (see `store.identity`), for the other processes.
-    """
+    """Description of a training; all values are plain, so that it can be passed to other processes as JSON."""
 
     model: str
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # `model`, `training`, `seed`
     device: str
-    code: str
-    checkpoints: str
-    interval: int
-    training: str
+    code: str  # its fingerprint
+    checkpoints: str  # prefix of the folders of the model's trainings (see `Folder.of`)
+    interval: int  # steps between checkpoints
+    training: str  # paths of the corpus, then of the outputs
     validation: str
     manifest: str
     weights: str
     history: str
     snapshots: str
     log: str | None
-    asked: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)  # of the job (see `store.identity`), for the other processes
 
 
 def perform(task: Task, group: Group) -> None:
-    """Read the corpus, train, and write weights, loss history and snapshots.
-
-    The checkpoints are kept, because Snakemake may delete the outputs until it has recorded them.
-    """
+    """Read the corpus, train, and write all outputs; the checkpoints stay until Snakemake has recorded these."""
     settings = dict(task.settings)
     training, seed = settings["training"], settings["seed"]
     device, precision = setup(task.device, training, group.local_rank)
@@ -92,14 +69,8 @@ def perform(task: Task, group: Group) -> None:
         model.compile(dynamic=False)  # in place: the names of weights get no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
     stated = {**settings, "model": {**settings["model"], "vocabulary": model.config.vocabulary}}  # of bytes, too
-    made_by = provenance(
-        stated,
-        model=task.model,
-        precision=precision,
-        device=device.type,
-        processes=str(group.size),
-        corpus=digest(sha256),
-    )
+    facts = {"precision": precision, "device": device.type, "processes": str(group.size), "corpus": digest(sha256)}
+    made_by = provenance(stated, model=task.model, **facts)
     key = training_key(settings, task.code, corpus, training_packages())
     checkpoints = Checkpoints(task.checkpoints, key, task.interval, made_by, name_of(task.snapshots))
     outputs = Path(task.weights).parent
@@ -113,6 +84,16 @@ def perform(task: Task, group: Group) -> None:
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)
+
+
+def with_vocabulary(model: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the shape of a model with the number of tokens that the manifest of its text states, if not of bytes."""
+    known = manifest.get("vocabulary")
+    if known is None:
+        return dict(model)
+    if model.get("vocabulary", known) not in (known, None):
+        raise UserError(f"model: vocabulary {model['vocabulary']}, but the text is written in {known} tokens")
+    return {**model, "vocabulary": known}
 
 
 def main(path: Path, rendezvous: str) -> int:

@@ -31,9 +31,8 @@ PEAKS = {
 def flops_per_byte(model: GPT) -> int:
     """Floating-point operations of training on one byte: 6 N + 12 L d T.
 
-    N counts the weights that take part in matrix products, which excludes embeddings. The second term is attention over
-    a full block of T bytes (Chowdhery et al. 2022, appendix B). The result equals `gpt_shape.flops_per_byte`, which
-    training does not import, because a change to anything it imports retrains every model.
+    The result equals `gpt_shape.flops_per_byte`, which training does not import, because a change to anything it
+    imports retrains every model.
     """
     config = model.config
     weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() >= 2 and "embedding" not in name)

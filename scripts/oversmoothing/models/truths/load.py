@@ -57,8 +57,8 @@ def load_token_lm(
     """Causal language model of transformers over the tokens of a study, whose `vocabulary` must be the model's own.
 
     `bos` is prepended to every text; "auto" is the id that the model's tokenizer puts there, if any. The head is
-    float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights. Errors are
-    those of `pretrained.auto.load_causal_lm`, and others if the logits are no linear map of the last hidden state.
+    float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights.
+    Errors are those of `pretrained.auto.load_causal_lm`, and others if no linear map leads from state to logits.
     """
     check_same(folder, vocabulary, name)
     bos = _first(folder, bos)
