@@ -36,17 +36,10 @@ def best_approximation(weight: Tensor, rank: int) -> Tensor:
 
 
 def head_through(hidden: Tensor, weight: Tensor, approximation: Tensor) -> Tensor:
-    """Return the logits (..., v) of a head, with a gradient that reaches `hidden` through an approximation of it.
+    """Return the logits (..., v) of a head (v, d) for its inputs (..., d), with a gradient through an approximation.
 
-    Parameters
-    ----------
-    hidden : tensor, shape (..., d)
-        What enters the head.
-    weight : tensor, shape (v, d)
-        The head. Its gradient is that of an ordinary one.
-    approximation : tensor, shape (v, d)
-        The gradient with respect to `hidden` is ``g @ approximation`` in place of ``g @ weight``, scaled so that its
-        elements have the same root mean square.
+    It is ``g @ approximation`` in place of ``g @ weight``, scaled so that its elements have the same root mean square;
+    the gradient of the head is that of an ordinary one.
     """
     logits: Tensor = _HeadThrough.apply(hidden, weight, approximation)
     return logits

@@ -101,16 +101,9 @@ class GPT(nn.Module):
     """A GPT-2 whose LM head reads a vector of width `config.rank`.
 
     The initial weights are a function of `seed` and `initial`; models that differ only in rank start from the same
-    blocks.
-
-    Parameters
-    ----------
-    config : GPTConfig
-    seed : int
-    initial : {"gpt2", "fan_in"}
-        Standard deviation of the initial weights: 0.02 for all (Radford et al. 2019), or 1 / sqrt(inputs) for a matrix
-        and 1 for embeddings, so that the outputs of all layers, and the logits at every rank, start with a variance of
-        about 1 (LeCun et al. 1998). In both, projections into the residual stream are divided by sqrt(2 layers).
+    blocks. Their standard deviation is 0.02 with "gpt2" (Radford et al. 2019); with "fan_in" 1 / sqrt(inputs) for a
+    matrix and 1 for embeddings, so that the outputs of all layers, and the logits at every rank, start with a variance
+    of about 1 (LeCun et al. 1998). In both, projections into the residual stream are divided by sqrt(2 layers).
     """
 
     def __init__(self, config: GPTConfig, seed: int = 0, initial: str = "gpt2") -> None:
@@ -143,20 +136,9 @@ class GPT(nn.Module):
             return torch.stack((self.logits(post), self.beside(pre.float())))
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Run everything but the head.
+        """Map tokens (batch, time) to the inputs of the bottleneck (batch, time, width) and of the head (..., r).
 
-        Parameters
-        ----------
-        tokens : int64 tensor, shape (batch, time)
-            With a time of at most `config.block`.
-
-        Returns
-        -------
-        pre : tensor, shape (batch, time, width)
-            Input of the bottleneck Linear. Without a bottleneck: input or output of the last LayerNorm, depending on
-            `bottleneck_norm`.
-        post : tensor, shape (batch, time, r)
-            Input of the head.
+        Without a bottleneck the first is the input or output of the last LayerNorm, depending on `bottleneck_norm`.
         """
         time = tokens.shape[1]
         if time > self.config.block:

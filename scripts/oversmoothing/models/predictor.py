@@ -70,7 +70,7 @@ def load_predictor(job: Any, compute: Compute) -> Predictor:
     """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
     The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
-    recomputes the truths but not every model. A truth's rule also has ``input.vocabulary``, over bytes no file.
+    recomputes the truths alone. A truth's rule also has ``input.vocabulary``, over bytes no file.
     """
     if "layout" not in job.params.settings:
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))

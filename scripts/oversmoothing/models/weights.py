@@ -12,16 +12,8 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.store.tensors import Stored, open_tensors, write_tensors
 
-_DTYPES = {
-    torch.float64: "F64",
-    torch.float32: "F32",
-    torch.float16: "F16",
-    torch.bfloat16: "BF16",
-    torch.int64: "I64",
-    torch.int32: "I32",
-    torch.uint8: "U8",
-    torch.bool: "BOOL",
-}
+_DTYPES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
+_DTYPES |= {torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -49,28 +41,17 @@ def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor
 def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapping[str, Any] | None = None) -> GPT:
     """Load a GPT from a file of `save_model`, ready for inference.
 
-    Parameters
-    ----------
-    path : str or Path
-    device : torch.device or str
-    shape : mapping, optional
-        Expected model settings; a vocabulary of None is that of any tokenizer.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, damaged, not written by this project or of another shape, or its tensors do not match
-        its config.
+    A `UserError` if the file is missing, damaged, not of this project or of another than the expected `shape`, of which
+    a vocabulary of None is that of any tokenizer.
     """
     tensors, metadata = load_tensors(path)
     if "config" not in metadata:
         raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
     config = GPTConfig.from_dict(json.loads(metadata["config"]))
-    asked = dict(shape or {})
-    if "vocabulary" in asked and asked["vocabulary"] is None:
-        asked["vocabulary"] = config.vocabulary
-    if shape is not None and config != (wanted := GPTConfig.from_dict(asked)):
-        raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
+    if shape is not None:
+        any_vocabulary = {"vocabulary": config.vocabulary} if shape.get("vocabulary", ...) is None else {}
+        if config != (wanted := GPTConfig.from_dict({**shape, **any_vocabulary})):
+            raise UserError(f"{path}: holds {config}, but the config asks for {wanted}; delete it and run again")
     model = GPT(config)
     try:
         model.load_state_dict(tensors)
@@ -93,9 +74,8 @@ def check_header(path: str | Path) -> GPTConfig:
     with torch.device("meta"):
         expected = {name: tuple(tensor.shape) for name, tensor in GPT(config).state_dict().items()}
     for name in sorted(shapes.keys() | expected.keys()):
-        if shapes.get(name) != expected.get(name):
-            found = f"{shapes.get(name)}, where its config makes it {expected.get(name)}"
-            raise UserError(f"{path}: its tensor {name} is {found}")
+        if (shape := shapes.get(name)) != (wanted := expected.get(name)):
+            raise UserError(f"{path}: its tensor {name} is {shape}, where its config makes it {wanted}")
     return config
 
 

@@ -24,19 +24,7 @@ from oversmoothing.training.optimiser import build_optimiser, head_rate, set_lea
 
 
 class Step:
-    """Optimiser steps of one process: the model, its optimiser, and this process's share of the batch.
-
-    Parameters
-    ----------
-    model : GPT
-        On its device.
-    settings : mapping
-        The `training` section of the config.
-    seed : int
-        Of data order and dropout.
-    precision : {"bf16", "float32"}
-    group : Group
-    """
+    """Optimiser steps of one process: the model, its optimiser, and this process's share of the batch."""
 
     def __init__(self, model: GPT, settings: Mapping[str, Any], seed: int, precision: str, group: Group) -> None:
         self.model = model
@@ -53,17 +41,12 @@ class Step:
 
     def draw(self, data: np.ndarray, step: int) -> Tensor:
         """Draw this process's share of the batch of a step: bytes (micro-batches, sequences, block + 1)."""
-        settings = self.settings
-        whole = training_batch(
-            data, self.seed, step, settings["accumulation"], settings["batch"], self.model.config.block
-        )
+        sizes = (self.settings["accumulation"], self.settings["batch"], self.model.config.block)
+        whole = training_batch(data, self.seed, step, *sizes)
         return whole[self.share.micros.start :: self.share.micros.step, self.share.rows]
 
     def take(self, sequences: Tensor, step: int) -> Tensor:
-        """Update the weights by one step; return the loss of the global batch as a tensor on the device.
-
-        `sequences` is from `draw`, and `step` is the number of completed steps.
-        """
+        """Update the weights after `step` steps by sequences of `draw`; return the loss of the global batch."""
         set_learning_rate(self.optimiser, step, self.settings)
         if self.model.backward_head is not None and step % self.settings["backward_interval"] == 0:
             self.model.backward_head.copy_(best_approximation(self.model.head.weight, self.settings["backward_rank"]))
