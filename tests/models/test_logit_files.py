@@ -1,16 +1,14 @@
 """Files of logits over tokens: states and a head, from which every reader gets the logits of the model."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
+from run_logits import run_logits
+from safetensors.torch import load_file, save_file
+from step_jobs import write_logits
 
-import logits as logits_script
 from oversmoothing.jobs import UserError
 from oversmoothing.models import logit_files
 from oversmoothing.models.drawn_rows import draw_rows, read_rows
@@ -26,10 +24,9 @@ from oversmoothing.models.logit_files import (
     states_of,
     states_schema,
 )
-from oversmoothing.models.logits import WindowStates, logits_schema
+from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.weights import save_model
-from oversmoothing.store.parquet import open_writer, read_table, vectors, write_table
+from oversmoothing.store.parquet import open_writer, read_table, vectors
 
 V, D, SCORED = 300, 6, 5
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=16, rank=D, vocabulary=V)
@@ -54,78 +51,59 @@ def bf16(states):
 def states(head, bias=None, windows=3, seed=1, mass=False):
     """Return the states of windows under a head, and their logits in float64."""
     draw = np.random.default_rng(seed)
-    found = []
+    special = np.full(SCORED, 0.25, np.float32) if mass else None
+    drawn = []
     for window in range(windows):
         post = draw.normal(0, 2, (SCORED, head.shape[1])).astype(np.float32)
-        own = post.astype(float) @ head.T.astype(float) + (0 if bias is None else bias)
-        special = np.full(SCORED, 0.25, np.float32) if mass else None
+        logits = post.astype(float) @ head.T.astype(float) + (0 if bias is None else bias)
         target = draw.integers(0, len(head), SCORED).astype(np.int32)
-        found.append(WindowStates(window, target, own, post, post, special))
-    return found
+        drawn.append(WindowStates(window, target, logits, post, post, special))
+    return drawn
 
 
-def write(path, found, precision="float32", head=None, bias=None):
-    """Write a file of states and, if given, the head beside it."""
-    schema = states_schema(found[0].post.shape[1], precision, found[0].special_mass is not None)
+def write(path, windows, precision="float32", head=None, bias=None):
+    """Write a file of states and, if given, the head beside it; return its path."""
+    schema = states_schema(windows[0].post.shape[1], precision, windows[0].special_mass is not None)
     with open_writer(path, schema, {}) as writer:
-        for own in found:
-            writer.write_batch(states_batch(own, precision))
+        for window in windows:
+            writer.write_batch(states_batch(window, precision))
     if head is not None:
         save_head(head_file(path), head, bias, {})
+    return path
 
 
 def a_head(v=V, d=D, seed=5):
     return np.random.default_rng(seed).normal(0, 1, (v, d)).astype(np.float32)
 
 
-@pytest.fixture
-def run(tmp_path):
-    """Return the function that runs the script over a GPT of tokens, and the model itself."""
-    model = GPT(CONFIG, 3).eval()
-    save_model(tmp_path / "weights.safetensors", CONFIG, model.state_dict(), {})
-    write_table(tmp_path / "windows.parquet", WINDOWS, {})
-
-    def main(name, precision):
-        settings = {"batch": 3, "precision": "float32", "threads": 1, "states": precision}
-        output = SimpleNamespace(logits=tmp_path / f"{name}.parquet", hidden=tmp_path / f"{name}.hidden.parquet")
-        job = SimpleNamespace(
-            input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
-            output=output,
-            params=SimpleNamespace(settings=settings, device="cpu"),
-            wildcards=SimpleNamespace(model=name),
-        )
-        logits_script.main(job)
-        return output.logits
-
-    return main, model
+@pytest.fixture(scope="module")
+def model():
+    return GPT(CONFIG, 3).eval()
 
 
-def test_the_script_stores_states_and_readers_see_the_models_logits(run):
-    main, model = run
-    path = main("own", "float32")
+def test_the_script_stores_states_and_readers_see_the_models_logits(model, tmp_path):
+    path = run_logits(tmp_path, model, WINDOWS, "own", "float32").logits
     assert logits_column(path)[0] == "state"
     assert pq.read_schema(path).names == ["window", "position", "target", "state"]
     assert head_file(path).name == "own.head.safetensors"
     assert pq.read_metadata(path).num_row_groups == 4
     expected = list(run_windows(model, WINDOWS, 3))
-    for (keys, own), state, following in zip(logit_groups(path), expected, FOLLOWING, strict=True):
-        assert keys["window"].to_pylist() == [state.window] * SCORED
-        assert keys["position"].to_pylist() == list(range(SCORED))
-        assert keys["target"].to_pylist() == following.tolist()
-        assert (own.shape, own.dtype) == ((SCORED, V), np.float32)
-        np.testing.assert_allclose(own, state.logits, atol=2e-6)
+    for (keys, logits), state, following in zip(logit_groups(path), expected, FOLLOWING, strict=True):
+        places = {"window": [state.window] * SCORED, "position": [*range(SCORED)], "target": following.tolist()}
+        assert keys.to_pydict() == places
+        assert (logits.shape, logits.dtype) == ((SCORED, V), np.float32)
+        np.testing.assert_allclose(logits, state.logits, atol=2e-6)
     assert np.std([state.logits for state in expected]) > 0.02
 
 
-def test_states_in_bf16_halve_the_file_and_bound_the_error(run):
-    main, model = run
-    path = main("half", "bf16")
+def test_states_in_bf16_halve_the_file_and_bound_the_error(model, tmp_path):
+    path = run_logits(tmp_path, model, WINDOWS, "half", "bf16").logits
     assert pq.read_schema(path).field("state").type == pa.list_(pa.uint16(), D)
     head = model.head.weight.detach().numpy()
-    for (_, own), state in zip(logit_groups(path), run_windows(model, WINDOWS, 3), strict=True):
-        np.testing.assert_allclose(own, bf16(state.post) @ head.T, atol=2e-6)
+    for (_, logits), state in zip(logit_groups(path), run_windows(model, WINDOWS, 3), strict=True):
+        np.testing.assert_allclose(logits, bf16(state.post) @ head.T, atol=2e-6)
         bound = 2**-8 * np.abs(state.post) @ np.abs(head).T
-        error = np.abs(own - state.logits)
+        error = np.abs(logits - state.logits)
         assert (error <= bound + 2e-6).all()
         assert error.max() > 1e-5  # something was rounded
 
@@ -133,63 +111,54 @@ def test_states_in_bf16_halve_the_file_and_bound_the_error(run):
 def test_rounding_to_bf16_is_to_the_nearest_and_ties_to_even():
     draw = np.random.default_rng(2)
     ties = np.array([1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 0, -0.0, 3e38, 1e-40, 2**-130], np.float32)
-    own = np.concatenate([ties, draw.normal(0, 1, 600).astype(np.float32) * 10.0 ** draw.integers(-20, 20, 600)])
-    own = own.astype(np.float32).reshape(-1, 8)
-    column = state_array(own, "bf16")
-    assert np.array_equal(states_of(column).view(np.uint32), bf16(own).view(np.uint32))
-    assert np.array_equal(states_of(column.slice(3, 2)), bf16(own)[3:5])
-    assert np.array_equal(states_of(state_array(own, "float32")), own)
+    exact = np.concatenate([ties, draw.normal(0, 1, 600).astype(np.float32) * 10.0 ** draw.integers(-20, 20, 600)])
+    exact = exact.astype(np.float32).reshape(-1, 8)
+    column = state_array(exact, "bf16")
+    assert np.array_equal(states_of(column).view(np.uint32), bf16(exact).view(np.uint32))
+    assert np.array_equal(states_of(column.slice(3, 2)), bf16(exact)[3:5])
+    assert np.array_equal(states_of(state_array(exact, "float32")), exact)
 
 
 @pytest.mark.parametrize("rows", [1, 7, V, 8192])
 def test_a_head_is_read_in_blocks_of_rows(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(logit_files, "ROWS", rows)
     head, bias = a_head(), DRAW.normal(0, 1, V).astype(np.float32)
-    found = states(head, bias)
-    write(tmp_path / "l.parquet", found, head=head, bias=bias)
-    for (_, own), state in zip(logit_groups(tmp_path / "l.parquet"), found, strict=True):
-        np.testing.assert_allclose(own, state.logits, atol=1e-5)
-        assert np.array_equal(own.argmax(1), state.logits.argmax(1))
+    windows = states(head, bias)
+    path = write(tmp_path / "l.parquet", windows, head=head, bias=bias)
+    for (_, logits), state in zip(logit_groups(path), windows, strict=True):
+        np.testing.assert_allclose(logits, state.logits, atol=1e-5)
+        assert np.array_equal(logits.argmax(1), state.logits.argmax(1))
 
 
-def dtypes(path):
-    with safe_open(path, "pt") as file:
-        return {name: file.get_tensor(name).dtype for name in file.keys()}  # noqa: SIM118
+EXACT = np.array([[0.5, -1.25], [3.0, 2.0**-14]], np.float32)
 
 
-def test_a_head_is_stored_in_float16_only_if_nothing_is_lost(tmp_path):
-    exact = torch.tensor([[0.5, -1.25], [3.0, 2.0**-14]])
-    cases = {
-        "exact": (exact, None, torch.float16),
-        "fine": (exact + torch.tensor([2.0**-20, 0]), None, torch.float32),
-        "large": (exact * 1e5, None, torch.float32),  # infinite in float16
-        "small": (exact * 2.0**-20, None, torch.float32),
-        "bias": (exact, torch.tensor([0.1, 0.5]), torch.float32),
-    }
-    for name, (weight, bias, dtype) in cases.items():
-        path = tmp_path / f"{name}.head.safetensors"
-        save_head(path, weight.numpy(), None if bias is None else bias.numpy(), {})
-        assert set(dtypes(path).values()) == {dtype}, name
-        post = np.eye(2, dtype=np.float32)
-        expected = weight.float().T.numpy() + (0 if bias is None else bias.numpy())
-        assert np.array_equal(rebuilt(tmp_path / f"{name}.parquet", post), expected), name
+@pytest.mark.parametrize(
+    ("weight", "bias", "dtype"),
+    [
+        (EXACT, None, torch.float16),
+        (EXACT + np.float32([2.0**-20, 0]), None, torch.float32),
+        (EXACT * 100_000, None, torch.float32),  # infinite in float16
+        (EXACT * 2.0**-20, None, torch.float32),
+        (EXACT, np.float32([0.1, 0.5]), torch.float32),
+    ],
+)
+def test_a_head_is_stored_in_float16_only_if_nothing_is_lost(tmp_path, weight, bias, dtype):
+    path = tmp_path / "l.parquet"
+    save_head(head_file(path), weight, bias, {})
+    assert {tensor.dtype for tensor in load_file(head_file(path)).values()} == {dtype}
+    assert np.array_equal(rebuilt(path, np.eye(2, dtype=np.float32)), weight.T + (0 if bias is None else bias))
 
 
 def test_a_head_of_other_states_is_refused(tmp_path):
-    path = tmp_path / "l.parquet"
-    write(path, states(a_head()), head=a_head(d=D + 1))
-    with pytest.raises(
-        UserError, match=rf"l\.head\.safetensors: a head of {D + 1} columns, but states of {D}; run again"
-    ):
+    path = write(tmp_path / "l.parquet", states(a_head()), head=a_head(d=D + 1))
+    with pytest.raises(UserError, match=rf"l\.head\.safetensors: a head of {D + 1} columns, but states of {D}; run"):
         next(logit_groups(path))
 
 
 def test_a_head_that_is_missing_damaged_or_no_head_is_named(tmp_path):
-    path = tmp_path / "l.parquet"
-    write(path, states(a_head()))
-    with pytest.raises(
-        UserError, match=r"l\.head\.safetensors: no complete head .*; delete .*l\.parquet and run again"
-    ):
+    path = write(tmp_path / "l.parquet", states(a_head()))
+    with pytest.raises(UserError, match=r"l\.head\.safetensors: no complete head .*; delete .*l\.parquet and run"):
         next(logit_groups(path))
     save_head(head_file(path), a_head(), None, {})
     content = bytearray(head_file(path).read_bytes())
@@ -204,40 +173,34 @@ def test_a_head_that_is_missing_damaged_or_no_head_is_named(tmp_path):
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
 def test_chosen_rows_have_the_logits_of_all_rows(tmp_path, precision):
-    path, head = tmp_path / "l.parquet", a_head()
-    found = states(head, windows=6)
-    write(path, found, precision, head)
-    everything = np.concatenate([own for _, own in logit_groups(path)])
+    windows = states(a_head(), windows=6)
+    path = write(tmp_path / "l.parquet", windows, precision, a_head())
+    everything = np.concatenate([logits for _, logits in logit_groups(path)])
     rows = draw_rows(path, 11, seed=4)
     read = read_rows(path, ["logits"], rows)
     np.testing.assert_allclose(read["logits"], everything[rows], atol=1e-5)
     assert read["window"].tolist() == (rows // SCORED).tolist()
     assert read["position"].tolist() == (rows % SCORED).tolist()
-    assert read["target"].tolist() == np.concatenate([own.target for own in found])[rows].tolist()
+    assert read["target"].tolist() == np.concatenate([window.target for window in windows])[rows].tolist()
     with pytest.raises(UserError, match="30 positions, where row 30 was asked for"):
         read_rows(path, ["logits"], np.array([30]))
 
 
 def test_special_mass_is_stored_beside_the_states(tmp_path):
-    path, head = tmp_path / "l.parquet", a_head()
-    write(path, states(head, mass=True), head=head)
+    path = write(tmp_path / "l.parquet", states(a_head(), mass=True), head=a_head())
     assert read_table(path, ["special_mass"])["special_mass"].to_pylist() == [0.25] * 3 * SCORED
     keys, _ = next(logit_groups(path, ["window", "special_mass"]))
     assert keys.schema.names == ["window", "special_mass"]
 
 
 def test_logits_of_bytes_are_read_as_they_are_stored(tmp_path):
-    path, found = tmp_path / "l.parquet", states(a_head(256))
-    with open_writer(path, logits_schema(256), {}) as writer:
-        for own in found:
-            writer.write_batch(
-                WindowStates(own.window, own.target, own.logits.astype(np.float32), own.pre, own.post).logits_batch()
-            )
+    by_window = {state.window: state.logits.astype(np.float32) for state in states(a_head(256))}
+    path = write_logits(tmp_path / "l.parquet", by_window)
     name, logits_of = logits_column(path)
     assert name == "logits"
     assert not head_file(path).exists()
-    for (keys, own), state in zip(logit_groups(path), found, strict=True):
+    for (keys, logits), expected in zip(logit_groups(path), by_window.values(), strict=True):
         assert keys.schema.names == ["window", "position", "target"]
-        assert np.array_equal(own, state.logits.astype(np.float32))
+        assert np.array_equal(logits, expected)
     column = read_table(path, ["logits"])["logits"].combine_chunks()
     assert np.array_equal(logits_of(column), vectors(column))

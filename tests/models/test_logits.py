@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from run_logits import run_logits
+from step_jobs import job
 
-import head_logits as head_script
-import logits as logits_script
+import head_logits
 from oversmoothing.jobs import UserError
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.weights import save_model
-from oversmoothing.store.parquet import vectors, write_table
+from oversmoothing.store.parquet import vectors
 
 RANK = 6
 CONFIG = GPTConfig(layers=2, heads=2, width=16, block=20, rank=RANK, positions="rotary")
@@ -31,6 +31,25 @@ WINDOWS = pa.table(
 @pytest.fixture(scope="module")
 def model():
     return GPT(CONFIG, 3).eval()
+
+
+@pytest.fixture(scope="module")
+def files(model, tmp_path_factory):
+    return run_logits(tmp_path_factory.mktemp("logits"), model, WINDOWS, "bn6-s3")
+
+
+def matrix(path, column):
+    return vectors(pq.read_table(path)[column].combine_chunks())
+
+
+def truncated(files, rank):
+    """Logits of the head truncated to a rank, by the step."""
+    inputs = {"weights": files.logits.with_name("weights.safetensors"), "hidden": files.hidden}
+    output = SimpleNamespace(logits=files.logits.with_name(f"svd{rank}.parquet"))
+    step = job(inputs, output, model=f"svd{rank}-s3")
+    step.params = SimpleNamespace(rank=rank, states=None)
+    head_logits.main(step)
+    return matrix(output.logits, "logits")
 
 
 def test_every_row_is_the_distribution_given_all_bytes_before_it(model):
@@ -53,56 +72,16 @@ def test_the_batch_size_changes_nothing_but_rounding(model):
 
 
 def test_a_window_longer_than_the_block_is_refused(model, tmp_path):
-    save_model(tmp_path / "weights.safetensors", CONFIG, model.state_dict(), {})
-    columns = {"window": pa.array([0], pa.int32()), "prompt": [b"x" * 21], "scored": [b"y"]}
-    write_table(tmp_path / "windows.parquet", pa.table(columns), {})
-    job = SimpleNamespace(
-        input=SimpleNamespace(weights=tmp_path / "weights.safetensors", windows=tmp_path / "windows.parquet"),
-        output=SimpleNamespace(logits=tmp_path / "logits.parquet", hidden=tmp_path / "hidden.parquet"),
-        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu", shape=None),
-        wildcards=SimpleNamespace(model="mine"),
-    )
+    long = pa.table({"window": pa.array([0], pa.int32()), "prompt": [b"x" * 21], "scored": [b"y"]})
     with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten the windows, or"):
-        logits_script.main(job)
-
-
-@pytest.fixture(scope="module")
-def files(model, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("logits")
-    save_model(folder / "weights.safetensors", CONFIG, model.state_dict(), {})
-    write_table(folder / "windows.parquet", WINDOWS, {})
-    job = SimpleNamespace(
-        input=SimpleNamespace(weights=folder / "weights.safetensors", windows=folder / "windows.parquet"),
-        output=SimpleNamespace(logits=folder / "logits.parquet", hidden=folder / "hidden.parquet"),
-        params=SimpleNamespace(settings={"batch": 2, "precision": "float32", "threads": 1}, device="cpu", shape=None),
-        wildcards=SimpleNamespace(model="bn6-s3"),
-    )
-    logits_script.main(job)
-    return folder
-
-
-def truncated(files, rank):
-    path = files / f"svd{rank}.parquet"
-    head_script.main(
-        SimpleNamespace(
-            input=SimpleNamespace(weights=files / "weights.safetensors", hidden=files / "hidden.parquet"),
-            output=SimpleNamespace(logits=path),
-            params=SimpleNamespace(rank=rank, states=None),
-            wildcards=SimpleNamespace(model=f"svd{rank}-s3"),
-        )
-    )
-    return pq.read_table(path)
-
-
-def rows(table, column):
-    return vectors(table[column].combine_chunks())
+        run_logits(tmp_path, model, long)
 
 
 def test_files_have_one_row_group_per_window_and_the_contracts_columns(files):
-    for name, columns in (("logits", ["logits"]), ("hidden", ["pre", "post"])):
-        metadata = pq.read_metadata(files / f"{name}.parquet")
+    for path, columns in ((files.logits, ["logits"]), (files.hidden, ["pre", "post"])):
+        metadata = pq.read_metadata(path)
         assert metadata.num_row_groups == 5
-        table = pq.read_table(files / f"{name}.parquet")
+        table = pq.read_table(path)
         assert table.column_names == ["window", "position", "target", *columns]
         assert table["position"].to_pylist() == list(range(12)) * 5
         assert table.schema.metadata[b"model"] == b"bn6-s3"
@@ -112,18 +91,13 @@ def test_files_have_one_row_group_per_window_and_the_contracts_columns(files):
 
 
 def test_the_hidden_states_are_one_matrix_product_from_the_logits(files, model):
-    hidden, logits = pq.read_table(files / "hidden.parquet"), pq.read_table(files / "logits.parquet")
     head = model.head.weight.detach().numpy()
-    np.testing.assert_allclose(rows(hidden, "post") @ head.T, rows(logits, "logits"), atol=1e-6)
-    assert rows(hidden, "pre").shape == (60, 16)
+    np.testing.assert_allclose(matrix(files.hidden, "post") @ head.T, matrix(files.logits, "logits"), atol=1e-6)
+    assert matrix(files.hidden, "pre").shape == (60, 16)
 
 
-@pytest.mark.parametrize("rank", [RANK, 256])
-def test_truncation_at_full_rank_gives_the_full_model(files, rank):
-    expected = rows(pq.read_table(files / "logits.parquet"), "logits")
-    np.testing.assert_allclose(rows(truncated(files, rank), "logits"), expected, atol=1e-6)
-
-
-def test_truncated_logits_have_the_rank_of_the_head(files):
-    singular = np.linalg.svd(rows(truncated(files, 2), "logits").astype(float), compute_uv=False)
+def test_truncated_logits_have_the_rank_of_the_head_and_at_full_rank_are_the_models(files):
+    for rank in (RANK, 256):
+        np.testing.assert_allclose(truncated(files, rank), matrix(files.logits, "logits"), atol=1e-6)
+    singular = np.linalg.svd(truncated(files, 2).astype(float), compute_uv=False)
     assert (singular > 1e-5 * singular[0]).sum() == 2
