@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from hostile_models import LLAMA
 from hub_models import write_gpt2, write_token_model
 from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
 
@@ -12,15 +13,7 @@ from oversmoothing.models.truths.load import load_causal_lm
 from oversmoothing.samples.generate import generate
 
 CPU = torch.device("cpu")
-SHAPE = {
-    "vocab_size": 270,
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 64,
-}
+SHAPE = {**LLAMA, "max_position_embeddings": 64}
 TOKENS = torch.arange(0, 250, 7)[None]
 
 
@@ -41,10 +34,9 @@ def test_a_byte_offset_model(tmp_path, byte_offset, bos):
         post = model.hidden(TOKENS)[1]
         logits = model.logits(post)
         mass = model.special_mass(post)
-    torch.testing.assert_close(logits, expected[..., byte_offset : byte_offset + 256], atol=1e-5, rtol=0)
-    torch.testing.assert_close(
-        mass, 1 - expected.softmax(-1)[..., byte_offset : byte_offset + 256].sum(-1), atol=1e-5, rtol=0
-    )
+    of_bytes = slice(byte_offset, byte_offset + 256)
+    torch.testing.assert_close(logits, expected[..., of_bytes], atol=1e-5, rtol=0)
+    torch.testing.assert_close(mass, 1 - expected.softmax(-1)[..., of_bytes].sum(-1), atol=1e-5, rtol=0)
     assert model.config.block == 64 - (bos is not None)
 
 
@@ -92,9 +84,7 @@ def test_a_cap_far_above_the_logits_is_refused_too(tmp_path):
             torch.nn.init.normal_(parameter, std=0.05)
         assert model(TOKENS).logits.abs().max() < 1  # of a cap of 30: no difference shows
     model.save_pretrained(tmp_path)
-    with pytest.raises(
-        UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are capped"
-    ):
+    with pytest.raises(UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are cap"):
         load(tmp_path)
 
 
@@ -111,8 +101,7 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path):
 def test_weights_that_are_pickled_or_missing(tmp_path):
     model = write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
     (tmp_path / "model.safetensors").unlink()
-    with pytest.raises(UserError, match="no complete causal language model"):
-        load(tmp_path, 0, None)
-    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(UserError, match="no complete causal language model"):
-        load(tmp_path, 0, None)
+    for write in (lambda: None, lambda: torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")):
+        write()
+        with pytest.raises(UserError, match="no complete causal language model"):
+            load(tmp_path, 0, None)

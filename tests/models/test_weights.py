@@ -38,21 +38,19 @@ def test_the_file_alone_rebuilds_the_model(path):
 def test_equal_weights_are_equal_files(tmp_path):
     """Whatever the order in which they are given."""
     tensors = {name: torch.arange(3.0) for name in "hgfedcba"}
-    metadata = {f"key {name}": f'"é\n\x01\x7f\\ {name}' for name in "hgfedcba"}
-    save_tensors(tmp_path / "one", tensors, metadata)
-    save_tensors(tmp_path / "two", dict(sorted(tensors.items())), dict(sorted(metadata.items())))
+    stated = {f"key {name}": f'"é\n\x01\x7f\\ {name}' for name in "hgfedcba"}
+    save_tensors(tmp_path / "one", tensors, stated)
+    save_tensors(tmp_path / "two", dict(sorted(tensors.items())), dict(sorted(stated.items())))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    loaded, told = load_tensors(tmp_path / "one")
-    assert told == metadata
+    loaded, metadata = load_tensors(tmp_path / "one")
+    assert metadata == stated
     assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
 
 
-@pytest.mark.parametrize(
-    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]
-)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "bool"])
 def test_the_library_reads_what_is_written(tmp_path, dtype):
     """Of every shape and layout, beside a tensor whose odd size would leave the others unaligned."""
-    values = torch.arange(24).reshape(4, 6).to(dtype)
+    values = torch.arange(24).reshape(4, 6).to(getattr(torch, dtype))
     tensors = {
         "a": torch.arange(5, dtype=torch.uint8),
         "whole": values,
@@ -72,9 +70,8 @@ def test_the_library_reads_what_is_written(tmp_path, dtype):
 def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkeypatch):
     """So that whoever clears what a killed writer left finds all of it; others may read the file in the end."""
     seen = []
-    monkeypatch.setattr(
-        "oversmoothing.store.tensors.seal", lambda path: seen.extend(p.name for p in tmp_path.iterdir())
-    )
+    seal = "oversmoothing.store.tensors.seal"
+    monkeypatch.setattr(seal, lambda _: seen.extend(path.name for path in tmp_path.iterdir()))
     with (tmp_path / "tensors.safetensors").open("wb") as file:
         of_any_file = os.fstat(file.fileno()).st_mode
     save_tensors(tmp_path / "tensors.safetensors", {"a": torch.zeros(3)}, {})
@@ -82,28 +79,23 @@ def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkey
     assert (tmp_path / "tensors.safetensors").stat().st_mode == of_any_file
 
 
-def test_truncated(path):
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(UserError, match=r"weights\.safetensors: .*\(its checksum differs\); delete it and run again"):
+WIDE = GPTConfig(layers=1, heads=1, width=16, block=16)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), r"\(its checksum differs\); delete it and run again"),
+        (Path.unlink, "no such file"),
+        (lambda path: save_file({"weight": torch.zeros(2)}, path), "no model config in its metadata"),
+        (lambda path: save_model(path, WIDE, GPT(CONFIG).state_dict(), {}), "its tensors are not those of its config"),
+    ],
+    ids=["truncated", "missing", "of another project", "of another config"],
+)
+def test_a_file_that_holds_no_model_is_named(path, spoil, message):
+    spoil(path)
+    with pytest.raises(UserError, match=rf"weights\.safetensors: .*{message}"):
         load_model(path)
-
-
-def test_missing(tmp_path):
-    with pytest.raises(UserError, match="no such file"):
-        load_model(tmp_path / "none.safetensors")
-
-
-def test_of_another_project(tmp_path):
-    save_file({"weight": torch.zeros(2)}, tmp_path / "other.safetensors")
-    with pytest.raises(UserError, match=r"other\.safetensors: no model config in its metadata"):
-        load_model(tmp_path / "other.safetensors")
-
-
-def test_tensors_that_are_not_those_of_the_config(tmp_path):
-    wide = GPTConfig(layers=1, heads=1, width=16, block=16)
-    save_model(tmp_path / "odd.safetensors", wide, GPT(CONFIG).state_dict(), {})
-    with pytest.raises(UserError, match=r"odd\.safetensors: its tensors are not those of its config"):
-        load_model(tmp_path / "odd.safetensors")
 
 
 @pytest.mark.parametrize("read", [load_model, load_tensors, load_metadata, read_head, read_gain, count_parameters])
@@ -121,24 +113,19 @@ def test_a_flipped_bit_is_named_by_every_reader(path, read):
 
 
 def test_weights_of_another_shape_than_the_config_asks_for(path):
-    shape = vars(CONFIG)
-    load_model(path, shape=shape)
-    wanted = r"weights\.safetensors: holds .*rank=4.*, but the config asks for .*rank=6"
-    with pytest.raises(UserError, match=wanted):
-        load_model(path, shape={**shape, "rank": 6})
+    for any_of_them in ({}, {"vocabulary": None}):
+        load_model(path, shape=vars(CONFIG) | any_of_them)
+    with pytest.raises(UserError, match=r"weights\.safetensors: holds .*rank=4.*, but the config asks for .*rank=6"):
+        load_model(path, shape={**vars(CONFIG), "rank": 6})
 
 
 def test_adopted_weights_are_sealed(tmp_path, path):
     """A file of another program, which no seal protects, has one from then on."""
     tensors, metadata = load_tensors(path)
-    save_file(tensors, tmp_path / "theirs.safetensors", {"config": metadata["config"]})
-    ours = tmp_path / "ours.safetensors"
-    job = SimpleNamespace(
-        input=[tmp_path / "theirs.safetensors"],
-        output=SimpleNamespace(weights=ours),
-        params=SimpleNamespace(block=16),
-    )
-    adopt.main(job)
+    theirs, ours = tmp_path / "theirs.safetensors", tmp_path / "ours.safetensors"
+    save_file(tensors, theirs, {"config": metadata["config"]})
+    output, params = SimpleNamespace(weights=ours), SimpleNamespace(block=16)
+    adopt.main(SimpleNamespace(input=[theirs], output=output, params=params))
     assert all(torch.equal(tensor, tensors[name]) for name, tensor in load_tensors(ours)[0].items())
     content = bytearray(ours.read_bytes())
     content[-1] ^= 1
