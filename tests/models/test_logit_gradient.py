@@ -21,6 +21,12 @@ def draw(v, d, n, seed=0):
     )
 
 
+def measured(head, logits, targets):
+    gradient = LogitGradient(head)
+    gradient.add(logits, targets)
+    return gradient
+
+
 def gradients(logits, targets):
     """Those of the loss of each token, by PyTorch."""
     logits = logits.double().requires_grad_()
@@ -32,8 +38,7 @@ def gradients(logits, targets):
 @given(st.integers(3, 40), st.integers(1, 12), st.integers(1, 20), st.integers(0, 99))
 def test_against_a_projection_in_float64(v, d, n, seed):
     head, logits, targets = draw(v, d, n, seed)
-    found = LogitGradient(head)
-    found.add(logits, targets)
+    found = measured(head, logits, targets)
     g, w = gradients(logits, targets), head.double().numpy()
     inside = g @ (w @ np.linalg.pinv(w)).T
     norms = np.linalg.norm(g, axis=1)
@@ -46,57 +51,44 @@ def test_against_a_projection_in_float64(v, d, n, seed):
 
 @pytest.mark.parametrize("d", [16, 30])
 def test_a_head_that_reaches_every_direction_passes_all(d):
-    found = LogitGradient(draw(16, d, 1)[0])
-    found.add(*draw(16, d, 50)[1:])
-    assert found.share() == pytest.approx(1, abs=1e-5)
-    assert found.cosine() == pytest.approx(1, abs=1e-5)
+    gradient = measured(*draw(16, d, 50))
+    assert (gradient.share(), gradient.cosine()) == pytest.approx((1, 1), abs=1e-5)
 
 
 def test_a_random_head_passes_its_share_of_the_dimensions():
     """Gradients of near-uniform predictions have no direction that a random head would know: d / v of their square."""
     v, d = 400, 50
     head, logits, targets = draw(v, d, 3000)
-    found = LogitGradient(torch.linalg.qr(head)[0])
-    found.add(logits, targets)
-    assert found.share() == pytest.approx(d / v, rel=0.05)
+    assert measured(torch.linalg.qr(head)[0], logits, targets).share() == pytest.approx(d / v, rel=0.05)
 
 
 def test_a_random_head_of_gpt_2s_shape_already_suppresses_98_percent():
     """The 95 to 99 % that Godey and Artzi report of trained heads are what a head that knows nothing suppresses."""
-    head, logits, targets = draw(50_257 // 16, 768 // 16, 200)
-    found = LogitGradient(head)
-    found.add(logits, targets)
+    found = measured(*draw(50_257 // 16, 768 // 16, 200))
     assert 1 - found.share() == pytest.approx(1 - 768 / 50_257, abs=0.003)
     assert found.cosine() == pytest.approx((768 / 50_257) ** 0.5, abs=0.01)
 
 
 def test_a_head_of_repeated_columns_counts_as_its_rank():
     head, logits, targets = draw(30, 4, 20)
-    one, other = LogitGradient(head), LogitGradient(torch.cat((head, head @ torch.randn(4, 4)), dim=1))
-    for own in (one, other):
-        own.add(logits, targets)
-    assert other.share() == pytest.approx(one.share(), rel=1e-4)
+    repeated = torch.cat((head, head @ torch.randn(4, 4)), dim=1)
+    shares = [measured(weight, logits, targets).share() for weight in (head, repeated)]
+    assert shares[1] == pytest.approx(shares[0], rel=1e-4)
 
 
 def test_tokens_in_parts_are_the_same_as_at_once():
     head, logits, targets = draw(20, 5, BATCH + 30)
-    once, parts = LogitGradient(head), LogitGradient(head)
-    once.add(logits, targets)
+    once, parts = measured(head, logits, targets), LogitGradient(head)
     for i in range(0, len(targets), 100):
         parts.add(logits[i : i + 100], targets[i : i + 100])
-    assert parts.share() == pytest.approx(once.share())
-    assert parts.cosine() == pytest.approx(once.cosine())
+    assert (parts.share(), parts.cosine()) == pytest.approx((once.share(), once.cosine()))
     assert parts.rank() == once.rank()
     assert sum(map(len, parts._first)) == BATCH
 
 
 def test_without_a_gradient_there_is_no_share():
-    found = LogitGradient(torch.eye(3))
-    assert math.isnan(found.share())
-    assert found.rank() == 0
-    certain = torch.tensor([[200.0, 0.0, 0.0]])
-    found.add(certain, torch.tensor([0]))
-    assert math.isnan(found.share())
-    assert math.isnan(found.cosine())
-    assert found.count == 0
-    assert found.rank() == 0
+    certain = measured(torch.eye(3), torch.tensor([[200.0, 0.0, 0.0]]), torch.tensor([0]))
+    for gradient in (LogitGradient(torch.eye(3)), certain):
+        assert math.isnan(gradient.share())
+        assert math.isnan(gradient.cosine())
+        assert gradient.count == gradient.rank() == 0
