@@ -37,10 +37,7 @@ def test_a_whole_checkpoint_is_taken_in(tmp_path):
         ({**SHAPE, "dropout": -3}, "dropout -3 must lie between 0 and 1"),
         ({**SHAPE, "layers": 10**6}, "its config has 1000000 layers, but it holds 11 tensors"),
         ({**SHAPE, "layers": 2}, r"its tensor blocks\.1\.\S+ is None, where its config makes it \("),
-        (
-            {**SHAPE, "block": 10**12},
-            r"position_embedding\.weight is \(32, 16\), where its config makes it \(10",
-        ),
+        ({**SHAPE, "block": 10**12}, r"position_embedding\.weight is \(32, 16\), where its config makes it \(10"),
     ],
 )
 def test_a_config_that_the_tensors_do_not_bear_out(tmp_path, config, message):

@@ -10,7 +10,6 @@ from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForC
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import load_causal_lm
-from oversmoothing.samples.generate import generate
 
 CPU = torch.device("cpu")
 SHAPE = {**LLAMA, "max_position_embeddings": 64}
@@ -40,19 +39,11 @@ def test_a_byte_offset_model(tmp_path, byte_offset, bos):
     assert model.config.block == 64 - (bos is not None)
 
 
-def test_samples_follow_the_argmax(tmp_path):
-    reference = write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
+@torch.inference_mode()
+def test_a_model_of_bytes_alone_has_no_special_ids(tmp_path):
+    write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
     model = load(tmp_path, 0, None)
-    (rows,) = generate(model, [0], [b"Once upon"], 30, {"name": "greedy"}, 1, 1)
-    text = rows["continuation"][0].as_py()
-    assert model.special_mass(model.hidden(TOKENS)[1]).max() == 0  # there are no special ids
-    ids = torch.tensor([list(b"Once upon" + text)])
-    with torch.inference_mode():
-        logits = reference(input_ids=ids).logits[0, 8:-1]
-    best = logits.topk(2).values
-    clear = best[:, 0] - best[:, 1] > 1e-4
-    assert clear.sum() > 20
-    assert torch.equal(torch.tensor(list(text))[clear], logits.argmax(-1)[clear])
+    assert model.special_mass(model.hidden(TOKENS)[1]).max() == 0
 
 
 def test_in_bf16_the_head_stays_float32(tmp_path):

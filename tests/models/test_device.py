@@ -26,9 +26,8 @@ def test_without_a_gpu():
 )
 def test_auto_takes_bf16_only_where_the_processor_is_faster_at_it(monkeypatch, capabilities, expected):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
-    assert choose_precision("auto", torch.device("cpu")) == expected
-    assert choose_precision("float32", torch.device("cpu")) == "float32"
-    assert choose_precision("bf16", torch.device("cpu")) == "bf16"
+    chosen = [choose_precision(name, torch.device("cpu")) for name in ("auto", "float32", "bf16")]
+    assert chosen == [expected, "float32", "bf16"]
 
 
 def test_a_gpu_that_is_not_there(monkeypatch):
@@ -56,14 +55,11 @@ def test_compiling_is_for_gpus_unless_asked_for(monkeypatch):
 
 def test_autocast_follows_the_precision():
     x = torch.randn(4, 4)
-    with autocast(torch.device("cpu"), "bf16"):
-        assert (x @ x).dtype == torch.bfloat16
-    with autocast(torch.device("cpu"), "float32"):
-        assert (x @ x).dtype == torch.float32
+    for precision, dtype in (("bf16", torch.bfloat16), ("float32", torch.float32)):
+        with autocast(torch.device("cpu"), precision):
+            assert (x @ x).dtype == dtype
 
 
 def test_threads_come_from_the_config():
-    before = torch.get_num_threads()
-    make_deterministic(torch.device("cpu"), 1)
-    assert torch.get_num_threads() == 1
-    torch.set_num_threads(before)
+    make_deterministic(torch.device("cpu"), 2)
+    assert torch.get_num_threads() == 2

@@ -150,6 +150,8 @@ def test_initialisation_follows_gpt2():
     residual = torch.cat([block.attention.out.weight.flatten() for block in model.blocks])
     assert residual.std().item() == pytest.approx(0.02 / 4, rel=0.05)
     assert torch.equal(model.norm.weight, torch.ones(64))
+    assert model.head.weight is not model.embedding.weight
+    assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
 
 
 @pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
@@ -157,12 +159,6 @@ def test_members_of_a_family_start_from_the_same_trunk(initial):
     low, high = (GPT(small(rank=rank).config, seed=3, initial=initial) for rank in (4, 16))
     for name, parameter in low.blocks.named_parameters():
         assert torch.equal(parameter, high.blocks.get_parameter(name)), name
-
-
-def test_learned_and_tied_parts():
-    model = small(rank=16)
-    assert model.head.weight is not model.embedding.weight
-    assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
 
 
 @pytest.mark.parametrize(

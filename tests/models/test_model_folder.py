@@ -226,15 +226,3 @@ def test_odd_configs_of_evabyte(tmp_path, change, message):
     write_evabyte(tmp_path, {**EVABYTE, **change}, tensors)
     with pytest.raises(UserError, match=rf"config\.json: {message}"):
         load_evabyte(tmp_path, "evabyte", CPU, "float32")
-
-
-def test_evabytes_index_may_not_lead_elsewhere_either(tmp_path):
-    write_evabyte(tmp_path / "in", shards=2)
-    path = tmp_path / "in/model.safetensors.index.json"
-    index = json.loads(path.read_text())
-    first = next(iter(index["weight_map"]))
-    shutil.copy(tmp_path / "in" / index["weight_map"][first], tmp_path / "outside.safetensors")
-    index["weight_map"][first] = "../outside.safetensors"
-    path.write_text(json.dumps(index))
-    with pytest.raises(UserError, match=r"only \.safetensors files of the folder itself are read"):
-        load_evabyte(tmp_path / "in", "evabyte", CPU, "float32")
