@@ -89,7 +89,7 @@ def resolve(repository: Repository) -> str:
 
 
 def list_files(repository: Repository, commit: str, patterns: Sequence[str]) -> list[ListedFile]:
-    """Return the files of a commit that match a pattern ."""
+    """Return the files of a commit that match a pattern."""
     listed = []
     for folder in sorted({PurePosixPath(pattern).parent.as_posix() for pattern in patterns}):
         under = "" if folder == "." else f"{folder}/"
