@@ -81,6 +81,7 @@ def test_alternating_minimisation_comes_no_lower():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_result_is_stationary_and_below_its_start(seed, blocks, monkeypatch):
     monkeypatch.setattr(descent, "BLOCKS", blocks)
+    monkeypatch.setattr("oversmoothing.forced.best_head.ITERATIONS", 20)
     p, _ = truths(30 + seed, 60, 20, scale=2.0)
     start = np.random.default_rng(seed).normal(size=(20, 4))
 
@@ -92,7 +93,7 @@ def test_the_result_is_stationary_and_below_its_start(seed, blocks, monkeypatch)
 
     before = mean_forced(start, p)
     once, best = best_head(p, 4, start, rounds=1), best_head(p, 4, start, rounds=20)
-    assert best.forced.mean() <= once.forced.mean() + 1e-9 < before
+    assert best.forced.mean() < once.forced.mean() - 1e-5 < before
     assert gradient(best.weights) < 0.05 * gradient(start)
     np.testing.assert_allclose(best.forced, project(best.weights, p).forced, atol=2e-9)
     assert (best.gap <= 1e-8).all()
