@@ -172,20 +172,20 @@ def file(head, logits, tmp_path):
 
 
 @pytest.fixture
-def found(file):
+def written(file):
     return pd.read_parquet(file).astype({"truth": str})
 
 
-def test_the_file_has_what_linear_programs_per_token_give(found, head, logits):
-    assert list(found) == PREMISE.names
-    assert found.groupby(["truth", "window"]).position.apply(list).to_dict() == {
+def test_the_file_has_what_linear_programs_per_token_give(written, head, logits):
+    assert list(written) == PREMISE.names
+    assert written.groupby(["truth", "window"]).position.apply(list).to_dict() == {
         (truth, window): [1, 4] for truth in ("near", "far") for window in (0, 4, 5)
     }
     laws = {
         name: np.exp(log_softmax(rows[:, [1, 4]].reshape(6, 32).astype(float), axis=1)) for name, rows in logits.items()
     }
     q = laws["model"]
-    for truth, positions in found.groupby("truth"):
+    for truth, positions in written.groupby("truth"):
         p = laws[truth]
         for i, row in enumerate(positions.to_dict("records")):
             order = np.argsort(-p[i])
@@ -210,12 +210,12 @@ def test_the_file_has_what_linear_programs_per_token_give(found, head, logits):
                 }
                 assert {name: row[prefix + name] for name in expected} == expected
             assert row["changed"] == (sets[""] != sets["nearest_"]).sum()
-    assert found.changed.any()
-    assert found.rejected_nucleus.any()
-    assert found.accepted_unlikely.any()
+    assert written.changed.any()
+    assert written.rejected_nucleus.any()
+    assert written.accepted_unlikely.any()
 
 
-def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, found, tmp_path):
+def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, written, tmp_path):
     output = outputs(tmp_path)
     settings = {"models": [{"model": "bn5", "rank": 5, "seed": 1}], "resamples": 200, "seed": 1}
     show.main(job({"scores": [file]}, output, settings))
@@ -223,7 +223,7 @@ def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, 
     assert (table.n == 6).all()
     assert ((table.low <= table.value) & (table.value <= table.high)).all()
     cells = table.set_index(["truth", "measure"]).value
-    for truth, positions in found.groupby("truth"):
+    for truth, positions in written.groupby("truth"):
         values = positions.assign(
             more_lost=positions.rejected_mass - positions.top_rejected_mass,
             exceeded=positions.exceeding > 0,

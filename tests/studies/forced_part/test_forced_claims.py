@@ -112,23 +112,25 @@ def test_numbers_at_the_bound_seldom_hold_or_fail(claim, at_the_bound):
 
 def test_a_share_is_that_of_the_means_and_its_interval_that_of_the_table():
     run = made(noise=0.05)
-    (found,) = TEST[MOST](run)
+    (comparison,) = TEST[MOST](run)
     scores = run.frames["forced", "bn4-s1"]
     part, whole, zero = WindowSums(), WindowSums(), WindowSums()
     windows = scores.index.get_level_values("window").to_numpy()
     for sums, values in ((part, scores.forced), (whole, scores.kl), (zero, 0 * scores.kl)):
         sums.add(windows, values.to_numpy())
     share, low, high = share_of_difference(part, whole, zero, 200, 0)
-    assert found.effect == pytest.approx(share) == pytest.approx(0.61 / 0.85)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
-    assert found.margin == pytest.approx(MARGIN * share)
-    assert found.n == WINDOWS * POSITIONS * len(TRUTHS)
+    assert comparison.effect == pytest.approx(share) == pytest.approx(0.61 / 0.85)
+    assert (comparison.low, comparison.high) == pytest.approx((low, high), abs=0.02 * (high - low))
+    assert comparison.margin == pytest.approx(MARGIN * share)
+    assert comparison.n == WINDOWS * POSITIONS * len(TRUTHS)
 
 
 def test_what_is_not_forced_varies_between_trainings_by_a_share_of_what_is():
     first, second = TEST[LITTLE](made())
-    assert [found.effect for found in (first, second)] == pytest.approx([1 - 0.02 / 0.28, 1 - 0.003 / 0.25])
-    assert [found.margin for found in (first, second)] == pytest.approx([MARGIN * 0.02 / 0.28, MARGIN * 0.003 / 0.25])
+    assert [comparison.effect for comparison in (first, second)] == pytest.approx([1 - 0.02 / 0.28, 1 - 0.003 / 0.25])
+    assert [comparison.margin for comparison in (first, second)] == pytest.approx(
+        [MARGIN * 0.02 / 0.28, MARGIN * 0.003 / 0.25]
+    )
 
 
 def test_several_seeds_are_paired_and_have_students_interval():
@@ -150,9 +152,9 @@ def write(path, values):
 
 def test_the_margins_are_measured_on_the_shares_of_each_seed():
     run = made(seeds=(1, 2), shift=(0, 0.1))
-    found = {key: [margin.values(run, member) for member in run.family] for key, margin in MARGINS.items()}
-    assert [value.means for (value,) in found["forced_of_kl"][:1]] == [pytest.approx((0.61 / 0.85, 0.671 / 0.85))]
-    assert [len(values) for values in found["forced_of_cost"]] == [1, 1, 0, 0, 0]
+    measured = {key: [margin.values(run, member) for member in run.family] for key, margin in MARGINS.items()}
+    assert [value.means for (value,) in measured["forced_of_kl"][:1]] == [pytest.approx((0.61 / 0.85, 0.671 / 0.85))]
+    assert [len(values) for values in measured["forced_of_cost"]] == [1, 1, 0, 0, 0]
 
 
 def test_files_are_read_and_stand_in_the_table_and_on_the_page(tmp_path):

@@ -48,15 +48,12 @@ if PAIRED and imposed_rank.closes_a_square(config):
             seeds=BY_SEED,
         output:
             **table(
-                "closed_square",
-                category="9 Gradient",
-                label="What a rank costs in the trunk and in the head",
-                caption="square.rst",
+                "closed_square", "9 Gradient", "What a rank costs in the trunk and in the head", caption="square.rst"
             ),
             **figure(
                 "closed_square",
-                category="9 Gradient",
-                label="What a rank costs in the trunk and in the head",
+                "9 Gradient",
+                "What a rank costs in the trunk and in the head",
                 caption="square_figure.rst",
             ),
         params:
