@@ -11,6 +11,18 @@ ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_differenc
 BY_RANK = plan.models.family_by_rank(config)
 
 
+def beside_thesis(title, metrics, across="metric", kind="family", **more):
+    """Settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
+    return settings(
+        **config["statistics"],
+        title=title,
+        across=across,
+        decodings=["pure"] if across == "metric" else DECODED,
+        models=plan.thesis.compared(config, kind, metrics),
+        **{"truths": plan.thesis.compared(config, "truth", metrics)} | more,
+    )
+
+
 rule oversmoothing_table:
     input:
         scores=scores(OVERSMOOTHING, FAMILY),
@@ -18,14 +30,7 @@ rule oversmoothing_table:
     output:
         **table("oversmoothing", "0 Findings", "1. The main table: oversmoothing by rank (Tables 4.1, 4.2)"),
     params:
-        settings=settings(
-            **config["statistics"],
-            title="Oversmoothing {by} (Tables 4.1 and 4.2).",
-            across="metric",
-            decodings=["pure"],
-            models=plan.thesis.compared(config, "family", OVERSMOOTHING),
-            truths=plan.thesis.compared(config, "truth", OVERSMOOTHING),
-        ),
+        settings=beside_thesis("Oversmoothing {by} (Tables 4.1 and 4.2).", OVERSMOOTHING),
     script:
         step("score_table.py")
 
@@ -34,7 +39,7 @@ if len(BY_RANK) > 1:
 
     rule rank_order_table:
         input:
-            scores=[path for own in BY_RANK.values() for path in scores(["tto"], own)],
+            scores=[path for models in BY_RANK.values() for path in scores(["tto"], models)],
         output:
             **table("rank_order", "0 Findings", "3. Which ranks leak more, allowing for chance"),
         params:
@@ -62,13 +67,8 @@ use rule oversmoothing_table as tbat_table with:
     output:
         **table("tbat", "4 Oversmoothing", "Tables E.7, E.8: TBAT by decoding"),
     params:
-        settings=settings(
-            **config["statistics"],
-            title="Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).",
-            across="decoding",
-            decodings=DECODED,
-            models=plan.thesis.compared(config, "family", ["tbat"]),
-            truths=[],
+        settings=beside_thesis(
+            "Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).", ["tbat"], "decoding", truths=[]
         ),
 
 
@@ -79,14 +79,7 @@ use rule oversmoothing_table as decodings_table with:
     output:
         **table("decodings", "6 Decoding", "Tables E.1 to E.6: each truth"),
     params:
-        settings=settings(
-            **config["statistics"],
-            title="Oversmoothing by rank and decoding (Tables E.1 to E.6).",
-            across="decoding",
-            decodings=DECODED,
-            models=plan.thesis.compared(config, "family", AGAINST_TRUTHS),
-            truths=plan.thesis.compared(config, "truth", AGAINST_TRUTHS),
-        ),
+        settings=beside_thesis("Oversmoothing by rank and decoding (Tables E.1 to E.6).", AGAINST_TRUTHS, "decoding"),
 
 
 use rule oversmoothing_table as decodings_pooled_table with:
@@ -96,12 +89,10 @@ use rule oversmoothing_table as decodings_pooled_table with:
     output:
         **table("decodings_pooled", "6 Decoding", "Table 6.1: all truths"),
     params:
-        settings=settings(
-            **config["statistics"],
-            title="Oversmoothing by rank and decoding, over all truths (Table 6.1).",
-            across="decoding",
-            decodings=DECODED,
-            models=plan.thesis.compared(config, "family", AGAINST_TRUTHS),
+        settings=beside_thesis(
+            "Oversmoothing by rank and decoding, over all truths (Table 6.1).",
+            AGAINST_TRUTHS,
+            "decoding",
             truths=[plan.thesis.all_truths(config, AGAINST_TRUTHS)],
             pooled="all truths",
         ),
@@ -114,14 +105,7 @@ use rule oversmoothing_table as entropy_difference_table with:
     output:
         **table("entropy_difference", "6 Decoding", "Table F.1: entropy differences"),
     params:
-        settings=settings(
-            **config["statistics"],
-            title="Entropy of the truth less that of the model (Table F.1).",
-            across="metric",
-            decodings=["pure"],
-            models=plan.thesis.compared(config, "family", ENTROPY),
-            truths=plan.thesis.compared(config, "truth", ENTROPY),
-        ),
+        settings=beside_thesis("Entropy of the truth less that of the model (Table F.1).", ENTROPY),
 
 
 if TRUNCATED:
@@ -133,14 +117,11 @@ if TRUNCATED:
         output:
             **table("svd", "7 Rank", "Tables 7.1, 7.2: truncated heads"),
         params:
-            settings=settings(
-                **config["statistics"],
-                title=f"Oversmoothing of {plan.models.truncated_model(config)} with its head truncated by SVD, by rank "
+            settings=beside_thesis(
+                f"Oversmoothing of {plan.models.truncated_model(config)} with its head truncated by SVD, by rank "
                 "(Tables 7.1 and 7.2).",
-                across="metric",
-                decodings=["pure"],
-                models=plan.thesis.compared(config, "svd", AGAINST_TRUTHS),
-                truths=plan.thesis.compared(config, "truth", AGAINST_TRUTHS),
+                AGAINST_TRUTHS,
+                kind="svd",
             ),
 
 

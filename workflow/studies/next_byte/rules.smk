@@ -14,20 +14,33 @@ from studies.next_byte import plan as next_byte
 SHOWCASE = f"{RESULTS}/showcase"
 PROMPTS = [entry["name"] for entry in config["showcase"]]
 SHOWN = next_byte.of_first_seed(config)
+SHOWN_LOGITS = f"{SHOWCASE}/logits/{{model}}.parquet"
+SHOWN_HIDDEN = f"{SHOWCASE}/hidden/{{model}}.parquet"
+SHOWN_SCORES = f"{SHOWCASE}/scores/{{metric}}/{{model}}.parquet"
+CHOSEN_FROM = {  # the windows of which prompts that are null are chosen
+    "windows": WINDOWS,
+    "truth": LOGITS.format(model=TRUTHS[0]),
+    "family": expand(LOGITS, model=names(SHOWN, "family")),
+}
+if all(entry["prompt"] is not None for entry in config["showcase"]):
+    CHOSEN_FROM = {}
+
+
+def figures_of(prompts, name, category, label, caption):
+    """Outputs of a rule that draws a figure of each prompt, the formats of one after those of the other."""
+    return [
+        path
+        for prompt in prompts
+        for path in figure(
+            f"{name}_{prompt}", category, f"{label}: the {UNIT} after the prompt {prompt}", caption
+        ).values()
+    ]
 
 
 rule draw_showcase:
     input:
         **TOKENS,
-        **(
-            {
-                "windows": WINDOWS,
-                "truth": LOGITS.format(model=TRUTHS[0]),
-                "family": expand(LOGITS, model=names(SHOWN, "family")),
-            }
-            if any(entry["prompt"] is None for entry in config["showcase"])
-            else {}
-        ),
+        **CHOSEN_FROM,
     output:
         f"{SHOWCASE}/windows.parquet",
     localrule: True
@@ -42,9 +55,9 @@ use rule logits as showcase_logits with:
         windows=f"{SHOWCASE}/windows.parquet",
         weights=WEIGHTS,
     output:
-        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
-        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
-        hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
+        head=head_beside(SHOWN_LOGITS),
+        logits=SHOWN_LOGITS,
+        hidden=SHOWN_HIDDEN,
     params:
         settings=settings(**{**plan.tokens.inference(config), "batch": 1}),  # prompts differ in length
         shape=lambda wildcards: MODELS[wildcards.model].shape,
@@ -57,9 +70,9 @@ use rule hub_logits as showcase_hub_logits with:
         windows=f"{SHOWCASE}/windows.parquet",
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
-        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
-        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
-        hidden=f"{SHOWCASE}/hidden/{{model}}.parquet",
+        head=head_beside(SHOWN_LOGITS),
+        logits=SHOWN_LOGITS,
+        hidden=SHOWN_HIDDEN,
     params:
         settings=lambda wildcards: settings(
             **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
@@ -73,14 +86,14 @@ use rule svd_logits as showcase_svd_logits with:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",
         weights=head_of,
     output:
-        head=head_beside(f"{SHOWCASE}/logits/{{model}}.parquet"),
-        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
+        head=head_beside(SHOWN_LOGITS),
+        logits=SHOWN_LOGITS,
     localrule: not TRUNCATED_FROM_HUB
 
 
 use rule score as showcase_score with:
     input:
-        model=f"{SHOWCASE}/logits/{{model}}.parquet",
+        model=SHOWN_LOGITS,
         truths=expand(f"{SHOWCASE}/logits/{{truth}}.parquet", truth=TRUTHS),
     output:
         **{metric: f"{SHOWCASE}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
@@ -93,9 +106,9 @@ use rule score as showcase_score with:
 
 use rule tbat as showcase_tbat with:
     input:
-        **({"hidden": f"{SHOWCASE}/hidden/{{model}}.parquet"} if TBAT["condition"] == "tangent" else {}),
+        **({"hidden": SHOWN_HIDDEN} if TBAT["condition"] == "tangent" else {}),
         weights=head_of,
-        logits=f"{SHOWCASE}/logits/{{model}}.parquet",
+        logits=SHOWN_LOGITS,
     output:
         f"{SHOWCASE}/scores/tbat/{{model}}.parquet",
     localrule: True
@@ -105,40 +118,17 @@ rule next_byte_table:
     input:
         vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
-        logits=expand(f"{SHOWCASE}/logits/{{model}}.parquet", model=names(SHOWN, "truth", "family", "svd")),
+        logits=expand(SHOWN_LOGITS, model=names(SHOWN, "truth", "family", "svd")),
         scores=[
-            *expand(
-                f"{SHOWCASE}/scores/{{metric}}/{{model}}.parquet",
-                metric=AGAINST_TRUTHS,
-                model=names(SHOWN, "family", "svd"),
-            ),
-            *expand(f"{SHOWCASE}/scores/tbat/{{model}}.parquet", model=names(SHOWN, "family")),
+            *expand(SHOWN_SCORES, metric=AGAINST_TRUTHS, model=names(SHOWN, "family", "svd")),
+            *expand(SHOWN_SCORES, metric="tbat", model=names(SHOWN, "family")),
         ],
     output:
         **table(
             "next_byte", "4 Oversmoothing", f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt", caption="table.rst"
         ),
-        family=[
-            path
-            for prompt in PROMPTS
-            for path in figure(
-                f"next_byte_{prompt}",
-                "4 Oversmoothing",
-                f"Figure 4.1: the {UNIT} after the prompt {prompt}",
-                caption="figure.rst",
-            ).values()
-        ],
-        truncated=[
-            path
-            for prompt in PROMPTS
-            if TRUNCATED
-            for path in figure(
-                f"next_byte_svd_{prompt}",
-                "7 Rank",
-                f"Figure 7.1: the {UNIT} after the prompt {prompt}",
-                caption="truncated.rst",
-            ).values()
-        ],
+        family=figures_of(PROMPTS, "next_byte", "4 Oversmoothing", "Figure 4.1", "figure.rst"),
+        truncated=figures_of(PROMPTS if TRUNCATED else [], "next_byte_svd", "7 Rank", "Figure 7.1", "truncated.rst"),
     params:
         settings=settings(
             names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd"), figures=next_byte.figures(config, UNIT)
@@ -151,7 +141,7 @@ rule oversmoothing_illustrated:
     input:
         vocabulary=VOCABULARY,
         windows=f"{SHOWCASE}/windows.parquet",
-        logits=expand(f"{SHOWCASE}/logits/{{model}}.parquet", model=names(SHOWN, "family")),
+        logits=expand(SHOWN_LOGITS, model=names(SHOWN, "family")),
         table=f"{RESULTS}/tables/oversmoothing.csv",
     output:
         **figure(

@@ -6,11 +6,13 @@ Makes: saturation/{law,points}.parquet; tables/saturation.{csv,md,html,tex}; fig
 
 from studies.saturation import plan as saturation
 
+OF_LAW = [model.name for model in saturation.trained_models(config, MODELS)]
+
 
 rule saturation:
     input:
-        histories=[HISTORY.format(model=model.name) for model in saturation.trained_models(config, MODELS)],
-        weights=[WEIGHTS.format(model=model.name) for model in saturation.trained_models(config, MODELS)],
+        histories=expand(HISTORY, model=OF_LAW),
+        weights=expand(WEIGHTS, model=OF_LAW),
         others=saturation.files(config).values(),
     output:
         law=f"{RESULTS}/saturation/law.parquet",
