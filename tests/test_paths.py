@@ -58,10 +58,7 @@ def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path,
     ("changes", "message"),
     [
         ({"corpus": {"source": "files", "paths": ["no/*.txt"]}}, "corpus.paths: no file matches 'no/*.txt'"),
-        (
-            {"corpus": {"source": "fineweb", "fineweb": {"repository": "./no"}}},
-            "repository: no file no/sample",
-        ),
+        ({"corpus": {"source": "fineweb", "fineweb": {"repository": "./no"}}}, "repository: no file no/sample"),
     ],
 )
 def test_missing_text_stops_what_reads_it_alone(changes, message):

@@ -78,7 +78,7 @@ def test_truths_from_the_hub_are_assets():
     ],
 )
 def test_steps_in_the_names_of_revisions(name, step):
-    assert plan.hub.step(name) == step
+    assert plan.assets.step(name) == step
 
 
 @pytest.mark.parametrize(("given", "bos"), [({}, True), ({"bos": True}, True), ({"bos": False}, False)])
@@ -343,7 +343,7 @@ def test_jobs_elsewhere_must_be_told_the_device():
 
 
 def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
-    rows = {row["model"]: row for row in plan.claims.compared_models(default(seeds=[1337, 2]))}
+    rows = {row["model"]: row for row in plan.models.compared_models(default(seeds=[1337, 2]))}
     assert rows["bn288-s2"] == {
         "model": "bn288-s2",
         "kind": "family",
@@ -394,7 +394,7 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     without, arms = default(family=family), default(family=[*family, *more])
     for config in (without, arms):
         check(config)
-    assert plan.claims.compared_models(arms) == plan.claims.compared_models(without)
+    assert plan.models.compared_models(arms) == plan.models.compared_models(without)
     assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
     assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")

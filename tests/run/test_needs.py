@@ -9,14 +9,7 @@ from default_config import default
 
 import plan
 from oversmoothing.models.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
-from oversmoothing.run.needs import (
-    disk_bytes,
-    report,
-    summary,
-    trained_bytes,
-    training_flops,
-    training_gpu_bytes,
-)
+from oversmoothing.run.needs import disk_bytes, report, summary, trained_bytes, training_flops, training_gpu_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}

@@ -29,25 +29,13 @@ Validator = extend(
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check a config against the schema and against itself.
-
-    Raises
-    ------
-    ConfigError
-        The message names the first faulty key and says what to do.
-    """
+    """Check a config against the schema and against itself; a `ConfigError` names the first faulty key."""
     for message in _mistakes(config):
         raise ConfigError(message)
 
 
 def check_device(config: Mapping[str, Any]) -> None:
-    """Check that the device is set if jobs run on other machines, whose GPUs cannot be detected from here.
-
-    Raises
-    ------
-    ConfigError
-        If `device` is auto.
-    """
+    """Check that the device is set if jobs run on other machines, whose GPUs cannot be detected from here."""
     if config["device"] == "auto":
         raise ConfigError(
             "device: auto looks for a GPU on this machine, but the jobs run on others; set cuda or cpu "

@@ -8,55 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import CONTROL, matching_files
+from oversmoothing.hub.names import as_folder
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
-from plan.hub import as_folder
 from plan.settings import ConfigError
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
-    """Check the names of all paths, and that checkpoints, files of studies and folders of models exist.
-
-    Raises
-    ------
-    ConfigError
-        The message names the key and the path.
-    """
+    """Check the names of all paths, and that checkpoints, files of studies and folders of models exist."""
     for message in (*_unreadable(config), *_missing(config)):
         raise ConfigError(message)
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:
-    """Messages about missing texts that the config names; what a study needs can be told without them."""
-    return list(_missing_text(config))
+    """Messages about missing texts that the config names; what a study needs can be said without them."""
+    globs = [("corpus.paths", pattern) for pattern in patterns(config)]
+    globs += [(key, pattern) for key, of_study in studies.texts(config).items() for pattern in of_study]
+    missing = [f"{key}: no file matches {pattern!r}" for key, pattern in globs if not matching_files([pattern])]
+    shards = [shard for shard in local_shards(config) if not shard.is_file()]
+    missing += [f"corpus.fineweb.repository: no file {shard}" for shard in shards]
+    return [f"{message} (searched in {Path.cwd()})" for message in missing]
 
 
 def check_text(config: Mapping[str, Any]) -> None:
-    """Check that the text exists, before a corpus is planned and before any job deletes its earlier output.
-
-    Raises
-    ------
-    ConfigError
-        The message names the key and the path.
-    """
+    """Check that the text exists, before a corpus is planned and before any job deletes its earlier output."""
     for message in missing_text(config):
         raise ConfigError(message)
 
 
 def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
-    """Check that every input that no rule makes exists.
-
-    Parameters
-    ----------
-    rules : iterable of snakemake.rules.Rule
-    made : iterable of str
-        Folders that rules write to.
-
-    Raises
-    ------
-    ConfigError
-        The message names the file and the rule.
-    """
+    """Check that every input that no rule makes exists; `made` are the folders that rules write to."""
     folders = tuple(f"{folder.rstrip('/')}/" for folder in made)
     for rule in rules:
         for file in rule.input:
@@ -71,9 +52,9 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
     for key, globs in studies.texts(config).items():
         named |= {f"{key}: {path}": path for path in matching_files(globs)}
     for key, path in named.items():
-        if found := next((sign for sign in "{}<>" if sign in path), None):
+        if sign := next((sign for sign in "{}<>" if sign in path), None):
             where = key if key.endswith(path) else f"{key}: {path}"
-            yield f"{where}: {found!r} in a path means a wildcard to Snakemake; rename it"
+            yield f"{where}: {sign!r} in a path means a wildcard to Snakemake; rename it"
         elif CONTROL.search(path):
             yield f"{key.partition(':')[0]}: {path!r}: a line break or another control character in a path; rename it"
 
@@ -86,20 +67,6 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
     for key, path in _folders(config):
         if not Path(path).is_dir():
             yield f"{key}: no folder {path} {here}"
-
-
-def _missing_text(config: Mapping[str, Any]) -> Iterator[str]:
-    here = f"(searched in {Path.cwd()})"
-    for pattern in patterns(config):
-        if not matching_files([pattern]):
-            yield f"corpus.paths: no file matches {pattern!r} {here}"
-    for shard in local_shards(config):
-        if not shard.is_file():
-            yield f"corpus.fineweb.repository: no file {shard} {here}"
-    for key, globs in studies.texts(config).items():
-        for pattern in globs:
-            if not matching_files([pattern]):
-                yield f"{key}: no file matches {pattern!r} {here}"
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:

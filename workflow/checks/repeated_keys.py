@@ -13,13 +13,7 @@ COPIED = 100_000  # values that aliases may add to a file; a few short lines of 
 
 
 def check_keys(files: Iterable[str | Path]) -> None:
-    """Check that no mapping in the config files (YAML, of which JSON is a subset) repeats a key, and that aliases end.
-
-    Raises
-    ------
-    ConfigError
-        The message names the file, and the key with both lines.
-    """
+    """Check that no mapping in the config files (YAML, and so JSON) repeats a key, and that aliases end."""
     for file in files:
         with Path(file).open(encoding="utf-8") as stream:
             document = yaml.compose(stream, Loader=Loader)
@@ -57,6 +51,6 @@ def _size(node: yaml.Node | None, sizes: dict[int, float]) -> float:
     if id(node) not in sizes:
         sizes[id(node)] = math.inf  # until it is counted
         value = node.value if isinstance(node, yaml.CollectionNode) else []
-        inner = (own for item in value for own in (item if isinstance(item, tuple) else [item]))
-        sizes[id(node)] = 1 + sum(_size(own, sizes) for own in inner)
+        inner = (part for item in value for part in (item if isinstance(item, tuple) else [item]))
+        sizes[id(node)] = 1 + sum(_size(part, sizes) for part in inner)
     return sizes[id(node)]

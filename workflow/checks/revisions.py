@@ -8,22 +8,16 @@ from plan.settings import ConfigError
 
 
 def check_fetched(config: Mapping[str, Any], assets: Set[str]) -> None:
-    """Compare the revisions of each repository of which a revision is about to be fetched.
-
-    Raises
-    ------
-    ConfigError
-        If revisions of different training steps hold the same weights.
-    """
+    """Refuse revisions of different steps with the same weights, in repositories about to be fetched from."""
     if not assets:
         return
     from oversmoothing.hub.revisions import check_revisions  # asks the hub, which most runs have no need of
     from oversmoothing.jobs import UserError
 
-    for name, own in plan.assets.by_repository(config).items():
-        if len(own) > 1 and not assets.isdisjoint(own):
-            steps = {source["revision"]: source["step"] for source in own.values()}
-            otherwise = {source["revision"]: source["otherwise"] for source in own.values() if "otherwise" in source}
+    for name, revisions in plan.assets.by_repository(config).items():
+        if len(revisions) > 1 and not assets.isdisjoint(revisions):
+            steps = {one["revision"]: one["step"] for one in revisions.values()}
+            otherwise = {one["revision"]: one["otherwise"] for one in revisions.values() if "otherwise" in one}
             try:
                 check_revisions(name, steps, otherwise)
             except UserError as error:

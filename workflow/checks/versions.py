@@ -5,12 +5,10 @@ from oversmoothing.fingerprint import unlike_lock
 
 def other_versions() -> list[str]:
     """Message about the packages that results depend on and that are installed in another version than the lock's."""
-    found = [
-        f"{package} {there} is installed and {locked} locked" for package, (there, locked) in unlike_lock().items()
-    ]
-    if not found:
+    unlike = [f"{name} {there} is installed and {locked} locked" for name, (there, locked) in unlike_lock().items()]
+    if not unlike:
         return []
     return [
-        f"{', '.join(found)}: results may differ, and Snakemake does not notice the change; "
+        f"{', '.join(unlike)}: results may differ, and Snakemake does not notice the change; "
         "run `make env` or `pip install -r envs/lock.txt`"
     ]

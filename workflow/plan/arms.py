@@ -13,52 +13,22 @@ COUNT = {"$ref": "#/$defs/count"}
 
 @dataclass(frozen=True)
 class Arm:
-    """One way.
+    """One way; its name is that of its models without the seed, from the keys of their entry: ``bn{rank}``."""
 
-    Attributes
-    ----------
-    kind : str
-        Of its models (`plan.models.Model`).
-    name : str
-        What to call them, without the seed, from the keys of their entry: ``bn{rank}``.
-    title : str
-        What to call them in tables.
-    look : tuple of (int, str, str or tuple)
-        Index of the colour, marker and line in figures.
-    legend : str
-        What to call them in legends; `title` if empty.
-    keys : mapping of str to mapping
-        Keys of its entry in `family`, with their schemas.
-    words : str
-        Such an entry and what it is, for the description of `family`.
-    rank : str
-        The key that is the rank of the head's input, or of its gradient; the width of all models if they do not say it.
-    model, training : tuple of str
-        The keys that are settings of the model and of its training.
-    fixed : mapping
-        Further settings of the model.
-    alone : bool
-        Whether its models stand in no table but those that compare arms.
-    scored : bool
-        Whether its classes are the truths', so that it is held against them.
-    tested : bool
-        Whether claims compare it.
-    """
-
-    kind: str
+    kind: str  # of its models (`plan.models.Model`)
     name: str
-    title: str
-    look: tuple[int, str, Any]
-    legend: str = ""
-    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    words: str = ""
-    rank: str = "width"
-    model: tuple[str, ...] = ()
-    training: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    alone: bool = True
-    scored: bool = True
-    tested: bool = False
+    title: str  # in tables
+    look: tuple[int, str, Any]  # in figures: index of the colour, marker, line
+    legend: str = ""  # in legends, if it is not the title
+    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of its entry in `family`, with their schemas
+    words: str = ""  # such an entry and what it is, for the description of `family`
+    rank: str = "width"  # the key that is the rank of the head's input, or of its gradient
+    model: tuple[str, ...] = ()  # keys that are settings of the model
+    training: tuple[str, ...] = ()  # keys that are settings of its training
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # further settings of the model
+    alone: bool = True  # whether its models stand in no table but those that compare arms
+    scored: bool = True  # whether its classes are the truths', so that it is held against them
+    tested: bool = False  # whether claims compare it
 
 
 FAMILY = Arm(

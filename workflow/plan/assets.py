@@ -1,10 +1,12 @@
 """Assets that `snakemake assets` fetches: models of the hub, their tokenizers, and what studies read of it."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from oversmoothing.hub.names import as_folder, asset_name
 from plan import studies
-from plan.hub import as_folder, asset_name, step
 from plan.settings import settings
 from plan.tokens import tokenizer
 
@@ -15,26 +17,40 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     ``otherwise`` is the revision to fetch if the hub lacks ``revision``; ``instead_of`` is the missing folder in whose
     place ``folder`` is read.
     """
-    wanted = [(truth["hub"], truth.get("revision", "main")) for truth in config["truths"] if "hub" in truth]
-    wanted += [(member["hub"], member.get("revision", "main")) for member in config["family"] if "hub" in member]
-    found = {asset_name(*own): hub_source(*own) for own in wanted}
-    if (own := tokenizer(config)) and (name := asset_name(*own)) not in found:
-        found[name] = settings(**hub_source(*own), part="tokenizer")
-    return found | {name: source for name, (source, _) in studies.assets(config).items()}
+    of_hub = [entry for entry in (*config["truths"], *config["family"]) if "hub" in entry]
+    named = [(entry["hub"], entry.get("revision", "main")) for entry in of_hub]
+    sources = {asset_name(*model): hub_source(*model) for model in named}
+    if (named_tokenizer := tokenizer(config)) and (name := asset_name(*named_tokenizer)) not in sources:
+        sources[name] = settings(**hub_source(*named_tokenizer), part="tokenizer")
+    return sources | {name: source for name, (source, _) in studies.assets(config).items()}
 
 
 def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
     steps = {name: at for name, (_, at) in studies.assets(config).items()}
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    gathered: dict[str, dict[str, dict[str, Any]]] = {}
     for name, source in by_name(config).items():
         if "repository" in source:
-            own = {**source, "step": steps.get(name, step(source["revision"]))}
-            found.setdefault(source["repository"], {})[name] = own
-    return found
+            with_step = {**source, "step": steps.get(name, step(source["revision"]))}
+            gathered.setdefault(source["repository"], {})[name] = with_step
+    return gathered
 
 
 def hub_source(source: str, revision: str) -> dict[str, str]:
     """Return what to fetch: a ``repository`` on the hub at a ``revision``, or the user's ``folder``."""
     folder = as_folder(source)
     return settings(folder=str(folder)) if folder else settings(repository=source, revision=revision)
+
+
+def files_in_folder(source: Mapping[str, str]) -> list[str]:
+    """Files of the user's folder, so that Snakemake sees any change; empty for a model on the hub."""
+    folder = Path(source.get("folder", ""))
+    if "folder" not in source or not folder.is_dir():
+        return []
+    return sorted(str(path) for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".txt", ".model"))
+
+
+def step(revision: str) -> int | None:
+    """Training step in a revision's name: 143000 in step143000 or stage1-step143000-tokens300B."""
+    match = re.search(r"(?<![A-Za-z])(?:step|checkpoint)[-_]?(\d+)", revision)
+    return int(match[1]) if match else None

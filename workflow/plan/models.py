@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from oversmoothing.hub.names import asset_name
 from plan import studies
 from plan.arms import ALONE, FAMILY, TRUNCATED, Arm, asked
-from plan.hub import asset_name
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
 
@@ -15,44 +15,22 @@ from plan.tokens import over_bytes, vocabulary
 class Model:
     """One model.
 
-    Attributes
-    ----------
-    name : str
-        The wildcard ``{model}``: that of its arm (see `plan.arms`) and its seed, ``bn4-s1337``, or the model it is made
-        from, ``svd64-pythia-70m``; ``bn4-r0.002-s0``, a trial of a learning rate; or the name of a truth, of a
-        checkpoint or of a member from the hub.
-    kind : str
-        That of its arm, "truth" or "trial".
-    rank : int or None
-        Rank of the head's input, or of the gradient of a "backward" model; None if the config does not say.
-    seed : int or None
-    settings : dict or None
-        Settings of the training: ``model``, ``training``, ``seed``. None for a model that is not trained here.
-    processes : int
-        Number of processes that train it; not part of `settings`, because it only decides where training runs.
-    path : str or None
-        The user's checkpoint.
-    hub : dict or None
-        A model from the hub: ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``.
-    source : str or None
-        The model from whose head its own was made.
-    published_as : str or None
-        The thesis's name of this model.
-    member : str or None
-        Of a trial, the arm whose learning rate it decides.
+    Its name is the wildcard ``{model}``: that of its arm (see `plan.arms`) and its seed, ``bn4-s1337``, or the model it
+    is made from, ``svd64-pythia-70m``; ``bn4-r0.002-s0``, a trial of a learning rate; or the name of a truth, of a
+    checkpoint or of a member from the hub.
     """
 
     name: str
-    kind: str
-    rank: int | None = None
+    kind: str  # that of its arm, "truth" or "trial"
+    rank: int | None = None  # of the head's input, or of the gradient; None if the config does not say
     seed: int | None = None
-    settings: dict[str, Any] | None = None
-    processes: int = 1
-    path: str | None = None
-    source: str | None = None
-    published_as: str | None = None
-    hub: dict[str, Any] | None = None
-    member: str | None = None
+    settings: dict[str, Any] | None = None  # ``model``, ``training``, ``seed``; None if it is not trained here
+    processes: int = 1  # that train it; no setting, because it only decides where training runs
+    path: str | None = None  # the user's checkpoint
+    source: str | None = None  # the model from whose head its own was made
+    published_as: str | None = None  # the thesis's name of it
+    hub: dict[str, Any] | None = None  # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``
+    member: str | None = None  # of a trial, the arm whose learning rate it decides
 
     @property
     def arm(self) -> str:
@@ -77,31 +55,25 @@ def of_arm(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | N
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Every model of a config except those that studies add (`plan.studies.models`), by name.
-
-    Raises
-    ------
-    ConfigError
-        If two models would have the same name.
-    """
-    found: list[Model] = []
+    """Every model of a config except those that studies add (`plan.studies.models`), by name, which must differ."""
+    models: list[Model] = []
     for seed in config["seeds"]:
-        members = [_member(config, entry, seed) for entry in config["family"] if not {"path", "hub"} & set(entry)]
-        found += members
+        members = [_member(config, entry, seed) for entry in _trained_here(config)]
+        models += members
         if (full := _full_model(members, seed)) and config["svd_of"] is None:
-            found += _truncated(config, full)
+            models += _truncated(config, full)
     for member in config["family"]:
         if "path" in member:
-            found.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
+            models.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
         if "hub" in member:
-            found.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
-            found += _truncated(config, found[-1]) if member["name"] == config["svd_of"] else []
-    found += [_truth(config, entry) for entry in config["truths"]]
-    names = [model.name for model in found]
+            models.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
+            models += _truncated(config, models[-1]) if member["name"] == config["svd_of"] else []
+    models += [_truth(config, entry) for entry in config["truths"]]
+    names = [model.name for model in models]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"two models are called {name!r}; each rank, seed and name may appear only once")
-    return {model.name: model for model in found}
+    return dict(zip(names, models, strict=True))
 
 
 def truncated_model(config: Mapping[str, Any]) -> str:
@@ -110,37 +82,28 @@ def truncated_model(config: Mapping[str, Any]) -> str:
 
 
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Trainings that decide the learning rate of each member of the family, by name; none if none are to be tried.
-
-    Raises
-    ------
-    ConfigError
-        If two learning rates would have the same name.
-    """
-    chosen = config["learning_rates"]
-    entries = [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
-    found: dict[str, Model] = {}
-    for member in (_member(config, entry, chosen["seed"]) for entry in entries):
+    """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
+    trials: dict[str, Model] = {}
+    for member in (_member(config, entry, config["learning_rates"]["seed"]) for entry in _trained_here(config)):
         trained = member.settings or {}
-        for rate in chosen["tried"]:
-            training = {**trained["training"], "learning_rate": rate, "snapshots": False}
-            own = settings(**{**trained, "training": training})
+        for rate in config["learning_rates"]["tried"]:
             name = f"{member.arm}-r{rate:g}-s{member.seed}"
-            trial = replace(member, name=name, kind="trial", settings=own, member=member.arm)
-            if trial.name in found:
+            if name in trials:
                 raise ConfigError(
                     f"learning_rates.tried: {rate!r} and another agree in the six digits that name a trial; keep one"
                 )
-            found[trial.name] = trial
-    return found
+            training = {**trained["training"], "learning_rate": rate, "snapshots": False}
+            of_trial = settings(**{**trained, "training": training})
+            trials[name] = replace(member, name=name, kind="trial", settings=of_trial, member=member.arm)
+    return trials
 
 
 def tried(trials: Mapping[str, Model]) -> dict[str, list[str]]:
     """Names of the trials of each arm."""
-    found: dict[str, list[str]] = {}
+    by_arm: dict[str, list[str]] = {}
     for name, trial in trials.items():
-        found.setdefault(str(trial.member), []).append(name)
-    return found
+        by_arm.setdefault(str(trial.member), []).append(name)
+    return by_arm
 
 
 def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
@@ -166,6 +129,40 @@ def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{key: getattr(model, key) for key in columns} for model in known.values()]
 
 
+def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the models that claims compare: ``model``, ``kind``, ``rank``, ``role``, ``training``.
+
+    ``role`` is the thesis's rank that the model stands for (`published_as`; its own rank for a head made from another),
+    None if that is not a number; ``training`` the model whose training it is from.
+    """
+    tested = {"truth", *(arm.kind for arm in studies.arms(config) if arm.tested)}
+    return [
+        {
+            "model": model.name,
+            "kind": model.kind,
+            "rank": model.rank,
+            "role": int(model.published_as) if model.published_as and model.published_as.isdigit() else None,
+            "training": model.source or model.name,
+        }
+        for model in (by_name(config) | studies.models(config)).values()
+        if model.kind in tested
+    ]
+
+
+def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the progress table: ``model``, ``kind``, ``settings``, ``learning_rate`` (a file), ``checkpoints``."""
+    return [
+        {
+            "model": model.name,
+            "kind": model.kind,
+            "settings": model.settings,
+            "learning_rate": learning_rate_file(config, model),
+            "checkpoints": checkpoints(config, model.name)["folder"],
+        }
+        for model in (trials(config) | by_name(config)).values()
+    ]
+
+
 def family_ranks(config: Mapping[str, Any]) -> list[int]:
     """Ranks of the family, lowest first."""
     return sorted({model.rank for model in by_name(config).values() if model.kind == "family" and model.rank})
@@ -189,6 +186,11 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 
 
+def _trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Entries of the family that are trained here."""
+    return [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
+
+
 def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
     """Member of the family that an entry asks for."""
     arm = asked(entry)
@@ -210,16 +212,15 @@ def _truncated(config: Mapping[str, Any], source: Model) -> list[Model]:
 
 
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
-    own_training = entry.get("training", {})
-    seed = entry.get("seed", config["seeds"][0])
-    trained = _training_settings(config, entry["model"], own_training, seed) if "model" in entry else None
+    training, seed = entry.get("training", {}), entry.get("seed", config["seeds"][0])
+    trained = _training_settings(config, entry["model"], training, seed) if "model" in entry else None
     return Model(
         entry["name"],
         "truth",
         trained["model"]["rank"] if trained else None,
         seed,
         trained,
-        (config["training"] | own_training)["processes"],
+        (config["training"] | training)["processes"],
         path=entry.get("path"),
         published_as=_published(entry),
         hub=_hub_settings(config, entry) if "hub" in entry else None,
@@ -250,14 +251,14 @@ def _training_settings(
 
 
 def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    own = {key: entry[key] for key in ("batch", "precision") if key in entry}
+    how = {key: entry[key] for key in ("batch", "precision") if key in entry}
     layout = entry["layout"] if over_bytes(config) else "tokens"
     alphabet = {
         "evabyte": {"bos": entry.get("bos", True)},
         "causal_lm": {"byte_offset": entry.get("byte_offset", 0), "bos": entry.get("bos")},
         "tokens": {"bos": entry.get("bos", "auto")},
     }[layout]
-    return settings(asset=asset_name(entry["hub"], entry.get("revision", "main")), layout=layout, **alphabet, **own)
+    return settings(asset=asset_name(entry["hub"], entry.get("revision", "main")), layout=layout, **alphabet, **how)
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

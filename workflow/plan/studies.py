@@ -25,41 +25,19 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """What the plan asks of a study: the `STUDY` of its module ``plan``.
+    """What the plan asks of a study: the `STUDY` of its module ``plan``, functions of a config."""
 
-    Attributes
-    ----------
-    mistakes : callable
-        From a config to messages about its sections, beyond what their schema says.
-    files : callable
-        From a config to the user's files that its sections name, by key.
-    texts : callable
-        From a config to globs of the user's texts that its sections name, by key.
-    folders : callable
-        From a config to folders in the place of models of the hub that its sections name, by key.
-    assets : callable
-        From a config to what it reads of the hub or of such folders, by name: the source (see `assets.by_name`), and
-        the training step or None.
-    models : callable
-        From a config to the models that it adds, by name: heads, made from those of others.
-    arms : sequence of Arm
-        The kinds of these models.
-    work : callable
-        From a config to what it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and
-        ``operations``.
-    needs : tuple of str
-        Studies whose rules or code it uses; a config lists them before it.
-    """
-
-    mistakes: Callable[[Config], Iterable[str]] = lambda config: ()
-    files: Callable[[Config], Mapping[str, str]] = lambda config: {}
-    texts: Callable[[Config], Mapping[str, list[str]]] = lambda config: {}
-    folders: Callable[[Config], Mapping[str, str]] = lambda config: {}
+    mistakes: Callable[[Config], Iterable[str]] = lambda config: ()  # messages, beyond what the schema says
+    files: Callable[[Config], Mapping[str, str]] = lambda config: {}  # the user's files, by key
+    texts: Callable[[Config], Mapping[str, list[str]]] = lambda config: {}  # globs of the user's texts, by key
+    folders: Callable[[Config], Mapping[str, str]] = lambda config: {}  # in the place of models of the hub, by key
+    # What it reads of the hub or of such folders, by name: the source (see `assets.by_name`), and the step or None.
     assets: Callable[[Config], Mapping[str, tuple[dict[str, str], int | None]]] = lambda config: {}
-    models: Callable[[Config], Mapping[str, "Model"]] = lambda config: {}
-    arms: Sequence[Arm] = ()
+    models: Callable[[Config], Mapping[str, "Model"]] = lambda config: {}  # heads, made from those of others, by name
+    arms: Sequence[Arm] = ()  # the kinds of these models
+    # What it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
     work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # studies whose rules or code it uses; a config lists them before it
 
 
 def there() -> list[str]:
@@ -136,12 +114,12 @@ def work(config: Config) -> list[Mapping[str, Any]]:
 
 def folders(config: Config) -> dict[str, str]:
     """Return the folders that the studies of a config read in the place of models of the hub, by key."""
-    return {key: path for name in with_part(config, "plan.py") for key, path in _study(name).folders(config).items()}
+    return {key: path for study in _planned(config) for key, path in study.folders(config).items()}
 
 
 def assets(config: Config) -> dict[str, tuple[dict[str, str], int | None]]:
     """Return what the studies of a config read of the hub, by name: the source, and the training step or None."""
-    return {key: own for name in with_part(config, "plan.py") for key, own in _study(name).assets(config).items()}
+    return {name: asset for study in _planned(config) for name, asset in study.assets(config).items()}
 
 
 def needs(name: str) -> tuple[str, ...]:

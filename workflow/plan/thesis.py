@@ -20,33 +20,23 @@ EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 
 def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Rows of a table beside the thesis's, one per model of a kind.
+    """Rows of a table of some metrics beside the thesis's, one per model of a kind.
 
-    Parameters
-    ----------
-    config : mapping
-    kind : {"family", "svd", "truth"}
-    metrics : iterable of str
-        Metrics of the table; a setting is compared if one of them depends on it.
-
-    Returns
-    -------
-    list of dict
-        The facts of the model, ``published_as``, and ``differs``: the settings in which it differs from the
-        thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not
-        know), "recipe" (of its training), "truth", "rank", "tau", and for TBAT "delta" and "condition".
+    They are the facts of the model, ``published_as``, and ``differs``: the settings in which it differs from the
+    thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not know),
+    "recipe" (of its training), "truth" and "rank", and where one of the metrics depends on it "tau", for TBAT "delta"
+    and "condition".
     """
     known = by_name(config)
-    compared = {key for metric in metrics for key in METRICS[metric].settings}
+    needed = {key for metric in metrics for key in METRICS[metric].settings}
     tbat = config["metrics"]["tbat"]
-    found = []
+    rows = []
     for model in known.values():
         if model.kind != kind:
             continue
         shape = TRUTH_SHAPES.get(model.published_as or "") if kind == "truth" else FAMILY_SHAPE
         source = known[model.source or model.name]
-        own = source.shape or {}
-        alike = shape is not None and all(own.get(key) == value for key, value in shape.items())
+        alike = shape is not None and shape.items() <= (source.shape or {}).items()
         if model.hub:
             alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
         differs = {
@@ -55,22 +45,17 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
             "recipe": source.settings is not None and not _is_thesis_recipe(source.settings["training"]),
             "truth": kind == "truth" and not alike,
             "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
-            "tau": "tau" in compared and config["metrics"]["tau"] != TAU,
-            "delta": "delta" in compared and kind == "family" and not math.isclose(tbat["delta"], DELTA),
-            "condition": "condition" in compared and kind == "family" and tbat["condition"] != "full",
+            "tau": "tau" in needed and config["metrics"]["tau"] != TAU,
+            "delta": "delta" in needed and kind == "family" and not math.isclose(tbat["delta"], DELTA),
+            "condition": "condition" in needed and kind == "family" and tbat["condition"] != "full",
         }
-        found.append(
-            {
-                **model.facts,
-                "published_as": model.published_as,
-                "differs": [key for key, value in differs.items() if value],
-            }
-        )
-    return found
+        published = {"published_as": model.published_as, "differs": [key for key, value in differs.items() if value]}
+        rows.append({**model.facts, **published})
+    return rows
 
 
 def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:
-    """Row "all truths", which pools all truths, as in `rows`; the thesis prints the mean over its two."""
+    """Row "all truths", which pools all truths; the thesis prints the mean over its two."""
     truths = compared(config, "truth", metrics)
     published = {truth["published_as"] for truth in truths}
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.hub import asset_name
+from oversmoothing.hub.names import asset_name
 
 LEARNED_FROM = 10_000_000  # bytes of the training split, from its beginning; learning takes a hundred times the memory
 

@@ -8,13 +8,7 @@ from plan.settings import ConfigError
 
 
 def wanted(config: Mapping[str, Any], made: Sequence[str]) -> list[str]:
-    """Tables and figures of the names in the config, of those that it can make; all for null.
-
-    Raises
-    ------
-    ConfigError
-        If there is no table or figure of a name.
-    """
+    """Tables and figures of the names in the config, of those that it can make; all for null."""
     if config["wanted"] is None:
         return list(made)
     known = sorted({PurePath(path).stem for path in made})

@@ -16,7 +16,7 @@ ASSETS = plan.assets.by_name(config)
 
 rule fetch:
     input:
-        lambda wildcards: plan.hub.files_in_folder(ASSETS[wildcards.asset]),
+        lambda wildcards: plan.assets.files_in_folder(ASSETS[wildcards.asset]),
     output:
         MANIFEST_OF,
     wildcard_constraints:
@@ -24,7 +24,7 @@ rule fetch:
     localrule: True
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
-        files=lambda wildcards: contents(plan.hub.files_in_folder(ASSETS[wildcards.asset])),
+        files=lambda wildcards: contents(plan.assets.files_in_folder(ASSETS[wildcards.asset])),
         # A function of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
     script:

@@ -23,7 +23,7 @@ rule claims_table:
             **config["statistics"],
             **config["claims"],
             decodings=DECODED,
-            models=plan.claims.compared_models(config),
+            models=plan.models.compared_models(config),
             studies=plan.studies.with_part(config, "claims.py"),
         ),
         by_name=fingerprints(*plan.studies.code(config, "claims.py")),

@@ -14,7 +14,7 @@ rule so_far:
             results=RESULTS,
             config={key: config[key] for key in config if key != "unit"},  # as given
             snakefile=f"{workflow.basedir}/Snakefile",
-            models=plan.progress.followed_models(config),
+            models=plan.models.followed_models(config),
         ),
         training_code=fingerprint("train.py"),
     script:

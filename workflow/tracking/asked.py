@@ -36,7 +36,7 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
         if rule is None or not PurePath(path).is_relative_to(results):
             return {}
         wildcards = Wildcards(fromdict=rule.get_wildcards(path))
-        entry = {"file": _name(path, results), "rule": rule.name, "recorded": PurePath(path).suffix in RECORDED}
+        entry = {"file": _name(path, results), "rule": rule.name, "recorded": _recorded(path)}
         if "settings" in rule.params.keys():  # noqa: SIM118 (it iterates over values)
             settings = rule.params.settings
             entry["settings"] = _without_unknown_vocabulary(settings(wildcards) if callable(settings) else settings)
@@ -48,10 +48,7 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
 
     def asked(wildcards: Any, input: Any, output: Any) -> dict[str, dict[str, Any]]:
         written = [str(path) for path in output if PurePath(path).is_relative_to(results)]
-        return {
-            "inputs": of_all(input),
-            "outputs": {os.path.normpath(path): _name(path, results) for path in written},
-        }
+        return {"inputs": of_all(input), "outputs": {os.path.normpath(path): _name(path, results) for path in written}}
 
     return asked
 

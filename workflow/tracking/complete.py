@@ -21,18 +21,6 @@ def complete(workflow: Any, environment: Path, results: str, logs: str, local: S
     These are the parameter ``code``, the fingerprint of its script and everything that it imports; the parameter
     ``asked`` (see `asked_of_files`); the conda environment; and a log, named after the rule and its wildcards. Rules
     whose outputs are in one of the `local` folders run on the machine where Snakemake runs.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-    environment : path
-        The environment file.
-    results : str
-        The results folder.
-    logs : str
-        Folder of the logs.
-    local : sequence of str
-        Folders.
     """
     rules = list(workflow.rules)
     asked = asked_of_files(rules, results)

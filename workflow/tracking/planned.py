@@ -23,19 +23,7 @@ VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; local job
 
 
 def begin(config: Mapping[str, Any], leads: bool) -> None:
-    """Start recording a plan or, in a job's own Snakemake, compare the config with that of the plan.
-
-    Parameters
-    ----------
-    config : mapping
-    leads : bool
-        Whether this is the Snakemake that the user started.
-
-    Raises
-    ------
-    ConfigError
-        If the config has changed since the plan was made.
-    """
+    """Start recording a plan or, in a job's own Snakemake, which does not lead, compare the config with the plan's."""
     if leads:
         os.environ[VARIABLE] = json.dumps({"config": digest(config)})
         code.KNOWN.update(_kept())

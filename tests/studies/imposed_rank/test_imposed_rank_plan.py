@@ -71,7 +71,7 @@ def test_a_square_is_closed_where_there_is_a_plain_head():
 
 
 def test_claims_compare_heads_without_a_layer_norm_alone():
-    rows = plan.claims.compared_models(default())
+    rows = plan.models.compared_models(default())
     compared = [row["model"] for row in rows if row["kind"] not in ("family", "svd", "truth")]
     assert compared == [f"ab{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
 

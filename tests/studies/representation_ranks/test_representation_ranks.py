@@ -124,8 +124,7 @@ def test_measures_are_those_of_the_spectra(folder):
         assert ranks.value[name, "above_threshold"] == (sigma > 0.3 * sigma[0]).sum()
     matrix = representations(folder / "logits.parquet", folder / "hidden.parquet", 64, 7)["pre"]
     np.testing.assert_allclose(
-        spectra.singular_value[spectra.representation == "pre"],
-        np.linalg.svd(matrix.astype(float), compute_uv=False),
+        spectra.singular_value[spectra.representation == "pre"], np.linalg.svd(matrix.astype(float), compute_uv=False)
     )
 
 

@@ -15,15 +15,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import read_table, write_table
 from studies.sample_quality import language_model, measure, second_windows
-from studies.sample_quality.measure import (
-    QUALITY,
-    UNSCORED,
-    Samples,
-    quality,
-    quality_table,
-    read_samples,
-    read_with,
-)
+from studies.sample_quality.measure import QUALITY, UNSCORED, Samples, quality, quality_table, read_samples, read_with
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.perplexity import Readings, read
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plan.hub import as_folder, asset_name, file_name, step
+from oversmoothing.hub.names import as_folder, asset_name, file_name
+from plan.assets import step
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study

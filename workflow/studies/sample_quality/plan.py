@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plan.assets import hub_source
-from plan.hub import as_folder, asset_name, step
+from oversmoothing.hub.names import as_folder, asset_name
+from plan.assets import hub_source, step
 from plan.settings import settings
 from plan.studies import Study
 

@@ -56,9 +56,7 @@ def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
 
 
 def sets_of_models(
-    family: Iterable[Mapping[str, Any]],
-    truths: Iterable[Mapping[str, Any]],
-    svd: Iterable[Mapping[str, Any]],
+    family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
 

@@ -83,11 +83,7 @@ def estimable(parameters: np.ndarray) -> tuple[str, ...]:
 
 
 def fit(
-    parameters: np.ndarray,
-    seen: np.ndarray,
-    log_losses: np.ndarray,
-    alpha: float = ALPHA,
-    start: Law | None = None,
+    parameters: np.ndarray, seen: np.ndarray, log_losses: np.ndarray, alpha: float = ALPHA, start: Law | None = None
 ) -> Law:
     """Fit the law to losses.
 

@@ -40,10 +40,7 @@ def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> l
 
 def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
     """Settings on which the fit of the law of losses depends."""
-    own = {
-        "study": [model.name for model in trained_models(config, models)],
-        "fitted": fitted_names(config, models),
-    }
+    own = {"study": [model.name for model in trained_models(config, models)], "fitted": fitted_names(config, models)}
     return settings(**config["saturation"] | own, unit=unit(config))
 
 
