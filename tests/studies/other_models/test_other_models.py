@@ -19,8 +19,7 @@ from oversmoothing.tables.formats import latex, markdown
 from studies.other_models import contexts as contexts_module
 from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
 from studies.other_models.figure import draw
-from studies.other_models.measure import count_parameters, measure
-from studies.other_models.origin import origin
+from studies.other_models.measure import count_parameters, measure, origin
 from studies.other_models.table import doubles, other_models_page, other_models_table, wide
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8

@@ -41,21 +41,9 @@ def draw(
 ) -> Figure:
     """Draw one panel per model, with the same bytes in the same order on the same scale.
 
-    Parameters
-    ----------
-    p : DataFrame, shape (v, models)
-        Index ``byte``; one distribution per column.
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank`` of each, in the order of the panels; at least one is of kind "truth".
-    scores : DataFrame
-        Index ``model``; one column per metric, empty where there is no score. TBAT is left out of figures of truncated
-        heads, which have none (as in the thesis).
-    prompt : bytes
-    target : int
-        The byte or token that follows.
-    title : str
-    classes : Names
-        Of bytes or tokens.
+    `p`, shape (v, models), holds one distribution per column, by ``byte``; `models` are in the order of the panels, at
+    least one of kind "truth"; `scores` has a row per model and a column per metric, empty where there is no score. TBAT
+    is left out of figures of truncated heads, which have none (as in the thesis).
     """
     truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
     p = p[[model["model"] for model in models]]
@@ -87,17 +75,10 @@ def draw(
 
 
 def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
-    """Return the bytes that get a bar of their own, the most probable under the truth first.
+    """Return the bytes that get a bar of their own, the most probable under `truth`, the mean of the truths, first.
 
     Chosen first is the byte that follows, then the `OF_EACH` most probable bytes of each model and truth, then the
     rest, up to `NAMED`. Within each group, bytes with the highest probability under any model come first.
-
-    Parameters
-    ----------
-    p : DataFrame, shape (v, models)
-    truth : Series, shape (v,)
-        Mean of the truths.
-    target : int
     """
     highest = p.max(axis=1)
     places = p.rank(ascending=False, method="first").min(axis=1)
@@ -109,9 +90,8 @@ def named_bytes(p: pd.DataFrame, truth: pd.Series, target: int) -> list[int]:
 def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], target: int, classes: Names) -> None:
     heights = [*p[named], p.drop(named).sum()]
     place = np.arange(len(heights))
-    looks = [RIGHT if byte == target else WRONG for byte in named] + [WRONG]
-    for x, height, look in zip(place, heights, looks, strict=True):
-        axes.bar(x, height, width=0.8, linewidth=0, **look)
+    for x, height, byte in zip(place, heights, [*named, None], strict=True):
+        axes.bar(x, height, width=0.8, linewidth=0, **(RIGHT if byte == target else WRONG))
     if truth is not None:
         axes.hlines([*truth[named], truth.drop(named).sum()], place - 0.46, place + 0.46, **TRUTH)
     at = named.index(target)

@@ -39,15 +39,7 @@ def main(job: Job) -> None:
 
 
 def extremes(table: pd.DataFrame, models: Sequence[str]) -> list[str]:
-    """Return the models that oversmooth most and least, by mean TTO over all windows and truths.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The table of oversmoothing.
-    models : sequence of str
-        The candidates; a single candidate is returned alone.
-    """
+    """Return the models that oversmooth most and least, by mean TTO over all windows and truths; one model alone."""
     tto = table[(table.measure == "tto") & table.model.isin(models)]
     means = tto.groupby("model", sort=False).value.mean()
     return list(dict.fromkeys([means.idxmax(), means.idxmin()]))
@@ -61,20 +53,9 @@ def draw(
     texts: Sequence[bytes] = BYTES.texts,
     unit: str = "byte",
 ) -> Figure:
-    """Draw how two models complete a word.
+    """Draw how one or two models complete a word, the one that oversmooths most first.
 
-    Parameters
-    ----------
-    p : DataFrame, shape (v, models)
-        Index ``byte``; one distribution per column.
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank`` of the one or two to draw, the one that oversmooths most first.
-    prompt : bytes
-    target : int
-        The byte or token that follows.
-    texts : sequence of bytes, of length v
-        The text of each byte or token.
-    unit : {"byte", "token"}
+    `p`, shape (v, models), holds one distribution per column, by ``byte``; `texts` are those of each byte or token.
     """
     p = p[[model["model"] for model in models]]
     falling = p.mean(axis=1).sort_values(ascending=False, kind="stable").index

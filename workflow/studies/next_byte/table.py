@@ -27,22 +27,9 @@ RIGHT, TOP = "p_next", "p_top"
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
-    """Distributions of the byte after each prompt, from each model's logits.
+    """Distributions of the byte after each prompt, shape (v, models), one per prompt; index ``byte``, columns models.
 
-    Parameters
-    ----------
-    logits : mapping of model to path
-        Logits of the showcase windows.
-
-    Returns
-    -------
-    list of DataFrame, shape (v, models)
-        One per prompt; index ``byte``, one distribution per column.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged, or has other prompts than the first.
+    A `UserError` is raised if a file is missing or damaged, or has other prompts than the first.
     """
     held = {model: logits_column(path) for model, path in logits.items()}
     tables = {model: read_table(path, ["window", "target", held[model][0]]) for model, path in logits.items()}
@@ -52,7 +39,7 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
             raise UserError(f"{logits[model]}: of other prompts than {next(iter(logits.values()))}; run again")
     p = {model: softmax(logits_of(tables[model][name].combine_chunks())) for model, (name, logits_of) in held.items()}
     return [
-        pd.DataFrame({model: rows[window] for model, rows in p.items()}).rename_axis("byte")
+        pd.DataFrame({model: of_model[window] for model, of_model in p.items()}).rename_axis("byte")
         for window in range(len(first))
     ]
 
@@ -72,29 +59,12 @@ def next_byte_table(
     models: Sequence[Mapping[str, Any]],
     classes: Names = BYTES,
 ) -> pd.DataFrame:
-    """Correct byte or token after each prompt, its probability and place, and the scores, by model.
+    """Record of the correct byte or token after each prompt, its probability and place, and the scores, by model.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the prompts.
-    targets : sequence of int
-        The correct byte after each.
-    distributions : sequence of DataFrame, shape (v, models)
-        As `read_distributions` returns them.
-    scores : mapping of metric and model to Series
-        As `read_scores` returns them; a model without a score in a metric is absent.
-    models : sequence of mappings
-        ``model``, ``kind``, ``rank``, ``seed`` of each, in row order.
-    classes : Names
-        Of bytes or tokens.
-
-    Returns
-    -------
-    DataFrame
-        Record. Measures of each prompt and model: ``p_next``, the probability of the correct byte, whose name is in
-        ``note``; its ``place``, 1 if no byte is more probable; ``p_top``, that of the most probable byte, which is in
-        ``note``; and the metrics.
+    `distributions` are as `read_distributions` returns them; `scores` as `read_scores` does, by metric and model,
+    without those that a model lacks. Measures of each prompt and model are ``p_next``, the probability of the correct
+    byte, whose name is in ``note``; its ``place``, 1 if no byte is more probable; ``p_top``, that of the most probable
+    byte, which is in ``note``; and the metrics.
     """
     metrics = [metric for metric in METRICS if any(metric == known for known, _ in scores)]
     rows = []

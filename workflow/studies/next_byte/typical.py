@@ -25,24 +25,9 @@ def typical_prompt(
     it is surest. Of these is chosen the one to which the models give probabilities closest to their means over all
     candidates (least sum of squared differences).
 
-    Parameters
-    ----------
-    windows : path
-        The windows; of each, the first `REACH` scored bytes are considered.
-    truth, family : paths
-        Logits of the windows, by the truth and by each model.
-    decode : callable
-        From tokens to their text; the tokens of a byte-level model are its bytes.
-
-    Returns
-    -------
-    prompt, following : bytes
-        All of the window before the byte, and the byte.
-
-    Raises
-    ------
-    UserError
-        If there is no byte or token inside a word, or a file is missing or damaged.
+    Of each window the first `REACH` scored bytes are considered; `truth` and `family` are files of its logits; `decode`
+    turns tokens into their text. Returned are all of the window before the byte, and the byte. A `UserError` is raised
+    if there is no byte or token inside a word, or a file is missing or damaged.
     """
     table = read_windows(windows)
     texts = [_parts(table, window, decode) for window in range(len(table))]

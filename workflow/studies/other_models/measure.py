@@ -1,7 +1,7 @@
 """Measures of one revision of a causal language model: size, head, hidden states, and loss on a text."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby, islice
 from typing import Any
@@ -22,9 +22,8 @@ from oversmoothing.models.pretrained.auto import LanguageModel, load_language_mo
 from oversmoothing.numerics.geometry import Directions, singular_entropy
 from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
-from oversmoothing.store.provenance import provenance
+from oversmoothing.store.provenance import digest, provenance
 from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
-from studies.other_models.origin import ORIGIN, origin
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +34,12 @@ MEASURES = pa.schema(
         ("value", pa.float64()),
         ("n", pa.int64()),  # number of tokens or bytes; for the head, of singular values
     ]
+)
+ORIGIN = (  # which weights were read
+    pa.field("read", pa.string()),  # the revision; null for a user's folder
+    pa.field("commit", pa.string()),  # on the hub; null for a folder
+    pa.field("instead_of", pa.string()),  # the revision asked for, if another was read
+    pa.field("weights", pa.string()),  # SHA-256 over those of the weight files
 )
 SPECTRUM = pa.schema([("index", pa.int32()), ("singular_value", pa.float64())])
 DAMAGED = "others.models: {}: its logits are not all finite; its weights are damaged"
@@ -60,6 +65,20 @@ def main(job: Job) -> None:
     write_table(job.output.measures, pa.Table.from_pylist([row | made_of for row in rows], schema=schema), made_by)
     columns = [range(1, len(sigma) + 1), sigma]
     write_table(job.output.spectrum, pa.table(columns, schema=SPECTRUM), made_by)
+
+
+def origin(manifest: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return which revision a manifest describes, and a digest of its weights (see `oversmoothing.hub.client.fetch`).
+
+    Two revisions with the same ``weights`` hold the same numbers, whatever steps their names state.
+    """
+    sums = {path: facts["sha256"] for path, facts in manifest["files"].items() if path.endswith(".safetensors")}
+    return {
+        "read": manifest.get("revision"),
+        "commit": manifest.get("commit"),
+        "instead_of": manifest.get("instead_of"),
+        "weights": digest(sums),
+    }
 
 
 @torch.inference_mode()
@@ -118,13 +137,11 @@ def measure(
         _row("effective_rank", effective_rank(sigma), len(sigma)),
         _row("loss", nats / tokens, tokens),
         _row("loss_per_byte", nats / predicted, predicted),
-    ]
-    rows += [
         _row("gradient_share", gradient.share(), gradient.count),
         _row("gradient_cosine", gradient.cosine(), gradient.count),
         _row("gradient_rank", gradient.rank(), min(gradient.count, BATCH)),
     ]
-    rows += [_row("anisotropy", own.anisotropy(), own.count, layer) for layer, own in enumerate(layers, 1)]
+    rows += [_row("anisotropy", one.anisotropy(), one.count, layer) for layer, one in enumerate(layers, 1)]
     return [*rows, _row("head_input_anisotropy", entered.anisotropy(), entered.count)], sigma
 
 
@@ -133,8 +150,9 @@ def count_parameters(model: Any, embeddings: bool = True) -> int:
     left_out: set[int] = set()
     if not embeddings:
         modules = [module for module in model.modules() if isinstance(module, nn.Embedding)]
-        left_out = {id(own) for module in [*modules, model.get_output_embeddings()] for own in module.parameters()}
-    return sum(own.numel() for own in model.parameters() if id(own) not in left_out)
+        modules.append(model.get_output_embeddings())
+        left_out = {id(weights) for module in modules for weights in module.parameters()}
+    return sum(weights.numel() for weights in model.parameters() if id(weights) not in left_out)
 
 
 def _check(model: LanguageModel, context: int, first: list[int], name: str) -> None:

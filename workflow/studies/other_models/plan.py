@@ -15,28 +15,14 @@ from plan.studies import Study
 
 @dataclass(frozen=True)
 class Revision:
-    """One revision of an external model.
-
-    Attributes
-    ----------
-    model, revision : str
-        As the config names them.
-    step : int or None
-        Training step; None if the revision's name has none.
-    asset : str
-        Name of the manifest.
-    source : dict
-        What to fetch, or the user's folder (see `assets.by_name`).
-    settings : dict
-        Settings on which its measurement depends.
-    """
+    """One revision of an external model; it and the model are named as in the config."""
 
     model: str
     revision: str
-    step: int | None
-    asset: str
-    source: dict[str, str]
-    settings: dict[str, Any]
+    step: int | None  # None if the revision's name has none
+    asset: str  # name of the manifest
+    source: dict[str, str]  # what to fetch, or the user's folder (see `assets.by_name`)
+    settings: dict[str, Any]  # on which its measurement depends
 
 
 def revisions(config: Mapping[str, Any]) -> dict[str, Revision]:
@@ -96,11 +82,11 @@ def assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | N
 def _revisions(config: Mapping[str, Any]) -> Iterator[tuple[str, Revision]]:
     common = {key: value for key, value in config["others"].items() if key != "models"}
     for entry in config["others"]["models"]:
-        own = common | {key: entry[key] for key in ("batch", "precision") if key in entry}
+        how = common | {key: entry[key] for key in ("batch", "precision") if key in entry}
         for revision in entry.get("revisions", ["main"]):
             asset, source = _source(entry, revision)
             meant = entry.get("main_is", revision) if revision == "main" else revision
-            one = Revision(entry["name"], revision, step(meant), asset, source, settings(**own))
+            one = Revision(entry["name"], revision, step(meant), asset, source, settings(**how))
             yield f"{one.model}/{file_name(revision)}", one
 
 
@@ -112,13 +98,12 @@ def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str
         otherwise = {"otherwise": "main"} if is_end else {}
         name = asset_name(entry["hub"], revision) + ("-or-main" if is_end else "")
         return name, settings(repository=entry["hub"], revision=revision, **otherwise)
-    own = folder / revision if "revisions" in entry else folder
-    if is_end and not own.is_dir():
+    inner = folder / revision if "revisions" in entry else folder
+    if is_end and not inner.is_dir():
         main = folder / "main"
-        return file_name(f"folder-{main}-for-{revision}"), settings(
-            folder=str(main), revision="main", instead_of=revision
-        )
-    return file_name(f"folder-{own}"), settings(folder=str(own))
+        source = settings(folder=str(main), revision="main", instead_of=revision)
+        return file_name(f"folder-{main}-for-{revision}"), source
+    return file_name(f"folder-{inner}"), settings(folder=str(inner))
 
 
 STUDY = Study(mistakes, folders=folders, assets=assets)

@@ -13,25 +13,20 @@ UNITS |= {"width": "dimensions", "loss": "nats per token", "loss_per_byte": "nat
 UNITS |= {"singular_entropy": "nats", "effective_rank": "singular values"}
 UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
+LABELS = {"loss": "loss per token ↓", "loss_per_byte": "loss per byte ↓", "singular_entropy": "singular entropy"}
+LABELS |= {"effective_rank": "effective rank of W", "last_anisotropy": "anisotropy, last inner layer"}
+LABELS |= {"head_input_anisotropy": "anisotropy, what enters the head"}
+LABELS |= {"gradient_share": "gradient that the head passes", "gradient_cosine": "its cosine"}
+LABELS |= {"gradient_rank": "rank of the gradient"}
 KEYS = ["model", "revision", "step"]
 ORIGIN = ["read", "commit", "weights"]  # measures that are no numbers
 
 
 def other_models_table(measured: Sequence[pd.DataFrame], revisions: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Measurements of every revision of every model, stacked.
+    """Record of the measurements (see `measure.MEASURES`, `measure.ORIGIN`) of every revision of every model, stacked.
 
-    Parameters
-    ----------
-    measured : sequence of DataFrames
-        Measurements of each revision (see `measure.MEASURES` and `origin.ORIGIN`).
-    revisions : sequence of mappings
-        ``model``, ``revision``, ``step`` of each.
-
-    Returns
-    -------
-    DataFrame
-        Record; ``revision`` is as in the config. The notes of three measures without a value say what was really
-        ``read``, its ``commit``, and a digest of the ``weights``.
+    `revisions` are ``model``, ``revision``, ``step`` of each, as in the config. The notes of three measures without a
+    value say what was really ``read``, its ``commit``, and a digest of the ``weights``.
     """
     parts = []
     for values, revision in zip(measured, revisions, strict=True):
@@ -93,18 +88,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Cell]:
         "read": f"{row['read']}{commit}{', for want of it' if fell_back else ''}",
         "step": Value(row["step"], decimals=0),
     }
-    labels = {
-        "loss": "loss per token ↓",
-        "loss_per_byte": "loss per byte ↓",
-        "singular_entropy": "singular entropy",
-        "effective_rank": "effective rank of W",
-        "last_anisotropy": "anisotropy, last inner layer",
-        "head_input_anisotropy": "anisotropy, what enters the head",
-        "gradient_share": "gradient that the head passes",
-        "gradient_cosine": "its cosine",
-        "gradient_rank": "rank of the gradient",
-    }
-    return cells | {label: Value(row[name]) for name, label in labels.items()}
+    return cells | {label: Value(row[name]) for name, label in LABELS.items()}
 
 
 def _legend(table: pd.DataFrame) -> list[str]:

@@ -26,12 +26,8 @@ RANKS = pa.schema(
         ("d", pa.int32()),  # columns
     ]
 )
-SPECTRA = pa.schema(
-    [
-        ("representation", pa.string()),
-        ("index", pa.int32()),  # from 1 at the largest
-        ("singular_value", pa.float64()),
-    ]
+SPECTRA = pa.schema(  # the index is from 1, at the largest
+    [("representation", pa.string()), ("index", pa.int32()), ("singular_value", pa.float64())]
 )
 PRECISION = float(np.finfo(np.float32).eps)  # of all stored arrays
 
@@ -58,15 +54,15 @@ def representations(logits: str | Path, hidden: str | Path, count: int, seed: in
     """
     rows = draw_rows(logits, count, seed)
     same = np.array_equal(rows, draw_rows(hidden, count, seed))  # the same rows if the files have the same length
-    own = read_rows(logits, ["logits"], rows)
+    outer = read_rows(logits, ["logits"], rows)
     inner = read_rows(hidden, ["post", "pre"], rows) if same else {}
-    if not same or any(not np.array_equal(own[key], inner[key]) for key in POSITION):
+    if not same or any(not np.array_equal(outer[key], inner[key]) for key in POSITION):
         raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
     try:
-        probabilities = softmax(own["logits"].astype(np.float64))
+        probabilities = softmax(outer["logits"].astype(np.float64))
     except ValueError as error:
         raise UserError(f"{logits}: {error}") from error
-    return {"logits": own["logits"], "probabilities": probabilities, "post": inner["post"], "pre": inner["pre"]}
+    return {"logits": outer["logits"], "probabilities": probabilities, "post": inner["post"], "pre": inner["pre"]}
 
 
 def heads(weights: str | Path) -> dict[str, np.ndarray]:

@@ -23,31 +23,20 @@ PUBLISHED_MEASURE, DIMENSIONS = "effective_rank", "dimensions"
 
 
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Ranks of each model's representations, beside the thesis's effective ranks.
+    """Record of the ranks of each model's representations, beside the thesis's effective ranks.
 
-    Parameters
-    ----------
-    ranks : DataFrame
-        ``model``, ``representation``, ``measure``, ``value``, ``n``, ``d`` (see `measure.RANKS`).
-    models : sequence of mappings
-        What `record.facts` reads, ``published_as``, ``differs`` of each (see the workflow's plan).
-    published : DataFrame
-        ``model``, ``representation``, ``mean``.
-
-    Returns
-    -------
-    DataFrame
-        Record with a row per measure, model and representation, in the order given, and of each representation its
-        `DIMENSIONS`. ``published_differs`` lists the settings that differ: data, scale, rank.
+    `ranks` has the columns of `measure.RANKS` and ``model``; `models` are rows of the plan (`plan.thesis.compared`).
+    There is a row per measure, model and representation, in the order given, and of each representation its
+    `DIMENSIONS`.
     """
     cells = by_key(published, "model", "representation")
-    own = ranks.set_index(["measure", "model", "representation"])
+    measured = ranks.set_index(["measure", "model", "representation"])
     rows, sizes = [], []
     for measure, model, representation in product(ranks.measure.unique(), models, REPRESENTATIONS):
         place = (measure, model["model"], representation)
-        if place not in own.index:
+        if place not in measured.index:
             continue
-        value, n, d = own.loc[place, ["value", "n", "d"]]
+        value, n, d = measured.loc[place, ["value", "n", "d"]]
         keys = {**facts(model), "representation": representation, "unit": "dimensions"}
         key = (model["published_as"], representation) if measure == PUBLISHED_MEASURE else ()
         beside = printed(cells, key, that_matter(model["differs"]))
@@ -58,18 +47,7 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
 
 
 def ranks_page(table: pd.DataFrame, title: str, positions: int, threshold: float) -> Page:
-    """Page with a section per measure and a row per model.
-
-    Parameters
-    ----------
-    table : DataFrame
-        See `ranks_table`.
-    title : str
-    positions : int
-        Number of positions that the config asks for.
-    threshold : float
-        As a share of the largest singular value.
-    """
+    """Page with a section per measure and a row per model; `positions` is the number that the config asks for."""
     headings = {
         "effective_rank": "Effective rank: exp of the entropy of the singular values as shares of their sum",
         "above_threshold": f"Singular values above {100 * threshold:g} % of the largest",

@@ -46,30 +46,11 @@ def main(job: Job) -> None:
 def train_language_model(
     data: np.ndarray, settings: Mapping[str, Any], seed: int, device: torch.device, precision: str
 ) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast, float]:
-    """Train a byte-pair tokenizer and a small GPT-2; the batch of a step is a function of (seed, step).
+    """Train a byte-pair tokenizer and a small GPT-2; return model, tokenizer and loss.
 
-    Parameters
-    ----------
-    data : uint8 array, shape (bytes,)
-        The training split, documents joined by the corpus's separator; only the first 16 MiB are read.
-    settings : mapping
-        ``vocabulary``, ``layers``, ``heads``, ``width``, ``block`` (tokens), ``batch``, ``max_steps``,
-        ``learning_rate``, ``warmup_steps``.
-    seed : int
-    device : torch.device
-    precision : {"bf16", "float32"}
-
-    Returns
-    -------
-    model, tokenizer
-        Ready to save.
-    loss : float
-        Mean over the last tenth of the steps, in nats per token.
-
-    Raises
-    ------
-    UserError
-        If the text has fewer tokens than one sequence.
+    `data` is the training split, uint8 (bytes,), of which only the first 16 MiB are read; the batch of a step is a
+    function of (seed, step). The loss is the mean over the last tenth of the steps, in nats per token. A `UserError` is
+    raised if the text has fewer tokens than one sequence.
     """
     text = data[:MOST_BYTES].tobytes().decode("utf-8", errors="ignore")
     pairs = train_tokenizer(text, settings["vocabulary"])

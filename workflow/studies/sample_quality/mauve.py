@@ -37,9 +37,8 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
         raise ValueError(reason)
     # One thread, so that sums do not depend on the number of cores; so few points need no more.
     with _libraries().limit(limits=1), _silent():
-        return round(
-            float(compute_mauve(p_features=human, q_features=model).mauve), 9
-        )  # equal sets may miss 1 by 1e-16
+        score = float(compute_mauve(p_features=human, q_features=model).mauve)
+    return round(score, 9)  # equal sets may miss 1 by 1e-16
 
 
 @cache

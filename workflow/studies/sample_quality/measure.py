@@ -137,18 +137,18 @@ def quality(
         "mauve": (human_readings.features, readings.features, mauve, why_not),
         "byte_tv": (count_bytes(human.continuations), count_bytes(samples.continuations), byte_tv, None),
     }
-    for metric, (theirs, own, formula, hindrance) in of_sets.items():
-        if hindrance and (reason := hindrance(theirs, own)):
+    for metric, (theirs, ours, formula, hindrance) in of_sets.items():
+        if hindrance and (reason := hindrance(theirs, ours)):
             rows.append(_row(metric, np.nan, note=reason))
             continue
-        rows.append(_row(metric, formula(theirs, own)))
-        rows += [_row(metric, formula(theirs[draw], own[draw]), resample=i) for i, draw in enumerate(draws)]
+        rows.append(_row(metric, formula(theirs, ours)))
+        rows += [_row(metric, formula(theirs[draw], ours[draw]), resample=i) for i, draw in enumerate(draws)]
     return rows
 
 
 def quality_table(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pa.Table:
     """Return one table with schema `QUALITY` of the rows of several sets, by decoding."""
-    whole = [{"decoding": decoding, **row} for decoding, own in rows.items() for row in own]
+    whole = [{"decoding": decoding, **row} for decoding, of_set in rows.items() for row in of_set]
     columns = [pa.array([row[name] for row in whole]) for name in QUALITY.names]
     encoded = [
         column.cast(pa.string()).dictionary_encode().cast(NAME) if field.type == NAME else column.cast(field.type)
@@ -160,14 +160,8 @@ def quality_table(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pa.Table:
 def _row(
     metric: str, value: float, window: int | None = None, resample: int | None = None, note: str | None = None
 ) -> dict[str, Any]:
-    missing = not np.isfinite(value)
-    return {
-        "metric": metric,
-        "window": window,
-        "resample": resample,
-        "value": None if missing else value,
-        "note": note if missing else None,
-    }
+    known = {"value": value, "note": None} if np.isfinite(value) else {"value": None, "note": note}
+    return {"metric": metric, "window": window, "resample": resample, **known}
 
 
 if __name__ == "__main__":

@@ -5,33 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of sample quality.
+    """A metric of sample quality."""
 
-    Attributes
-    ----------
-    label : str
-        In tables.
-    unit : str
-    better : {"human", "higher", "lower"}
-        "human": the closer to the human value, the better; neither direction is better in itself.
-    of_set : bool
-        Whether it applies to a whole set of samples rather than to each sample.
-    reads : bool
-        Whether it depends on the language model.
-    completed : bool
-        Whether the thesis's script prepends the partial word at the end of the prompt to the continuation; other
-        metrics are of the continuation alone.
-    published_factor : float
-        Ratio of the value printed in the thesis to the value by definition.
-    """
-
-    label: str
+    label: str  # in tables
     unit: str
-    better: str = "human"
-    of_set: bool = False
-    reads: bool = False
-    completed: bool = False
-    published_factor: float = 1.0
+    better: str = "human"  # the closer to the human value, neither direction being better; or "higher", "lower"
+    of_set: bool = False  # whether it applies to a whole set of samples rather than to each sample
+    reads: bool = False  # whether it depends on the language model
+    completed: bool = False  # whether the thesis's script puts the partial word of the prompt before the continuation
+    published_factor: float = 1.0  # ratio of the value printed in the thesis to the value by definition
 
 
 MEASURES = {

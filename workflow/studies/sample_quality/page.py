@@ -22,13 +22,7 @@ HEADINGS = {
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
     """Page in the thesis's three layouts: pure sampling, by decoding, truncated heads.
 
-    Parameters
-    ----------
-    table : DataFrame
-        See `table.beside_human`.
-    title : str
-    completed : collection of str
-        Metrics that include the partial last word of the prompt.
+    The table is that of `table.beside_human`; metrics in `completed` include the partial last word of the prompt.
     """
     table = table[table.measure.isin(MEASURES)]
     human = table[table.kind == "human"]

@@ -19,18 +19,10 @@ KEY = "quality.language_model"  # of the config, for messages
 
 @dataclass(frozen=True)
 class Readings:
-    """Perplexity and features of n texts under a language model.
+    """Perplexity and features of n texts under a language model."""
 
-    Attributes
-    ----------
-    perplexity : float64 array, shape (n,)
-        exp of the mean loss in nats per token; NaN for a text of fewer than two tokens.
-    features : float32 array, shape (n, d)
-        The last hidden state at the last token; NaN for a text without a token.
-    """
-
-    perplexity: np.ndarray
-    features: np.ndarray
+    perplexity: np.ndarray  # float64 (n,): exp of the mean loss in nats per token; NaN below two tokens
+    features: np.ndarray  # float32 (n, d): the last hidden state at the last token; NaN without a token
 
 
 def is_gpt2_large(model: LanguageModel) -> bool:
@@ -44,21 +36,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     """Perplexity and features of each text, from one forward pass (thesis 5.2).
 
     The first token has no context and is not scored. Texts of similar length share a batch. Padding follows the last
-    token, where a causal model does not see it, so any token serves.
-
-    Parameters
-    ----------
-    model : LanguageModel
-    texts : sequence of str
-    batch : int
-        Texts per forward pass.
-    precision : {"bf16", "float32"}
-        Of the blocks; the head is always float32.
-
-    Raises
-    ------
-    UserError
-        If a text has more tokens than the model's context, or a token that is not in its vocabulary.
+    token, where a causal model does not see it, so any token serves. The blocks are computed in `precision`, the head
+    in float32. A `UserError` is raised if a text has more tokens than the model's context, or an unknown one.
     """
     tokens = [_tokens(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
@@ -67,10 +46,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
             f"{KEY}: it reads at most {model.context} tokens, but a sample has {longest}: "
             "choose another language model, or lower windows.scored"
         )
-    known, highest = (
-        len(model.model.get_output_embeddings().weight),
-        max((max(ids) for ids in tokens if ids), default=0),
-    )
+    known = len(model.model.get_output_embeddings().weight)
+    highest = max((max(ids) for ids in tokens if ids), default=0)
     if highest >= known:
         raise UserError(f"{KEY}: its tokenizer has token {highest}, but its head {known} rows; it is another model's")
     perplexity = np.full(len(texts), math.nan)

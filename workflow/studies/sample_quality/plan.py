@@ -22,15 +22,15 @@ def quality_settings(config: Mapping[str, Any], sets: list[str], column: str) ->
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the small language model, if one is trained."""
-    own, windows = config["language_model"], config["windows"]
+    small, windows = config["language_model"], config["windows"]
     longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
     if config["quality"]["language_model"] is not None:
         return
-    if own["width"] % own["heads"]:
-        yield f"language_model.width: {own['width']} is not a multiple of language_model.heads, {own['heads']}"
-    if longest > own["block"]:
+    if small["width"] % small["heads"]:
+        yield f"language_model.width: {small['width']} is not a multiple of language_model.heads, {small['heads']}"
+    if longest > small["block"]:
         yield (
-            f"language_model.block: {own['block']} tokens, but a sample may have {longest} "
+            f"language_model.block: {small['block']} tokens, but a sample may have {longest} "
             "(windows.prompt + windows.scored); raise it"
         )
 

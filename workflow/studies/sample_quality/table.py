@@ -15,6 +15,7 @@ from studies.sample_quality.metrics import MEASURES
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
+UNKNOWN = {"low": np.nan, "high": np.nan}
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
 
 
@@ -83,30 +84,15 @@ def beside_human(
     windows: Mapping[str, int],
     completed: Collection[str],
 ) -> pd.DataFrame:
-    """Return each summary beside the human value and the thesis's, in the order of the sets.
+    """Return a record of each summary beside the human value and the thesis's, in the order of the sets.
 
-    Parameters
-    ----------
-    summaries : sequence of mappings
-        As `summarise_quality` returns them, with ``model``, and those of `of_human`.
-    sets : sequence of mappings
-        As `sets_of_models` returns them.
-    published : mapping
-        As `read_cells` returns it.
-    gpt2_large : bool
-        Whether the language model is the thesis's.
-    windows : mapping
-        ``count``, ``prompt``, ``scored`` of the config.
-    completed : collection of str
-        Metrics that include the partial last word of the prompt.
-
-    Returns
-    -------
-    DataFrame
-        Record. Values follow the metric's definition; the thesis prints `metrics.Measure.published_factor` times that.
-        The mean over draws of windows, of a metric of the whole set, is called ``mauve_resampled``.
-        ``published_differs`` lists the settings that differ: data, scale, rank, length (length or number of samples),
-        language_model, text (which part of a sample the metric reads).
+    `summaries` are as `summarise_quality` returns them, with ``model``, and those of `of_human`; `sets` as
+    `sets_of_models` returns them, `published` as `read_cells`. `gpt2_large` says whether the language model is the
+    thesis's; `windows` is the section of the config; metrics in `completed` include the partial last word of the
+    prompt. Values follow the metric's definition; the thesis prints `metrics.Measure.published_factor` times that. The
+    mean over draws of windows, of a metric of the whole set, is called ``mauve_resampled``. ``published_differs`` lists
+    the settings that differ: data, scale, rank, length (length or number of samples), language_model, text (which part
+    of a sample the metric reads).
     """
     described = {row["model"]: row for row in sets}
     length = [] if all(windows[key] == value for key, value in WINDOWS.items()) else ["length"]
@@ -130,14 +116,14 @@ def beside_human(
 def _of_set(rows: pd.DataFrame, n: int) -> dict[str, Any]:
     value = rows.loc[rows["resample"].isna()].iloc[0]
     drawn = rows.loc[rows["resample"].notna(), "value"]
+    note = None if pd.isna(value["note"]) else str(value["note"])
     return {
         "mean": value["value"],
         "sd": drawn.std(ddof=1),
+        **UNKNOWN,
         "n": n,
-        "low": np.nan,
-        "high": np.nan,
         "resampled_mean": drawn.mean(),
-        "note": _text(value["note"]),
+        "note": note,
     }
 
 
@@ -146,11 +132,7 @@ def _of_samples(rows: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]
     missing = rows[rows["value"].isna()]
     note = f"{len(missing)} left out: {missing['note'].iloc[0]}" if len(missing) else None
     if not len(here):
-        return {"mean": np.nan, "sd": np.nan, "n": 0, "low": np.nan, "high": np.nan, "note": note}
+        return {"mean": np.nan, "sd": np.nan, **UNKNOWN, "n": 0, "note": note}
     sums = WindowSums()
     sums.add(here["window"].to_numpy(np.int64), here["value"].to_numpy(np.float64))
     return {**vars(summarise(sums, resamples, seed)), "note": note}
-
-
-def _text(value: Any) -> str | None:
-    return None if pd.isna(value) else str(value)

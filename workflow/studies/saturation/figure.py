@@ -23,29 +23,22 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "
 def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequence[str]) -> Figure:
     """Draw each model's losses, the law at its size with a 95 % band, and a ring where the model leaves the law.
 
-    Parameters
-    ----------
-    law, points : DataFrame
-        Tables with schemas `measure.LAW` and `measure.POINTS`.
-    models : sequence of mappings
-        ``model``, ``rank``, ``seed`` of each.
-    truths : sequence of str
-        As in `model_looks`.
+    `law` and `points` have the schemas `measure.LAW` and `measure.POINTS`; `models` are in the order of the legend.
     """
     models = [{**model, "kind": "truth" if model["model"] in truths else "family"} for model in models]
     looks = model_looks(models, truths)
     with style():
         figure = Figure(figsize=(8.5, 5.6))
         axes = figure.subplots()
-        for _, own in points[points.extrapolated.notna()].groupby("parameters"):
-            curve = own.drop_duplicates("seen").sort_values("seen")
+        for _, of_size in points[points.extrapolated.notna()].groupby("parameters"):
+            curve = of_size.drop_duplicates("seen").sort_values("seen")
             axes.fill_between(curve.seen, curve.low, curve.high, zorder=1, **BAND)
             axes.plot(curve.seen, curve.extrapolated, zorder=4, **LAW)
         for model in models:
-            own = points[points.model == model["model"]]
+            measured = points[points.model == model["model"]]
             look = {**looks[label(model)], **LOSSES, "zorder": 3}
-            axes.plot(own.seen, own.loss, **look, mfc="white")
-            late = own[own.compared]
+            axes.plot(measured.seen, measured.loss, **look, mfc="white")
+            late = measured[measured.compared]
             axes.plot(late.seen, late.loss, **{**look, "linestyle": "none"})
             first = leaves(late.loss.to_numpy(), late.high.to_numpy()) if late.high.notna().any() else None
             if first is not None:

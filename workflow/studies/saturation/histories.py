@@ -16,26 +16,13 @@ UNITS = ("bytes", "tokens")
 
 @dataclass(frozen=True)
 class History:
-    """The losses of one training.
-
-    Attributes
-    ----------
-    name : str
-    parameters : int
-        N, the number of weights.
-    seen : float array, shape (n,)
-        T, the amount of text seen so far; positive and increasing.
-    losses : float array, shape (n,)
-        Nats per byte or per token, according to `unit`; positive.
-    unit : {"bytes", "tokens"}
-        Unit of `seen`.
-    """
+    """The losses of one training."""
 
     name: str
-    parameters: int
-    seen: np.ndarray
-    losses: np.ndarray
-    unit: str = "bytes"
+    parameters: int  # N, the number of weights
+    seen: np.ndarray  # float (n,): T, the amount of text seen so far; positive and increasing
+    losses: np.ndarray  # float (n,): nats per byte or per token, according to `unit`; positive
+    unit: str = "bytes"  # of `seen`; or "tokens"
 
 
 def study_history(name: str, history: str | Path, weights: str | Path, unit: str = "bytes") -> History:
@@ -53,23 +40,11 @@ def study_history(name: str, history: str | Path, weights: str | Path, unit: str
 
 
 def read_history(name: str, path: str | Path, parameters: int) -> History:
-    """Read a history that the user provides.
+    """Read a history that the user provides: CSV or Parquet with ``loss``, and ``bytes`` or ``tokens``; 0 is left out.
 
-    Parameters
-    ----------
-    name : str
-    path : path
-        CSV or Parquet with a column ``bytes`` or ``tokens``, and a column ``loss``. Rows where the first is 0 are left
-        out.
-    parameters : int
-        N.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, is neither CSV nor Parquet, lacks a column or has both ``bytes`` and ``tokens``; if a
-        value is missing or not a number, a loss is not positive, an amount of text is negative or repeated; if fewer
-        than two rows remain. The message names the file and, where applicable, the row.
+    A `UserError` names the file and, where applicable, the row: if the file is missing, is neither CSV nor Parquet,
+    lacks a column or has both ``bytes`` and ``tokens``; if a value is missing or not a number, a loss is not positive,
+    an amount of text is negative or repeated; if fewer than two rows remain.
     """
     table = _read(Path(path))
     units = [unit for unit in UNITS if unit in table.column_names]

@@ -57,12 +57,12 @@ def moving_blocks(residuals: np.ndarray, lengths: Sequence[int], random: np.rand
     A block that reaches the end continues at the beginning, so that all residuals are drawn equally often.
     """
     drawn = []
-    for own in np.split(residuals, np.cumsum(lengths)[:-1]):
-        n = len(own)
+    for of_history in np.split(residuals, np.cumsum(lengths)[:-1]):
+        n = len(of_history)
         run = int(np.ceil(n ** (1 / 3)))
         first = random.integers(0, n, size=-(-n // run))
         places = (first[:, None] + np.arange(run)).ravel()[:n] % n
-        drawn.append(own[places])
+        drawn.append(of_history[places])
     return np.concatenate(drawn)
 
 

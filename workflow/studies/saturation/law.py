@@ -48,33 +48,25 @@ class Law:
 
     def terms(self, n: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Return the logarithms of the three terms for log N and log T, shape (3, n)."""
-        return np.array(
-            [
-                self.size - self.alpha * (n - self.centre[0]),
-                self.text - self.beta * (t - self.centre[1]),
-                np.full_like(t, self.floor),
-            ]
-        )
+        size = self.size - self.alpha * (n - self.centre[0])
+        text = self.text - self.beta * (t - self.centre[1])
+        return np.array([size, text, np.full_like(t, self.floor)])
 
     @property
     def values(self) -> dict[str, float]:
         """A, alpha, B, beta and E as they appear in the law."""
-        return {
-            "A": float(np.exp(self.size + self.alpha * self.centre[0])),
-            "alpha": self.alpha,
-            "B": float(np.exp(self.text + self.beta * self.centre[1])),
-            "beta": self.beta,
-            "E": float(np.exp(self.floor)),
-        }
+        a = float(np.exp(self.size + self.alpha * self.centre[0]))
+        b = float(np.exp(self.text + self.beta * self.centre[1]))
+        return {"A": a, "alpha": self.alpha, "B": b, "beta": self.beta, "E": float(np.exp(self.floor))}
 
 
 def sizes(parameters: np.ndarray) -> int:
     """Return the number of distinct sizes in N, shape (n,); sizes within 10 % of a smaller one count as the same."""
-    found: list[float] = []
+    distinct: list[float] = []
     for size in np.unique(parameters):
-        if not found or size > ONE_SIZE * found[-1]:
-            found.append(float(size))
-    return len(found)
+        if not distinct or size > ONE_SIZE * distinct[-1]:
+            distinct.append(float(size))
+    return len(distinct)
 
 
 def estimable(parameters: np.ndarray) -> tuple[str, ...]:
@@ -127,11 +119,11 @@ def fit(
         return np.stack([by[name] for name in free], axis=1)
 
     starts = _starts(log_losses, free) if start is None else [_as_start(start, free, centre)]
-    found = [
+    fits = [
         least_squares(residuals, np.clip(x, low, high), slopes, bounds=(low, high), loss="huber", f_scale=DELTA)
         for x in starts
     ]
-    return law(min(found, key=lambda result: result.cost).x)
+    return law(min(fits, key=lambda result: result.cost).x)
 
 
 def _bounds(log_losses: np.ndarray, free: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -152,11 +144,7 @@ def _starts(log_losses: np.ndarray, free: Sequence[str]) -> list[np.ndarray]:
 
 
 def _as_start(law: Law, free: Sequence[str], centre: tuple[float, float]) -> np.ndarray:
-    by = {
-        "A": law.size + law.alpha * (law.centre[0] - centre[0]),
-        "alpha": law.alpha,
-        "B": law.text + law.beta * (law.centre[1] - centre[1]),
-        "beta": law.beta,
-        "E": law.floor,
-    }
+    size = law.size + law.alpha * (law.centre[0] - centre[0])
+    text = law.text + law.beta * (law.centre[1] - centre[1])
+    by = {"A": size, "alpha": law.alpha, "B": text, "beta": law.beta, "E": law.floor}
     return np.array([by[name] for name in free])

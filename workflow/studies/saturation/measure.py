@@ -89,9 +89,9 @@ def fit_and_extrapolate(
         said[history.name] = (np.exp(best.log_loss(size, history.seen[mask])), low, high)
     rows = []
     for name, value in best.values.items():
-        told, note = _told(name, parameters)
+        determined, note = _determined(name, parameters)
         row: dict[str, Any] = {"parameter": name, "note": note}
-        if told:
+        if determined:
             row["value"] = value
             row["low"], row["high"] = interval_of_values(draws, name)
             row["note"] = "; ".join(filter(None, [note, _edge(best, name, float(losses.min()))]))
@@ -103,13 +103,13 @@ def _too_few(parameters: np.ndarray) -> str | None:
     """Return why there is no fit; None if there is one."""
     if not len(parameters):
         return "no fit: none of the models is to be fitted; name some in saturation.fitted"
-    wanted = len(estimable(parameters)) + SPARE
-    if len(parameters) < wanted:
-        return f"no fit: {len(parameters)} losses are too few, it takes {wanted}; evaluate more often"
+    needed = len(estimable(parameters)) + SPARE
+    if len(parameters) < needed:
+        return f"no fit: {len(parameters)} losses are too few, it takes {needed}; evaluate more often"
     return None
 
 
-def _told(name: str, parameters: np.ndarray) -> tuple[bool, str]:
+def _determined(name: str, parameters: np.ndarray) -> tuple[bool, str]:
     """Return whether models of these sizes determine a coefficient of the law, and a note on it."""
     count = sizes(parameters)
     if count == 1 and name in ("A", "alpha"):

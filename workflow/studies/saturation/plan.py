@@ -30,31 +30,30 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
 
 def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
     """Rows of the table: the facts of each model, without the rank of a truth, which is listed by name."""
-    trained = [
-        model.facts | {"rank": model.rank if model.kind == "family" else None}
-        for model in trained_models(config, models)
-    ]
+    trained = trained_models(config, models)
+    rows = [model.facts | {"rank": model.rank if model.kind == "family" else None} for model in trained]
     others = [entry["name"] for entry in config["saturation"]["histories"]]
-    return trained + [{"model": name, "rank": None, "seed": None} for name in others]
+    return rows + [{"model": name, "rank": None, "seed": None} for name in others]
 
 
 def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
     """Settings on which the fit of the law of losses depends."""
-    own = {"study": [model.name for model in trained_models(config, models)], "fitted": fitted_names(config, models)}
-    return settings(**config["saturation"] | own, unit=unit(config))
+    names = [model.name for model in trained_models(config, models)]
+    chosen = {"study": names, "fitted": fitted_names(config, models)}
+    return settings(**config["saturation"] | chosen, unit=unit(config))
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that the names of histories are unique, and that those to be fitted exist."""
-    own, known = config["saturation"], by_name(config)
-    given = [entry["name"] for entry in own["histories"]]
+    section, known = config["saturation"], by_name(config)
+    given = [entry["name"] for entry in section["histories"]]
     for name in given:
         if name in known or given.count(name) > 1:
             yield f"saturation.histories: {name} is listed twice, or is a model of the study; give it another name"
-    if not own["study"] and not given:
+    if not section["study"] and not given:
         yield "saturation.study: false leaves nothing to fit; name files in saturation.histories, or write true"
     there = [*(model.name for model in trained_models(config, known)), *given]
-    for name in own["fitted"] or []:
+    for name in section["fitted"] or []:
         if name not in there:
             yield f"saturation.fitted: there is no history of {name!r}; there are {', '.join(there) or 'none'}"
 

@@ -11,36 +11,21 @@ from oversmoothing.tables.record import facts, record
 from studies.saturation.law import ALPHAS
 
 NEVER, ALWAYS = "never", "above it from the first loss that counts"
-ENDS = {"loss_last": "above_last", "loss_best": "above_best"}
 
 
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Parameters of the law, and the distance of each model's final and lowest loss from it.
+    """Record of the parameters of the law, and of how far each model's final and lowest loss is from it.
 
-    Parameters
-    ----------
-    law, points : DataFrame
-        Schemas `measure.LAW` and `measure.POINTS`.
-    models : sequence of mappings
-        What `record.facts` reads, in row order.
-
-    Returns
-    -------
-    DataFrame
-        Record with a row per parameter of the law, without a model. Then, for each model: ``fitted``, 1 if the law is
-        fitted to it; its ``parameters`` (N) and the amount of text ``seen`` (T); ``loss_last``, ``loss_best``,
-        ``extrapolated`` (the law's loss at the end, with a 95 % interval for such losses), ``above_last`` and
-        ``above_best`` (how far the two losses are above it, in %), and ``leaves_at`` (see `leaves`). A row that cannot
-        be computed has a note in place of a value.
+    `law` and `points` have the schemas `measure.LAW` and `measure.POINTS`. There is a row per parameter of the law,
+    without a model. Then, for each model: ``fitted``, 1 if the law is fitted to it; its ``parameters`` (N) and the
+    amount of text ``seen`` (T); ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, with a 95 %
+    interval for such losses), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and
+    ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
     """
     unit = str(points.unit.iloc[0])
     rows = [
-        {
-            "measure": row["parameter"],
-            **{key: row[key] for key in ("value", "low", "high")},
-            "note": row["note"] or None,
-        }
-        for row in law.to_dict("records")
+        {"measure": row.parameter, "value": row.value, "low": row.low, "high": row.high, "note": row.note or None}
+        for row in law.itertuples()
     ]
     for model in models:
         measured = points[points.model == model["model"]]
@@ -54,18 +39,7 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """Index at which a training leaves the law: all losses from there on lie above the band.
-
-    Parameters
-    ----------
-    losses, high : float arrays, shape (n,)
-        Losses along training, and the upper end of the band at each.
-
-    Returns
-    -------
-    int or None
-        None if the last loss is not above the band.
-    """
+    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not."""
     within = np.flatnonzero(losses <= high)
     first = int(within[-1]) + 1 if within.size else 0
     return first if first < len(losses) else None
@@ -74,21 +48,17 @@ def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
 def saturation_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the parameters of the law and a row per model."""
     law = [
-        {
-            "number": row["measure"],
-            "value": Value(row["value"], None, row["low"], row["high"]),
-            "note": row["note"] if pd.notna(row["note"]) else None,
-        }
-        for row in table[table.model.isna()].to_dict("records")
+        {"number": row.measure, "value": _with_interval(row), "note": row.note if pd.notna(row.note) else None}
+        for _, row in table[table.model.isna()].iterrows()
     ]
     return Page(title, [Section("The law", law), Section("The models", _model_rows(table))], _legend(table))
 
 
-def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
+def _ends(measured: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
     """Rows of one model; `why` explains a missing fit."""
     per = f"nats per {unit.removesuffix('s')}"
-    end = own.iloc[-1]
-    best = own.loss.min()
+    end = measured.iloc[-1]
+    best = measured.loss.min()
     known = pd.notna(end.extrapolated)
     said = {key: end[key] if known else None for key in ("low", "high")}
     rows: list[dict[str, Any]] = [
@@ -96,10 +66,10 @@ def _ends(own: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
         {"measure": "loss_best", "unit": per, "value": best},
         {"measure": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
     ]
-    for (_, name), loss in zip(ENDS.items(), (end.loss, best), strict=True):
+    for name, loss in (("above_last", end.loss), ("above_best", best)):
         value, high, low = ((100 * (loss / end[key] - 1)) if known else None for key in ("extrapolated", "low", "high"))
         rows.append({"measure": name, "unit": "%", "value": value, "low": low, "high": high})
-    compared = own[own.compared]
+    compared = measured[measured.compared]
     first = leaves(compared.loss.to_numpy(), compared.high.to_numpy()) if known else None
     left = None if first is None else float(compared.seen.iloc[first])
     note = NEVER if first is None else ALWAYS if first == 0 else None
