@@ -20,9 +20,7 @@ def read_schema() -> dict[str, Any]:
     schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     sections = schema["properties"]
     sections["studies"]["items"] = {"enum": studies.there()}
-    of_studies = studies.sections("schema.yaml")
-    schema["required"] += [name for name in of_studies if name not in sections]
-    studies.merge(sections, of_studies)
+    studies.merge(sections, studies.sections("schema.yaml"))
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], maps())
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
@@ -33,7 +31,19 @@ def read_schema() -> dict[str, Any]:
     known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
     known |= margins["properties"]
     margins["properties"] = {name: known[name] for name in dict.fromkeys([*margins["required"], *known])}
+    _complete(schema)
     return schema
+
+
+def _complete(section: dict[str, Any], entry: bool = False) -> None:
+    """Make sections mappings without unknown keys, which require all keys but those of entries of lists."""
+    if "properties" in section:
+        section |= {"type": "object", "additionalProperties": False} | section
+        section.setdefault("required", [] if entry else list(section["properties"]))
+    for part in section.get("properties", {}).values():
+        _complete(part, entry)
+    for part in (*filter(None, [section.get("items")]), *section.get("anyOf", [])):
+        _complete(part, entry=True)
 
 
 def _declare(entries: dict[str, Any], names: Iterable[str]) -> None:
