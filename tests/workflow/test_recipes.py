@@ -20,7 +20,7 @@ NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(everything):
     folder = everything.folder
-    files = [f"tests/{name}.py" for name in ("scores/test_metrics", "test_schema", "scores/test_decoding")]
+    files = [f"tests/{name}.py" for name in ("scores/test_metrics", "plan/test_schema", "scores/test_decoding")]
     of_studies = [path for path in ROOT.glob("tests/studies/*/test_*.py") if "AGAINST_TRUTHS" in path.read_text()]
     files += [str(path.relative_to(ROOT)) for path in of_studies]
     helpers = [

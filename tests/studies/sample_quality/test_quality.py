@@ -21,6 +21,7 @@ from studies.sample_quality.perplexity import Readings, read
 
 RANDOM = np.random.default_rng(0)
 COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]
+OPTIONS = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1, "completed": COMPLETED}
 
 
 def texts(n, seed=0):
@@ -44,33 +45,28 @@ def test_human_texts_against_themselves():
     assert len(rows) == 5 * 100 + 2 * 4
 
 
-def test_rows_of_one_sample_by_hand():
+@pytest.mark.parametrize(
+    ("completed", "values"),
+    [  # rld is the | world is the | world is: where the prompt's "wo" is read, the first word is "world"
+        (COMPLETED, {"bigram": 6 / 7, "loop": 0.0, "valid_words": 1.0, "word_length": 25 / 8}),
+        (["bigram", "loop", "word_length"], {"bigram": 1.0, "loop": 0.0, "valid_words": 7 / 8, "word_length": 27 / 8}),
+    ],
+)
+def test_rows_of_one_sample_by_hand(completed, values):
     human, readings = texts(1)
     samples = Samples(np.array([7]), [b"The wo"], [b"rld is the world is the world is "])
-    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, COMPLETED, 2, 1)
-    got = {row["metric"]: row["value"] for row in rows if row["window"] == 7}
-    # rld is the | world is the | world is: only valid words read the prompt's "wo", which makes a "world" of "rld"
-    assert got == {"perplexity": 12.5, "bigram": 6 / 7, "loop": 0.0, "valid_words": 1.0, "word_length": 25 / 8}
+    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, completed, 2, 1)
+    assert {row["metric"]: row["value"] for row in rows if row["window"] == 7} == {"perplexity": 12.5, **values}
 
 
-def test_each_metric_reads_the_text_that_it_is_told_to():
-    human, readings = texts(1)
-    samples = Samples(np.array([7]), [b"The wo"], [b"rld is the world is the world is "])
-    told = ["bigram", "loop", "word_length"]
-    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, told, 2, 1)
-    got = {row["metric"]: row["value"] for row in rows if row["window"] == 7}
-    # world is the | world is the | world is, but to valid words the first is "rld", which is none
-    assert got == {"perplexity": 12.5, "bigram": 1.0, "loop": 0.0, "valid_words": 7 / 8, "word_length": 27 / 8}
-
-
-@pytest.mark.parametrize("told", [[], ["perplexity"], ["mauve"], ["perplexity", "mauve"]])
-def test_the_language_model_reads_the_text_of_each_metric(folder, told):
+@pytest.mark.parametrize("completed", [[], ["perplexity"], ["mauve"], ["perplexity", "mauve"]])
+def test_the_language_model_reads_the_text_of_each_metric(folder, completed):
     model = load_language_model(folder)
     samples = Samples(np.arange(2), [b"The hou", b"A "], [b"se is here.", b"house, there."])
     raw, whole = ["se is here.", "house, there."], ["house is here.", "house, there."]
-    got = read_with(model, samples, 2, told)
-    perplexity = read(model, whole if "perplexity" in told else raw, 2).perplexity
-    features = read(model, whole if "mauve" in told else raw, 2).features
+    got = read_with(model, samples, 2, completed)
+    perplexity = read(model, whole if "perplexity" in completed else raw, 2).perplexity
+    features = read(model, whole if "mauve" in completed else raw, 2).features
     np.testing.assert_allclose(got.perplexity, perplexity, rtol=1e-5)
     np.testing.assert_allclose(got.features, features, rtol=1e-4, atol=1e-5)
     assert not np.allclose(read(model, whole, 2).perplexity, read(model, raw, 2).perplexity)
@@ -82,10 +78,10 @@ def test_the_default_reads_what_the_thesis_code_does():
 
 def test_draws_are_of_windows_and_the_same_for_both_sets():
     human, readings = texts(100)
-    samples, own = texts(100, seed=1)
-    first = quality(samples, own, human, readings, COMPLETED, resamples=20, seed=1)
-    assert first == quality(samples, own, human, readings, COMPLETED, resamples=20, seed=1)
-    assert first != quality(samples, own, human, readings, COMPLETED, resamples=20, seed=2)
+    first, again, other = (
+        quality(*texts(100, seed=1), human, readings, COMPLETED, resamples=20, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again != other
     spread = np.std([row["value"] for row in values(first, "byte_tv")[1:]])
     assert 0 < spread < 0.05
 
@@ -105,9 +101,8 @@ def test_a_sample_of_one_token_says_so():
 
 def test_other_windows_are_refused():
     human, readings = texts(3)
-    samples, own = texts(4)
     with pytest.raises(UserError, match="4 samples, but 3 windows"):
-        quality(samples, own, human, readings, COMPLETED, 2, 1)
+        quality(*texts(4), human, readings, COMPLETED, 2, 1)
 
 
 def test_the_table_of_several_sets():
@@ -144,12 +139,8 @@ def corpus(tmp_path_factory):
 
 
 def job(inputs, outputs, settings, **params):
-    return SimpleNamespace(
-        input=SimpleNamespace(**{"tokenizer": [], **inputs}),
-        output=outputs,
-        params=SimpleNamespace(settings=settings, device="cpu", **params),
-        log=[],
-    )
+    inputs, params = SimpleNamespace(**{"tokenizer": [], **inputs}), {"settings": settings, "device": "cpu", **params}
+    return SimpleNamespace(input=inputs, output=outputs, params=SimpleNamespace(**params), log=[])
 
 
 def test_from_corpus_to_quality(corpus, tmp_path):
@@ -160,16 +151,10 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     draw_windows.main(job(evaluation, [windows], settings))
     second_windows.main(job(evaluation, [second], settings))
     model = tmp_path / "language_model"
-    language_model.main(
-        job(
-            inputs | {"training": corpus / "train.bin"},
-            [model],
-            {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1},
-        )
-    )
-    options = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1, "completed": COMPLETED}
+    training = {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1}
+    language_model.main(job(inputs | {"training": corpus / "train.bin"}, [model], training))
     out = tmp_path / "human_quality.parquet"
-    human = options | {"sets": ["first", "second"], "column": "scored"}
+    human = OPTIONS | {"sets": ["first", "second"], "column": "scored"}
     read = {"windows": windows, "samples": [windows, second], "language_model": model}
     measure.main(job(read, [out], human, language_model=None))
     table = read_table(out)
@@ -203,22 +188,7 @@ def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
     paths = [tmp_path / "five.parquet", tmp_path / "six.parquet"]
     for path, count in zip(paths, (5, 6), strict=True):
         draw_windows.main(job(inputs, [path], {"count": count, "prompt": 10, "scored": 40, "seed": 3}))
-    settings = {
-        "batch": 2,
-        "completed": COMPLETED,
-        "precision": "float32",
-        "threads": 1,
-        "resamples": 2,
-        "seed": 1,
-        "sets": ["pure"],
-        "column": "scored",
-    }
+    inputs = {"windows": paths[0], "samples": paths[1:], "language_model": folder}
+    settings = OPTIONS | {"sets": ["pure"], "column": "scored"}
     with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
-        measure.main(
-            job(
-                {"windows": paths[0], "samples": paths[1:], "language_model": folder},
-                [tmp_path / "out.parquet"],
-                settings,
-                language_model=None,
-            )
-        )
+        measure.main(job(inputs, [tmp_path / "out.parquet"], settings, language_model=None))

@@ -79,19 +79,15 @@ def test_a_loop_is_a_phrase_three_times_at_the_end(text, loop):
     assert ends_in_loop(text) == loop
 
 
-def test_words_are_looked_up_in_lower_case_with_their_punctuation():
-    words = {"house", "the"}
-    assert valid_words(["The", "house,", "the", "HOUSE"], words) == pytest.approx(3 / 4)
+def test_words_are_looked_up_in_lower_case_with_their_punctuation_and_measured_in_characters():
+    assert valid_words(["The", "house,", "the", "HOUSE"], {"house", "the"}) == pytest.approx(3 / 4)
+    assert word_length(["ab", "abcd"]) == 3
+    assert word_length(["hé", "€"]) == 1.5  # not bytes
 
 
 def test_the_dictionary_is_the_thesis_one():
     assert len(dictionary()) == 234_450
     assert {"the", "softmax"} & dictionary() == {"the"}
-
-
-def test_length_of_words():
-    assert word_length(["ab", "abcd"]) == 3
-    assert word_length(["hé", "€"]) == 1.5  # characters, not bytes
 
 
 @pytest.mark.parametrize("continuation", [b"", b" \n\t ", b"\xff\xfe\x80", b"\xff \xff"])

@@ -8,7 +8,7 @@ from default_config import DEFAULT
 from docutils.core import publish_parts
 from jinja2 import StrictUndefined, Template
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CAPTIONS = sorted((ROOT / "workflow").rglob("*.rst"))
 
 

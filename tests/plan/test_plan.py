@@ -13,7 +13,9 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from plan import arms
 from plan.settings import ConfigError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
+ARMS = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}]
+ARMS += [{"backward_rank": 4}, {"head_gradient": "inside"}, {"vocabulary": 1024}]
 
 
 @pytest.mark.parametrize(
@@ -34,8 +36,12 @@ def test_the_default_shows_the_whole_range():
     assert max(ranks) >= 288 <= DEFAULT["model"]["width"]
 
 
+def thesis():
+    return default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+
+
 def test_thesis_scale():
-    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    config = thesis()
     models = plan.models.by_name(config)
     assert [m.rank for m in models.values() if m.kind == "family"] == [4, 8, 12, 16, 32, 128, 512]
     shape = models["bn512-s1337"].settings["model"]
@@ -50,7 +56,7 @@ def test_thesis_scale():
 
 
 def test_truths_from_the_hub_are_assets():
-    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    config = thesis()
     name = "EvaByte--EvaByte@main"
     assert plan.assets.by_name(config)[name] == {"repository": "EvaByte/EvaByte", "revision": "main"}
     evabyte = plan.models.by_name(config)["evabyte"]
@@ -68,15 +74,10 @@ def test_truths_from_the_hub_are_assets():
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("step143000", 143_000),
-        ("stage1-step101000-tokens424B", 101_000),
-        ("checkpoint-500", 500),
-        ("step_7", 7),
-        ("main", None),
-        ("v2.1", None),
-        ("misstep3", None),
+        ("step143000", 143_000), ("stage1-step101000-tokens424B", 101_000), ("checkpoint-500", 500), ("step_7", 7),
+        ("main", None), ("v2.1", None), ("misstep3", None),
     ],
-)
+)  # fmt: skip
 def test_steps_in_the_names_of_revisions(name, step):
     assert plan.assets.step(name) == step
 
@@ -93,23 +94,18 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     config = default(truths=[other])
     check(config)
     assert plan.thesis.compared(config, "truth")[0]["differs"] == ["data", "truth"]
-    assert plan.models.by_name(config)["other"].hub == {
-        "asset": "o--n@main",
-        "layout": "causal_lm",
-        "byte_offset": 3,
-        "bos": None,
-    }
+    hub = {"asset": "o--n@main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
+    assert plan.models.by_name(config)["other"].hub == hub
     folder = default(truths=[{**other, "hub": str(tmp_path)}])
     (asset,) = plan.assets.by_name(folder).values()
     assert asset == {"folder": str(tmp_path)}
-    with pytest.raises(plan.ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
+    with pytest.raises(ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
         check_paths(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
 
 
 def test_models_by_name():
     models = plan.models.by_name(default(seeds=[1, 2], svd_ranks=[4]))
-    assert "bn4-s1" in models
-    assert "bn4-s2" in models
+    assert {"bn4-s1", "bn4-s2"} < models.keys()
     assert models["svd4-s2"].source == "bn288-s2"
     assert models["truth"].settings["model"]["rank"] is None
     assert models["truth"].settings["model"]["layers"] == 3
@@ -128,9 +124,7 @@ def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
     shown = plan.models.with_truncated_heads(models)
     assert plan.models.names(shown, "svd", "family") == ["svd8-large", "svd16-large", "large"]
     assert plan.models.truncated_model(config) == "large"
-    with pytest.raises(
-        ConfigError, match="svd_of: bn4 is no member of the family from the hub; there are small, large"
-    ):
+    with pytest.raises(ConfigError, match="svd_of: bn4 is no member of the family from the hub; there are small, la"):
         check({**config, "svd_of": "bn4"})
 
 
@@ -166,10 +160,7 @@ def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():
 
 def test_settings_do_not_depend_on_the_order_of_keys():
     shuffled = dict(reversed(list(DEFAULT["model"].items())))
-    one, other = (
-        plan.models.by_name(DEFAULT)["bn4-s1337"],
-        plan.models.by_name({**DEFAULT, "model": shuffled})["bn4-s1337"],
-    )
+    one, other = (plan.models.by_name(config)["bn4-s1337"] for config in (DEFAULT, {**DEFAULT, "model": shuffled}))
     assert str(one.settings) == str(other.settings)
 
 
@@ -179,12 +170,7 @@ def test_where_a_row_is_not_like_the_published_one():
     other = default(metrics={"tau": 0.5, "tbat": {"delta": 0.1, "condition": "tangent"}})
     assert plan.thesis.compared(other, "family") == list(rows.values())
     for metric, differs in (("tto", ["tau"]), ("tv", []), ("tbat", ["delta", "condition"])):
-        assert plan.thesis.compared(other, "family", [metric])[0]["differs"] == [
-            "data",
-            "scale",
-            "recipe",
-            *differs,
-        ]
+        assert plan.thesis.compared(other, "family", [metric])[0]["differs"] == ["data", "scale", "recipe", *differs]
     assert rows["bn288-s1337"]["differs"] == ["data", "scale", "recipe", "rank"]
     assert rows["bn288-s1337"]["published_as"] == "512"
     assert plan.thesis.compared(DEFAULT, "truth")[0]["differs"] == ["data", "recipe", "truth"]
@@ -276,10 +262,15 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"samples": {"show": [100]}}, "samples.show: there is no window 100; windows.count is 100"),
         ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
+        ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
+        ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
+        ({"family": [{"head_gradient": "inside", "rank": 4}]}, r"family.0: .* must have either `rank`"),
+        ({"learning_rates": {"tried": [0.1], "seed": 1337}}, "learning_rates.seed: 1337 is one of seeds; choose on"),
+        ({"learning_rates": {"tried": [0], "seed": 1}}, "learning_rates.tried.0"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):
-    with pytest.raises(plan.ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message):
         check(default(**changes))
 
 
@@ -291,24 +282,19 @@ def test_the_corpus_depends_on_the_versions_it_is_harvested_from(monkeypatch):
     assert "packages" not in plan.corpus.corpus_settings(default(corpus={"source": "files", "paths": ["x"]}))
 
 
-def test_memory_grows_with_the_model():
-    models = plan.models.by_name(default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text())))
-    assert plan.resources.training_memory(models["bn4-s1337"]) < 6000
-    assert 10_000 < plan.resources.training_memory(models["gpt-300m"]) < 20_000
-
-
 def test_a_missing_key():
     config = default()
     del config["windows"]["count"]
-    with pytest.raises(plan.ConfigError, match="windows: 'count' is a required property"):
+    with pytest.raises(ConfigError, match="windows: 'count' is a required property"):
         check(config)
 
 
 def test_a_training_asks_for_what_its_size_needs():
-    config = default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
+    config = thesis()
     models = plan.models.by_name({**config, "device": "cuda"})
     small, large = models["bn4-s1337"], models["gpt-300m"]
-    assert plan.resources.training_memory(large) > 2 * plan.resources.training_memory(small) > 8000
+    assert 4000 < plan.resources.training_memory(small) < 6000
+    assert 10_000 < plan.resources.training_memory(large) < 20_000
     seconds = [int(plan.resources.stop_signal(model).partition("@")[2]) for model in (small, large)]
     assert 120 < seconds[0] < seconds[1]
     saved = 12 * 300e6 / 1e9  # GB
@@ -321,11 +307,8 @@ def test_a_short_training_asks_for_little_time(device):
     config = default(device=device)
     for model in plan.models.by_name(config).values():
         if model.settings:
-            assert 30 <= plan.resources.training_time(config, model) < 120
-            assert (
-                plan.resources.training_time(config, model)
-                > 4 * int(plan.resources.stop_signal(model).partition("@")[2]) / 60
-            )
+            seconds_before_the_end = int(plan.resources.stop_signal(model).partition("@")[2])
+            assert max(30, 4 * seconds_before_the_end / 60) <= plan.resources.training_time(config, model) < 120
 
 
 def test_a_retry_asks_for_half_as_much_again():
@@ -337,20 +320,14 @@ def test_a_retry_asks_for_half_as_much_again():
 
 
 def test_jobs_elsewhere_must_be_told_the_device():
-    with pytest.raises(plan.ConfigError, match="device: auto looks for a GPU on this machine"):
+    with pytest.raises(ConfigError, match="device: auto looks for a GPU on this machine"):
         check_device(DEFAULT)
     check_device(default(device="cpu"))
 
 
 def test_claims_know_for_whom_a_model_stands_and_whose_training_it_is():
     rows = {row["model"]: row for row in plan.models.compared_models(default(seeds=[1337, 2]))}
-    assert rows["bn288-s2"] == {
-        "model": "bn288-s2",
-        "kind": "family",
-        "rank": 288,
-        "role": 512,
-        "training": "bn288-s2",
-    }
+    assert rows["bn288-s2"] == {"model": "bn288-s2", "kind": "family", "rank": 288, "role": 512, "training": "bn288-s2"}
     assert (rows["svd4-s2"]["role"], rows["svd4-s2"]["training"]) == (4, "bn288-s2")
     assert (rows["truth"]["role"], rows["truth"]["training"]) == (None, "truth")
 
@@ -400,16 +377,6 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")
 
 
-ARMS = [
-    {"width": 288, "heads": 6},
-    {"rank": 4},
-    {"rank": 4, "head": "plain"},
-    {"backward_rank": 4},
-    {"head_gradient": "inside"},
-    {"vocabulary": 1024},
-]
-
-
 def test_an_arm_differs_from_the_full_head_in_one_thing():
     models = plan.models.by_name(default(family=ARMS))
     full, inside, unused = (models[f"{name}-s1337"].settings for name in ("w288", "inside", "v1024"))
@@ -441,15 +408,15 @@ def test_each_member_takes_the_learning_rate_that_its_trials_chose():
     }
 
 
+def test_without_rates_to_try_there_are_no_trials():
+    assert plan.models.trials(DEFAULT) == {}
+    assert plan.models.learning_rate_file(DEFAULT, plan.models.by_name(DEFAULT)["bn4-s1337"]) is None
+
+
 def test_rates_that_would_be_one_trial_are_refused():
     config = default(learning_rates={"tried": [0.001, 0.002, 0.0010000001], "seed": 0})
     with pytest.raises(ConfigError, match=r"learning_rates.tried: 0.0010000001 and another agree in the six digits"):
         plan.models.trials(config)
-
-
-def test_without_rates_to_try_there_are_no_trials():
-    assert plan.models.trials(DEFAULT) == {}
-    assert plan.models.learning_rate_file(DEFAULT, plan.models.by_name(DEFAULT)["bn4-s1337"]) is None
 
 
 def test_members_with_the_truths_classes_are_scored():
@@ -462,25 +429,5 @@ def test_what_is_wanted_is_made_and_nothing_else():
     made = ["results/tables/losses.csv", "results/figures/losses.png", "results/tables/tbat.csv"]
     assert plan.wanted.wanted(DEFAULT, made) == made
     assert plan.wanted.wanted(default(wanted=["losses"]), made) == made[:2]
-    with pytest.raises(
-        plan.ConfigError, match=r"wanted: this config makes no table or figure 'loses'; it makes losses"
-    ):
+    with pytest.raises(ConfigError, match=r"wanted: this config makes no table or figure 'loses'; it makes losses"):
         plan.wanted.wanted(default(wanted=["loses"]), made)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
-        ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
-        ({"family": [{"head_gradient": "inside", "rank": 4}]}, r"family.0: .* must have either `rank`"),
-        (
-            {"learning_rates": {"tried": [0.1], "seed": 1337}},
-            "learning_rates.seed: 1337 is one of seeds; choose on",
-        ),
-        ({"learning_rates": {"tried": [0], "seed": 1}}, "learning_rates.tried.0"),
-    ],
-)
-def test_mistakes_in_arms_are_named(changes, message):
-    with pytest.raises(plan.ConfigError, match=message):
-        check(default(**changes))

@@ -38,7 +38,5 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1
 def test_aliases_that_stand_for_thousands_of_millions_of_values_are_refused(tmp_path, text):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
-    with pytest.raises(
-        ConfigError, match=r"mine.yaml: its aliases \(\*name\) stand for more than 100,000 values; write"
-    ):
+    with pytest.raises(ConfigError, match=r"mine.yaml: its aliases \(\*name\) stand for more than 100,000 values"):
         check_keys([path])

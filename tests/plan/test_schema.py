@@ -17,9 +17,9 @@ def keys(section, where=""):
 
 
 def test_every_key_is_described():
-    found = dict(keys(read_schema()))
-    assert len(found) > 200
-    assert [key for key, part in found.items() if not part.get("description", "").endswith(".")] == []
+    described = dict(keys(read_schema()))
+    assert len(described) > 200
+    assert [key for key, part in described.items() if not part.get("description", "").endswith(".")] == []
 
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.name)

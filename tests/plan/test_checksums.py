@@ -27,9 +27,9 @@ def file(tmp_path):
     path.write_bytes(b"first")
     cache = IOCache(0)
     cache.deactivate()
-    found = IOFile(str(path))
-    found.rule = SimpleNamespace(workflow=SimpleNamespace(iocache=cache))
-    return found
+    file = IOFile(str(path))
+    file.rule = SimpleNamespace(workflow=SimpleNamespace(iocache=cache))
+    return file
 
 
 def checksum(file, largest=100):
@@ -62,13 +62,9 @@ def test_a_changed_file_has_a_new_checksum(file, reads, tmp_path):
     assert len(reads) == 2
 
 
-def test_a_file_above_the_limit_has_none(file, reads):
+def test_a_file_above_the_limit_has_none_and_neither_has_a_missing_one(file, reads, tmp_path):
     compute_once()
     assert checksum(file, largest=100)
     assert checksum(file, largest=1) is None
-
-
-def test_a_missing_file_is_left_to_snakemake(file, reads, tmp_path):
-    compute_once()
     (tmp_path / "logits.parquet").unlink()
     assert checksum(file) is None

@@ -11,7 +11,7 @@ from oversmoothing.fingerprint import fingerprint
 from tracking import planned
 from tracking.complete import complete
 
-SNAKEFILE = Path(__file__).parents[1] / "workflow/Snakefile"
+SNAKEFILE = Path(__file__).parents[2] / "workflow/Snakefile"
 
 
 class Rule(SimpleNamespace):

@@ -52,36 +52,24 @@ RULES = [
 ]
 
 
+def entry(file, rule, recorded=True, **settings):
+    return {"file": file, "rule": rule, "recorded": recorded} | ({"settings": settings} if settings else {})
+
+
 def test_every_file_has_the_name_and_the_settings_of_its_rule_and_so_has_all_that_it_is_made_from():
     asked = asked_of_files(RULES, "results")(None, ["results/logits/bn4.parquet"], ["results/scores/tv/bn4.parquet"])
-    assert asked["outputs"] == {"results/scores/tv/bn4.parquet": "scores/tv/bn4.parquet"}
-    assert asked["inputs"] == {
-        "results/logits/bn4.parquet": {"file": "logits/bn4.parquet", "rule": "logits", "recorded": True},
-        "results/windows.parquet": {
-            "file": "windows.parquet",
-            "rule": "windows",
-            "recorded": True,
-            "settings": {"count": 6},
-        },
-        "results/models/bn4/weights.safetensors": {
-            "file": "models/bn4/weights.safetensors",
-            "rule": "train",
-            "recorded": True,
-            "settings": {"model": {"name": "bn4"}, "seed": 1},  # the vocabulary is that of the tokenizer
+    weights = "models/bn4/weights.safetensors"
+    assert asked == {
+        "outputs": {"results/scores/tv/bn4.parquet": "scores/tv/bn4.parquet"},
+        "inputs": {
+            "results/logits/bn4.parquet": entry("logits/bn4.parquet", "logits"),
+            "results/windows.parquet": entry("windows.parquet", "windows", count=6),
+            f"results/{weights}": entry(weights, "train", model={"name": "bn4"}, seed=1),  # the tokenizer says how many
         },
     }
 
 
 def test_files_that_state_nothing_are_named_and_their_sources_are_not():
-    inputs = asked_of_files(RULES, "results")(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
-    assert inputs == {
-        "inputs": {
-            "results/rates/bn4.json": {
-                "file": "rates/bn4.json",
-                "rule": "choose",
-                "recorded": False,
-                "settings": {"trials": 2},
-            }
-        },
-        "outputs": {},
-    }
+    asked = asked_of_files(RULES, "results")(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
+    rates = entry("rates/bn4.json", "choose", recorded=False, trials=2)
+    assert asked == {"inputs": {"results/rates/bn4.json": rates}, "outputs": {}}
