@@ -162,8 +162,7 @@ def test_other_windows_are_no_prompts(tmp_path):
 
 
 def test_distributions_are_softmax_of_the_logits(study):
-    found = read_distributions({path.stem: path for path in logits_paths(study)})
-    for window, p in enumerate(found):
+    for window, p in enumerate(read_distributions({path.stem: path for path in logits_paths(study)})):
         assert p.shape == (256, 4)
         for model in MODELS:
             powers = np.exp(drawn(model["model"])[window].astype(float))
@@ -185,20 +184,17 @@ def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
     assert len(table.drop_duplicates(["prompt", "model"])) == 2 * len(MODELS)
     for window, (name, target) in enumerate(zip(("water", "money"), TARGETS, strict=True)):
         for model in MODELS:
-            own = table[(table.prompt == name) & (table.model == model["model"])].set_index("measure")
-            row = own.value.reindex(table.measure.unique())
+            rows = table[(table.prompt == name) & (table.model == model["model"])].set_index("measure")
+            row = rows.value.reindex(table.measure.unique())
             p = np.exp(drawn(model["model"])[window].astype(float))
             p /= p.sum()
-            assert own.note["p_next"] == chr(target)
+            assert rows.note["p_next"] == chr(target)
             assert row.p_next == pytest.approx(p[target], rel=1e-4)
             assert row.p_top == pytest.approx(p.max(), rel=1e-4)
             assert row.place == sorted(p, reverse=True).index(p[target]) + 1
-            assert (row.tv, row.tbat) == pytest.approx(
-                {"truth": (np.nan, np.nan), "svd": (window + 0.125, np.nan)}.get(
-                    model["kind"], (window + 0.125, window)
-                ),
-                nan_ok=True,
-            )
+            tv = np.nan if model["kind"] == "truth" else window + 0.125
+            tbat = window if model["kind"] == "family" else np.nan
+            assert (row.tv, row.tbat) == pytest.approx((tv, tbat), nan_ok=True)
     assert set(table.decoding) == {"pure"}
 
 
@@ -214,8 +210,8 @@ def test_the_most_probable_place_is_one():
     p = pd.DataFrame({"m": np.full(256, 0.5 / 255)}).rename_axis("byte")
     p.loc[ord("r"), "m"] = 0.5
     models = [{"model": "m", "kind": "family", "rank": 4, "seed": 1}]
-    own = next_byte_table(["water"], [ord("r")], [p], {}, models).set_index("measure")
-    assert (own.value["place"], own.note["p_top"], own.value["p_next"]) == (1, "r", 0.5)
+    rows = next_byte_table(["water"], [ord("r")], [p], {}, models).set_index("measure")
+    assert (rows.value["place"], rows.note["p_top"], rows.value["p_next"]) == (1, "r", 0.5)
     assert next_byte_table(["water"], [ord("x")], [p], {}, models).set_index("measure").value["place"] == 2
 
 
@@ -228,20 +224,13 @@ def falling(values):
 
 
 def test_named_bytes_are_those_that_matter_in_the_truths_order():
-    p = pd.DataFrame(
-        {
-            "truth": falling({"r": 0.5, "n": 0.3, "s": 0.1}),
-            "a": falling({"x": 0.6, "y": 0.2, "z": 0.1}),
-            "b": falling({"n": 0.4, "r": 0.3, "q": 0.2}),
-        }
-    )
+    truth, a = falling({"r": 0.5, "n": 0.3, "s": 0.1}), falling({"x": 0.6, "y": 0.2, "z": 0.1})
+    p = pd.DataFrame({"truth": truth, "a": a, "b": falling({"n": 0.4, "r": 0.3, "q": 0.2})})
     named = named_bytes(p, p.truth, ord("é"))
     assert len(named) == len(set(named)) == NAMED
-    assert ord("é") in named
     assert named[:3] == [ord(byte) for byte in "rns"]
-    assert {ord(byte) for byte in "xyzq"} < set(named)
-    order = p.truth[named].to_numpy()
-    assert (np.diff(order) <= 0).all()
+    assert {ord(byte) for byte in "éxyzq"} < set(named)
+    assert (np.diff(truth[named]) <= 0).all()
 
 
 def test_too_many_to_name_keep_the_right_byte_and_the_highest():
@@ -294,13 +283,10 @@ def test_several_truths_are_averaged(study, table):
 @pytest.mark.parametrize(
     ("prompt", "byte", "shown"),
     [
-        (b"wate", ord("r"), "water"),
-        (b"the wate", ord(" "), "wate␣"),
-        (b"wate ", ord("r"), "r"),
-        (b"wate", 0xC3, "wate⟨C3⟩"),
-        (b"wate", 10, "wate↵"),
+        (b"wate", ord("r"), "water"), (b"the wate", ord(" "), "wate␣"), (b"wate ", ord("r"), "r"),
+        (b"wate", 0xC3, "wate⟨C3⟩"), (b"wate", 10, "wate↵"),
     ],
-)
+)  # fmt: skip
 def test_completions_can_be_seen(prompt, byte, shown):
     assert completion(prompt, bytes([byte])) == shown
 

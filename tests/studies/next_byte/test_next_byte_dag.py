@@ -59,14 +59,10 @@ def test_a_second_run_does_nothing(everything, changed):
     assert changed("", "") == {}
 
 
-def test_another_prompt_reruns_no_window_and_trains_nothing(changed):
-    found = changed("prompt: wate", "prompt: the wate")
-    assert found == {"draw_showcase": 1, **SHOWN, "oversmoothing_illustrated": 1}
-
-
-def test_a_prompt_is_chosen_from_what_is_there(changed):
-    found = changed("prompt: wate, next: r", "prompt: null")
-    assert found == {"draw_showcase": 1, **SHOWN, "oversmoothing_illustrated": 1}
+@pytest.mark.parametrize("prompt", ["prompt: the wate, next: r", "prompt: null"])
+def test_another_prompt_reruns_no_window_and_trains_nothing(changed, prompt):
+    jobs = changed("prompt: wate, next: r", prompt)
+    assert jobs == {"draw_showcase": 1, **SHOWN, "oversmoothing_illustrated": 1}
 
 
 def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
@@ -78,14 +74,14 @@ def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
 
 
 def test_tau_rescores_the_showcase_and_runs_no_model(everything, changed):
-    found = changed("metrics:\n", "metrics:\n  tau: 0.8\n")
-    assert found["showcase_score"] == 4
-    assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(found)
+    jobs = changed("metrics:\n", "metrics:\n  tau: 0.8\n")
+    assert jobs["showcase_score"] == 4
+    assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(jobs)
 
 
 def test_a_new_rank_asks_that_model_alone(changed):
-    found = changed("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n")
-    assert (found["train"], found["showcase_logits"], found["showcase_score"], found["showcase_tbat"]) == (1, 1, 1, 1)
+    jobs = changed("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n")
+    assert (jobs["train"], jobs["showcase_logits"], jobs["showcase_score"], jobs["showcase_tbat"]) == (1, 1, 1, 1)
 
 
 def test_a_prompt_that_fits_no_block_stops_before_anything_runs(everything, tmp_path):

@@ -13,13 +13,10 @@ def test_shown_are_the_first_seed_the_users_own_models_and_all_truths():
     family = [{"rank": 4}, {"name": "mine", "path": "w.safetensors"}, {"rank": 8}]
     shown = of_first_seed(default(seeds=[2, 1], svd_ranks=[4], family=family))
     assert plan.models.names(shown, "truth", "family", "svd") == ["truth", "bn4-s2", "bn8-s2", "mine", "svd4-s2"]
-    assert plan.models.names(plan.models.with_truncated_heads(shown), "truth", "svd", "family") == [
-        "truth",
-        "svd4-s2",
-        "bn8-s2",
-    ]
-    described = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2, "arm": "bn8"}
-    assert plan.models.model_rows(plan.models.with_truncated_heads(shown), "family") == [described]
+    truncated = plan.models.with_truncated_heads(shown)
+    assert plan.models.names(truncated, "truth", "svd", "family") == ["truth", "svd4-s2", "bn8-s2"]
+    facts = {"model": "bn8-s2", "kind": "family", "rank": 8, "seed": 2, "arm": "bn8"}
+    assert plan.models.model_rows(truncated, "family") == [facts]
 
 
 def test_what_a_prompt_is_called_is_not_in_its_windows():

@@ -49,12 +49,12 @@ def test_the_loss_is_that_of_transformers_on_one_context(neox):
     ids = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"][:64]
     text = neox.tokenizer.decode(ids)
     assert neox.tokenizer(text, add_special_tokens=False)["input_ids"] == ids
-    found, _ = measured(neox, text)
+    numbers, _ = measured(neox, text)
     ids = torch.tensor([ids])
     loss = neox.model(input_ids=ids, labels=ids).loss.item()
-    assert found["loss"] == pytest.approx(loss, rel=1e-5)
+    assert numbers["loss"] == pytest.approx(loss, rel=1e-5)
     after_the_first = len(text.encode()) - len(neox.tokenizer.decode(ids[0, :1]).encode())
-    assert found["loss_per_byte"] == pytest.approx(loss * 63 / after_the_first, rel=1e-5)
+    assert numbers["loss_per_byte"] == pytest.approx(loss * 63 / after_the_first, rel=1e-5)
 
 
 def test_every_token_but_the_first_is_predicted_once(neox):
@@ -68,59 +68,59 @@ def test_every_token_but_the_first_is_predicted_once(neox):
         count += len(part) - 1
     assert count == len(ids) - 1
     for batch in (1, 4):
-        found, _ = measured(neox, context=20, batch=batch)
-        assert found["loss"] == pytest.approx(nats / count, rel=1e-5)
+        numbers, _ = measured(neox, context=20, batch=batch)
+        assert numbers["loss"] == pytest.approx(nats / count, rel=1e-5)
 
 
 def test_anisotropy_is_the_mean_over_pairs(neox):
     text = TEXT[:80]
     ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
-    found, _ = measured(neox, text)
+    numbers, _ = measured(neox, text)
     output = neox.model.gpt_neox(input_ids=ids[:, :-1], output_hidden_states=True)
     expected = {f"anisotropy {i}": output.hidden_states[i] for i in (1, 2)}
     expected["head_input_anisotropy"] = output.last_hidden_state
-    assert set(expected) == {name for name in found if "anisotropy" in name}  # block 3 is seen after a LayerNorm only
+    assert set(expected) == {name for name in numbers if "anisotropy" in name}  # block 3 is seen after a LayerNorm only
     for name, states in expected.items():
         cosines = [torch.cosine_similarity(a, b, dim=0).item() for a, b in itertools.combinations(states[0], 2)]
-        assert found[name] == pytest.approx(np.mean(cosines), abs=1e-5)
+        assert numbers[name] == pytest.approx(np.mean(cosines), abs=1e-5)
 
 
 def test_the_gradient_that_a_head_passes_is_its_projection(neox):
     text = TEXT[:80]
     ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
-    found, _ = measured(neox, text)
+    numbers, _ = measured(neox, text)
     logits = neox.model(input_ids=ids).logits[0, :-1].detach().double().requires_grad_()
     torch.nn.functional.cross_entropy(logits, ids[0, 1:], reduction="sum").backward()
     basis = np.linalg.svd(neox.model.get_output_embeddings().weight.detach().double().numpy(), full_matrices=False)[0]
     total, inside = (logits.grad**2).sum(1), ((logits.grad.numpy() @ basis) ** 2).sum(1)
-    assert found["gradient_share"] == pytest.approx(inside.sum() / total.sum().item(), rel=1e-4)
-    assert found["gradient_cosine"] == pytest.approx(np.sqrt(inside / total.numpy()).mean(), rel=1e-4)
-    assert 1 <= found["gradient_rank"] <= len(ids[0]) - 1
+    assert numbers["gradient_share"] == pytest.approx(inside.sum() / total.sum().item(), rel=1e-4)
+    assert numbers["gradient_cosine"] == pytest.approx(np.sqrt(inside / total.numpy()).mean(), rel=1e-4)
+    assert 1 <= numbers["gradient_rank"] <= len(ids[0]) - 1
 
 
 def test_head_and_sizes_of_an_untied_model(neox):
-    found, sigma = measured(neox)
+    numbers, sigma = measured(neox)
     head = neox.model.get_output_embeddings().weight.detach().double().numpy()
     expected = np.linalg.svd(head, compute_uv=False)
     np.testing.assert_allclose(sigma, expected, rtol=1e-6)
     shares = expected / expected.sum()
     entropy = -(shares * np.log(shares)).sum()
-    assert found["singular_entropy"] == pytest.approx(np.log(16) - entropy, abs=1e-6)
-    assert found["effective_rank"] == pytest.approx(np.exp(entropy), rel=1e-6)
-    assert (found["vocabulary"], found["width"]) == (320, 16)
+    assert numbers["singular_entropy"] == pytest.approx(np.log(16) - entropy, abs=1e-6)
+    assert numbers["effective_rank"] == pytest.approx(np.exp(entropy), rel=1e-6)
+    assert (numbers["vocabulary"], numbers["width"]) == (320, 16)
     total = sum(parameter.numel() for parameter in neox.model.parameters())
-    assert found["parameters"] == total
-    assert found["parameters_without_embeddings"] == total - 2 * 320 * 16
+    assert numbers["parameters"] == total
+    assert numbers["parameters_without_embeddings"] == total - 2 * 320 * 16
 
 
 def test_a_tied_head(tmp_path):
     plain = write_gpt2(tmp_path)
     model = load_language_model(tmp_path)
-    found, sigma = measured(model)
+    numbers, sigma = measured(model)
     weight = plain.transformer.wte.weight.detach().double().numpy()
     np.testing.assert_allclose(sigma, np.linalg.svd(weight, compute_uv=False), rtol=1e-6)
     assert count_parameters(model.model) == sum(parameter.numel() for parameter in plain.parameters())
-    assert found["parameters"] - found["parameters_without_embeddings"] == 300 * 16 + 96 * 16
+    assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 300 * 16 + 96 * 16
     ids = model.tokenizer(TEXT, add_special_tokens=False, return_tensors="pt")["input_ids"][:, :64]
     text = model.tokenizer.decode(ids[0])
     assert measured(model, text)[0]["loss"] == pytest.approx(plain(ids, labels=ids).loss.item(), rel=1e-4)

@@ -63,32 +63,27 @@ def folder(tmp_path):
 
 
 def run_script(folder, **changes):
+    files = {name: folder / f"{name}.parquet" for name in ("logits", "hidden")}
+    outputs = {name: folder / name / "bn6-s1.parquet" for name in ("ranks", "spectra")}
     job = SimpleNamespace(
-        input=SimpleNamespace(
-            logits=folder / "logits.parquet", hidden=folder / "hidden.parquet", weights=folder / "w.safetensors"
-        ),
-        output=SimpleNamespace(ranks=folder / "ranks/bn6-s1.parquet", spectra=folder / "spectra/bn6-s1.parquet"),
+        input=SimpleNamespace(**files, weights=folder / "w.safetensors"),
+        output=SimpleNamespace(**outputs),
         wildcards=SimpleNamespace(model="bn6-s1"),
         params=SimpleNamespace(settings=SETTINGS | changes),
     )
     step.main(job)
-    ranks, spectra = (read_table(path).to_pandas() for path in vars(job.output).values())
+    ranks, spectra = (read_table(path).to_pandas() for path in outputs.values())
     return ranks.set_index(["representation", "measure"]), spectra
 
 
-def test_reads_the_drawn_rows_and_no_others(folder):
-    found = representations(folder / "logits.parquet", folder / "hidden.parquet", 64, 7)
-    rows = draw_rows(folder / "logits.parquet", 64, 7)
+@pytest.mark.parametrize("count", [64, 1])  # with 1, two windows have none
+def test_reads_the_drawn_rows_and_no_others(folder, count):
+    rows = draw_rows(folder / "logits.parquet", count, 7)
+    matrices = representations(folder / "logits.parquet", folder / "hidden.parquet", count, 7)
     for name, file in (("logits", "logits"), ("post", "hidden"), ("pre", "hidden")):
         whole = np.array(read_table(folder / f"{file}.parquet")[name].to_pylist(), np.float32)
-        np.testing.assert_array_equal(found[name], whole[rows])
-    np.testing.assert_allclose(found["probabilities"], softmax(found["logits"].astype(float), axis=1), rtol=1e-12)
-
-
-def test_windows_without_a_drawn_row(folder):
-    found = representations(folder / "logits.parquet", folder / "hidden.parquet", 1, 7)
-    shapes = {"logits": (1, V), "probabilities": (1, V), "post": (1, RANK), "pre": (1, WIDTH)}
-    assert {name: matrix.shape for name, matrix in found.items()} == shapes
+        np.testing.assert_array_equal(matrices[name], whole[rows])
+    np.testing.assert_allclose(matrices["probabilities"], softmax(matrices["logits"].astype(float), axis=1), rtol=1e-12)
 
 
 def test_a_norm_after_the_bottleneck_costs_a_dimension(folder):

@@ -52,7 +52,7 @@ def test_what_rank_alone_decides_is_no_evidence():
 
 def test_a_run_answers_with_its_files(tmp_path):
     values = {("post", "effective_rank"): 3.5, ("post", "numerical_rank"): 4.0, ("pre", "effective_rank"): 9.0}
-    rows = [{"representation": name, "measure": measured, "value": own} for (name, measured), own in values.items()]
+    rows = [{"representation": name, "measure": measured, "value": value} for (name, measured), value in values.items()]
     pd.DataFrame(rows).to_parquet(tmp_path / "bn4-s1.parquet")
     models = [{"model": "bn4-s1", "kind": "family", "rank": 4, "role": 4, "training": "bn4-s1"}]
     run = Run({("ranks", "bn4-s1"): tmp_path / "bn4-s1.parquet"}, models, ["pure"], Chance(200, 0, {}))

@@ -40,12 +40,12 @@ def text_like(seed, noise):
 
 
 def test_shares_are_counts_over_the_same_windows(study):
-    found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-    assert found.columns.tolist() == ["human", "rank 4", "mine"]
-    np.testing.assert_allclose(found.sum(), 1)
-    assert found.attrs["bytes"] == 8  # window 2 has no samples
-    assert found.human[[97, 98, 32, 99, 122]].tolist() == [4 / 8, 2 / 8, 1 / 8, 1 / 8, 0]
-    assert found["rank 4"][[97, 98, 255, 0]].tolist() == [6 / 16, 8 / 16, 1 / 16, 1 / 16]  # both seeds together
+    shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
+    assert shares.columns.tolist() == ["human", "rank 4", "mine"]
+    np.testing.assert_allclose(shares.sum(), 1)
+    assert shares.attrs["bytes"] == 8  # window 2 has no samples
+    assert shares.human[[97, 98, 32, 99, 122]].tolist() == [4 / 8, 2 / 8, 1 / 8, 1 / 8, 0]
+    assert shares["rank 4"][[97, 98, 255, 0]].tolist() == [6 / 16, 8 / 16, 1 / 16, 1 / 16]  # both seeds together
 
 
 def test_samples_of_other_windows_are_refused(study):
@@ -56,15 +56,15 @@ def test_samples_of_other_windows_are_refused(study):
 
 
 def test_every_share_is_drawn(study):
-    found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-    figure = draw(found, MODELS)
+    shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
+    figure = draw(shares, MODELS)
     overall, most, least = figure.axes
     for axes in (most, least):
         names = [tick.get_text() for tick in axes.get_xticklabels()]
         assert names == ["a", "b", "SP", "c"]
         assert [bar.get_height() for bar in axes.patches] == [0.5, 0.25, 0.125, 0.125]
         drawn = [line.get_ydata().tolist() for line in axes.lines if len(line.get_ydata()) == 4]
-        assert drawn == [found.loc[[97, 98, 32, 99], name].tolist() for name in ("rank 4", "mine")]
+        assert drawn == [shares.loc[[97, 98, 32, 99], name].tolist() for name in ("rank 4", "mine")]
     beyond = [
         line.get_ydata()[0] for line in overall.lines if line.get_markersize() == 6 and line.get_marker() != "None"
     ]
@@ -76,18 +76,18 @@ def test_every_share_is_drawn(study):
 
 
 def test_no_place_for_others_where_there_are_none(study):
-    found = byte_frequencies(study / "windows.parquet", samples(study), MODELS).drop(columns="rank 4")
-    overall = draw(found, MODELS[2:]).axes[0]
+    shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS).drop(columns="rank 4")
+    overall = draw(shares, MODELS[2:]).axes[0]
     assert [tick.get_text() for tick in overall.get_xticklabels()] == ["a", "b", "SP", "c"]
     assert overall.get_title(loc="left") == "All bytes"
 
 
 def test_extremes_are_ten_each():
     columns = {"human": text_like(0, 0), "rank 4": text_like(1, 0.01), "rank 8": text_like(2, 0.001)}
-    found = pd.DataFrame(columns, index=pd.RangeIndex(256, name="byte"))
-    found.attrs["bytes"] = 20_000
+    shares = pd.DataFrame(columns, index=pd.RangeIndex(256, name="byte"))
+    shares.attrs["bytes"] = 20_000
     models = [{"model": f"bn{rank}", "rank": rank} for rank in (4, 8)]
-    _, most, least = draw(found, models).axes
+    _, most, least = draw(shares, models).axes
     heights = [bar.get_height() for bar in (*most.patches, *least.patches)]
     assert len(heights) == 20
     assert heights == sorted(heights, reverse=True)
@@ -99,7 +99,7 @@ def test_extremes_are_ten_each():
 def test_equal_samples_give_equal_files(study, name):
     files = []
     for folder in ("x", "y"):
-        found = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-        write_figure(draw(found, MODELS), [study / folder / name])
+        shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
+        write_figure(draw(shares, MODELS), [study / folder / name])
         files.append((study / folder / name).read_bytes())
     assert files[0] == files[1]

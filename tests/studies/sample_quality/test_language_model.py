@@ -54,21 +54,15 @@ def test_a_folder_appears_whole_or_not_at_all(folder, tmp_path):
     assert list((tmp_path / "made").iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_cleared(tmp_path):
-    (tmp_path / ".model.7.part").mkdir()
-    (tmp_path / ".model.7.part" / "config.json").write_text("{")
+@pytest.mark.parametrize(("left", "name"), [(".model.7.part", "config.json"), ("model", "old.txt")])
+def test_what_a_killed_process_left_and_an_old_folder_are_replaced(tmp_path, left, name):
+    (tmp_path / left).mkdir()
+    (tmp_path / left / name).write_text("{")
     model, tokenizer, _ = train(max_steps=1)
     save_language_model(tmp_path / "model", model, tokenizer)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_an_old_folder_is_replaced(tmp_path):
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "old.txt").write_text("old")
-    model, tokenizer, _ = train(max_steps=1)
-    save_language_model(tmp_path / "model", model, tokenizer)
-    assert not (tmp_path / "model" / "old.txt").exists()
-    assert (tmp_path / "model" / "config.json").exists()
+    assert not (tmp_path / "model/old.txt").exists()
+    assert (tmp_path / "model/config.json").read_text() != "{"
 
 
 def test_a_large_corpus_is_not_read_whole(monkeypatch):

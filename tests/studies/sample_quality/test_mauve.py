@@ -22,24 +22,18 @@ def test_the_packages_defaults_and_nothing_else(capfd):
     assert capfd.readouterr().err == ""  # faiss would advise
 
 
-def test_the_floor_that_the_notes_give():
+def test_the_floor_that_the_notes_give_and_distant_sets_near_zero():
     other = np.random.default_rng(1).normal(size=HUMAN.shape).astype(np.float32)
     assert 0.8 < mauve(HUMAN, other) < 1
-
-
-def test_distant_sets_are_near_zero():
     away = np.zeros_like(HUMAN)
     away[:, 0] = 1
     assert mauve(-np.abs(HUMAN), away + np.abs(HUMAN)) < 0.05
 
 
-def test_too_few_samples():
+def test_sets_that_are_too_few_or_without_features():
     assert why_not(HUMAN[:99], HUMAN) == "99 samples; MAUVE needs at least 100"
     with pytest.raises(ValueError, match="99 samples"):
         mauve(HUMAN, HUMAN[:99])
-
-
-def test_samples_without_features():
     holed = HUMAN.copy()
     holed[3] = np.nan
     assert why_not(HUMAN, holed) == "1 samples hold no token and have no features"

@@ -69,31 +69,31 @@ def test_spread_of_a_share_has_its_bound(name):
 def test_cells_are_found_by_kind():
     cells = read_cells(FAMILY, PUBLISHED / "table_h_1.csv")
 
-    def both(*key):
-        return cells[key]["mean"], cells[key]["sd"]
-
     assert len(cells) == 8 * 6 + 7 * 6 * 4 + 11 * 6  # 5.3 and 6.2 share the pure column
-    assert both("family", "4", "pure", "perplexity") == (1965.994, 346.062)
-    assert both("svd", "4", "pure", "perplexity") == (979.231, 148.955)
-    assert both("human", "Human", "", "valid_words") == (0.737, 0.068)
-    assert both("family", "512", "greedy", "word_length") == (9.138, 49.343)
+    for key, printed in {
+        ("family", "4", "pure", "perplexity"): (1965.994, 346.062),
+        ("svd", "4", "pure", "perplexity"): (979.231, 148.955),
+        ("human", "Human", "", "valid_words"): (0.737, 0.068),
+        ("family", "512", "greedy", "word_length"): (9.138, 49.343),
+    }.items():
+        assert (cells[key]["mean"], cells[key]["sd"]) == printed
     assert cells["family", "32", "top-p", "mauve"]["mean"] == 0.995
 
 
 def rows(level, n=100, mauve=0.5):
     """Make the rows of one set of samples: every sample has `level` times what its metric is for human text."""
     human = {"perplexity": 40.0, "bigram": 0.05, "loop": 0.0, "valid_words": 0.7, "word_length": 5.0}
-    own = [
+    of_set = [
         {"metric": metric, "window": w, "resample": None, "value": level * value * (1 + w / 1000), "note": None}
         for metric, value in human.items()
         for w in range(n)
     ]
     for metric, value in (("mauve", mauve), ("byte_tv", 0.02 * level)):
-        own += [
+        of_set += [
             {"metric": metric, "window": None, "resample": i, "value": value + (i or 0) / 100, "note": None}
             for i in (None, 1, 2, 3)
         ]
-    return own
+    return of_set
 
 
 def model(name, rank, published_as, differs):
@@ -177,13 +177,13 @@ def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
 def sections(path):
     """Return a page's tables as lists of rows of cells, by heading."""
     html = MarkdownIt("commonmark").enable("table").render(path.read_text())
-    found = {}
+    tables = {}
     for part in html.split("<h2>")[1:]:
         heading, _, rest = part.partition("</h2>")
         lines = rest.split("</table>")[0].split("<tr>")[1:]
         cells = [[c.split("</t")[0].split(">", 1)[1] for c in line.split("<t")[1:] if c[0] in "hd"] for line in lines]
-        found[heading] = [[cell.replace("<strong>", "**").replace("</strong>", "**") for cell in row] for row in cells]
-    return found
+        tables[heading] = [[cell.replace("<strong>", "**").replace("</strong>", "**") for cell in row] for row in cells]
+    return tables
 
 
 def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
@@ -243,9 +243,9 @@ def test_latex_is_balanced(tmp_path, settings):
 def test_what_has_no_value_says_why(tmp_path, settings):
     def change(tables):
         for sets in tables.values():
-            for own in sets.values():
-                own[:] = [row for row in own if row["metric"] != "mauve"]
-                own.append({"metric": "mauve", "window": None, "resample": None, "value": None, "note": "8 samples"})
+            for of_set in sets.values():
+                of_set[:] = [row for row in of_set if row["metric"] != "mauve"]
+                of_set.append({"metric": "mauve", "window": None, "resample": None, "value": None, "note": "8 samples"})
         tables["bn4-s1"]["pure"][0] |= {"value": None, "note": "a sample of fewer than two tokens"}
 
     table = run_script(tmp_path, settings, change)
@@ -261,8 +261,10 @@ def test_what_has_no_value_says_why(tmp_path, settings):
 
 
 def test_no_perplexity_at_all(tmp_path):
-    own = [{**row, "value": None, "note": "short"} if row["metric"] == "perplexity" else row for row in rows(1.0, n=3)]
-    write_table(tmp_path / "q.parquet", quality_table({"pure": own}), {})
+    short = [
+        {**row, "value": None, "note": "short"} if row["metric"] == "perplexity" else row for row in rows(1.0, n=3)
+    ]
+    write_table(tmp_path / "q.parquet", quality_table({"pure": short}), {})
     summary = summarise_quality(tmp_path / "q.parquet", 100, 1)[0]
     assert (summary["metric"], summary["n"], summary["note"]) == ("perplexity", 0, "3 left out: short")
 

@@ -1,4 +1,4 @@
-"""The fit of the law: known numbers are found again, by another optimiser too, and what cannot be told is not."""
+"""The fit of the law: known numbers are fitted again, by another optimiser too, and what cannot be told is not."""
 
 import numpy as np
 import pytest
@@ -27,12 +27,12 @@ def grid(sizes, points=14):
     size=st.floats(0.3, 2),
 )  # fmt: skip
 def test_known_numbers_are_found_again(alpha, beta, floor, text, size):
-    """Without noise the law is found whatever its numbers are, as long as every term matters."""
+    """Without noise the law is fitted whatever its numbers are, as long as every term matters."""
     parameters, seen = grid([1e6, 1e7, 1e8], 20)
     known = {"A": size * 1e6**alpha, "alpha": alpha, "B": text * 2e8**beta, "beta": beta, "E": floor}
-    found = fit(parameters, seen, np.log(loss(parameters, seen, known)))
-    np.testing.assert_allclose(np.exp(found.log_loss(parameters, seen)), loss(parameters, seen, known), rtol=1e-5)
-    assert found.values == pytest.approx(known, rel=0.01)
+    fitted = fit(parameters, seen, np.log(loss(parameters, seen, known)))
+    np.testing.assert_allclose(np.exp(fitted.log_loss(parameters, seen)), loss(parameters, seen, known), rtol=1e-5)
+    assert fitted.values == pytest.approx(known, rel=0.01)
 
 
 def test_the_fit_is_that_of_another_optimiser():
@@ -46,8 +46,8 @@ def test_the_fit_is_that_of_another_optimiser():
         apart = np.abs(np.log(np.exp(terms).sum(axis=0)) - log_losses)
         return np.where(apart < DELTA, apart**2 / 2, DELTA * (apart - DELTA / 2)).sum() / DELTA**2
 
-    found = fit(parameters, seen, log_losses).values
-    ours = np.array([np.log(found["A"]), found["alpha"], np.log(found["B"]), found["beta"], np.log(found["E"])])
+    fitted = fit(parameters, seen, log_losses).values
+    ours = np.array([np.log(fitted["A"]), fitted["alpha"], np.log(fitted["B"]), fitted["beta"], np.log(fitted["E"])])
     starts = [ours, [np.log(300), 0.3, np.log(300), 0.3, np.log(1.5)], [np.log(30), 0.2, np.log(900), 0.35, 0.0]]
     lowest = min(minimize(huber, start, method="Nelder-Mead", options={"maxiter": 6000}).fun for start in starts)
     assert huber(ours) <= lowest + 1e-4
@@ -57,15 +57,15 @@ def test_a_spike_hardly_moves_the_law():
     parameters, seen = grid([2e6, 5e6, 1.2e7, 4e7])
     log_losses = np.log(loss(parameters, seen))
     log_losses[10] += 1.0
-    found = fit(parameters, seen, log_losses)
-    assert found.values["beta"] == pytest.approx(0.28, rel=0.1)
+    fitted = fit(parameters, seen, log_losses)
+    assert fitted.values["beta"] == pytest.approx(0.28, rel=0.1)
 
 
 def test_one_size_leaves_two_terms_and_two_sizes_any_alpha():
     one, seen = grid([1e7])
     assert estimable(one) == ("B", "beta", "E")
-    found = fit(one, seen, np.log(loss(one, seen)))
-    assert found.values == pytest.approx({"A": 0, "alpha": 0.34, "B": 410, "beta": 0.28, "E": 1.69 + 400 / 1e7**0.34})
+    fitted = fit(one, seen, np.log(loss(one, seen)))
+    assert fitted.values == pytest.approx({"A": 0, "alpha": 0.34, "B": 410, "beta": 0.28, "E": 1.69 + 400 / 1e7**0.34})
     two, seen = grid([1e7, 1e8])
     assert estimable(two) == ("A", "B", "beta", "E")
     low, high = (fit(two, seen, np.log(loss(two, seen)), alpha=alpha) for alpha in (0.2, 0.9))

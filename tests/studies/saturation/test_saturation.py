@@ -47,8 +47,9 @@ def test_a_model_leaves_the_law_where_its_losses_rise_above_it(fitted):
     assert 1e6 < ends.leaves_at["low"] < 1e8
     assert ends.leaves_at[["full", "large"]].isna().all()
     assert ends.above_best["low"] <= ends.above_last["low"]
-    assert table[(table.model == "full") & (table.measure == "leaves_at")].note.item() == "never"
-    band = table[(table.model == "full") & (table.measure == "extrapolated")].iloc[0]
+    of_full = table[table.model == "full"].set_index("measure")
+    assert of_full.note["leaves_at"] == "never"
+    band = of_full.loc["extrapolated"]
     assert band.low < band.value < band.high
 
 

@@ -22,14 +22,8 @@ HISTORY = {"name": "a", "path": "no.csv", "parameters": 1}
         ({"saturation": {"skip": 1.0}}, "saturation.skip: 1.0 is greater than or equal to"),
         ({"saturation": {"study": False}}, "saturation.study: false leaves nothing to fit"),
         ({"saturation": {"fitted": ["bn5-s1337"]}}, "saturation.fitted: there is no history of 'bn5-s1337'; there"),
-        (
-            {"saturation": {"histories": [{"name": "truth", "path": "a.csv", "parameters": 1}]}},
-            "saturation.histories: truth is listed twice, or is a model of the study",
-        ),
-        (
-            {"saturation": {"histories": [{"name": "a", "path": "a.txt", "parameters": 1}]}},
-            "saturation.histories.0.path: 'a.txt' does not match",
-        ),
+        ({"saturation": {"histories": [HISTORY | {"name": "truth"}]}}, "truth is listed twice, or is a model of the"),
+        ({"saturation": {"histories": [HISTORY | {"path": "a.txt"}]}}, "histories.0.path: 'a.txt' does not match"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(changes, message):
