@@ -60,7 +60,7 @@ def training_state(
 ) -> str:
     """Say how far a model's training is, by its checkpoint or history: "step 12,000 of 100,000, validation loss 1.530".
 
-    The model is one of `plan.models.followed_models`, `code` the fingerprint of the training's code, and `manifest` that of the
+    The model is a row of `followed_models`, `code` the fingerprint of the training's code, and `manifest` that of the
     corpus, empty if there is none yet. A truncated head, which is not trained, gives "-".
     """
     if model["kind"] == "svd":
