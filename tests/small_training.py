@@ -41,6 +41,7 @@ SETTINGS = {
 }
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout": 0.1}
 FULL = {**SHAPE, "rank": None}
+TWO_HEADS = {**SHAPE, "bottleneck_norm": "before", "beside": True}
 
 
 def run(folder, changes=(), key="k", shape=SHAPE, text=TEXT, precision="float32"):

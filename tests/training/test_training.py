@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_training import FULL, SETTINGS, SHAPE, TEXT, kept, run, same_bits
+from small_training import FULL, SETTINGS, SHAPE, TEXT, TWO_HEADS, kept, run, same_bits
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_gradient import best_approximation
@@ -220,18 +220,18 @@ ARMS = [
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize("arm", ARMS, ids=str)
-def test_a_stopped_training_of_an_arm_resumes_to_the_same_bits(tmp_path, precision, arm):
+@pytest.mark.parametrize(("arm", "shape"), [*((arm, FULL) for arm in ARMS), ({}, TWO_HEADS)], ids=str)
+def test_a_stopped_training_of_an_arm_resumes_to_the_same_bits(tmp_path, precision, arm, shape):
     def stop_at_the_fourth_evaluation(progress, *rest):
         if progress.step >= 30:
             raise KeyboardInterrupt
         record_evaluation(progress, *rest)
 
-    straight, reference = run(tmp_path / "straight", arm, shape=FULL, precision=precision)
+    straight, reference = run(tmp_path / "straight", arm, shape=shape, precision=precision)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("oversmoothing.training.loop.record_evaluation", stop_at_the_fourth_evaluation)
-        run(tmp_path / "stopped", arm, shape=FULL, precision=precision)
-    again, checkpoints = run(tmp_path / "stopped", arm, shape=FULL, precision=precision)
+        run(tmp_path / "stopped", arm, shape=shape, precision=precision)
+    again, checkpoints = run(tmp_path / "stopped", arm, shape=shape, precision=precision)
     assert again.history == straight.history
     assert same_bits(checkpoints.folder.best, reference.folder.best)
 

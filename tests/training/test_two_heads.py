@@ -1,9 +1,9 @@
-"""Two heads on one trunk: both drive it, each is read on its own, and all else is as with one."""
+"""Two heads on one trunk: both drive it, and each is read on its own."""
 
 import numpy as np
 import pytest
 import torch
-from test_training import SETTINGS, SHAPE, TEXT, make_task, run, same_bits, stop_after
+from small_training import SETTINGS, TEXT, TWO_HEADS, make_task, run
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.gpt_shape import flops_per_byte, parameters
@@ -15,9 +15,8 @@ from oversmoothing.training.batches import training_batch
 from oversmoothing.training.launch import launch
 from oversmoothing.training.step import batch_loss, validation_loss
 
-PLAIN = {**SHAPE, "bottleneck_norm": "before"}
-BOTH = {**PLAIN, "beside": True}
-ALONE = {**BOTH, "dropout": 0.0}
+PLAIN = {**TWO_HEADS, "beside": False}
+WITHOUT_DROPOUT = {**TWO_HEADS, "dropout": 0.0}
 BATCH = training_batch(TEXT, 0, 0, 1, 2, 24)[0]
 
 
@@ -39,7 +38,7 @@ def gradients(model, loss=None):
 
 @pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
 def test_it_starts_from_the_weights_of_a_plain_head(initial):
-    both, plain = (GPT(GPTConfig(**shape), 3, initial) for shape in (BOTH, PLAIN))
+    both, plain = (GPT(GPTConfig(**shape), 3, initial) for shape in (TWO_HEADS, PLAIN))
     for name, tensor in plain.state_dict().items():
         assert torch.equal(tensor, both.state_dict()[name])
     assert set(both.state_dict()) - set(plain.state_dict()) == {"beside.weight"}
@@ -48,8 +47,8 @@ def test_it_starts_from_the_weights_of_a_plain_head(initial):
 
 def test_the_loss_and_the_gradient_of_the_trunk_are_the_means_of_both_heads():
     """Each head alone on the same trunk: a plain GPT and a full one, which know of no second head."""
-    both = GPT(GPTConfig(**ALONE), 1)
-    narrow = GPT(GPTConfig(**{**ALONE, "beside": False}))
+    both = GPT(GPTConfig(**WITHOUT_DROPOUT), 1)
+    narrow = GPT(GPTConfig(**{**WITHOUT_DROPOUT, "beside": False}))
     narrow.load_state_dict({name: tensor for name, tensor in both.state_dict().items() if name != "beside.weight"})
     full = full_head(both)
     losses = [batch_loss(model, BATCH, "float32") for model in (narrow, full)]
@@ -63,7 +62,7 @@ def test_the_loss_and_the_gradient_of_the_trunk_are_the_means_of_both_heads():
 
 
 def test_it_is_evaluated_and_read_by_its_narrow_head(tmp_path):
-    progress, checkpoints = run(tmp_path, shape=BOTH)
+    progress, checkpoints = run(tmp_path, shape=TWO_HEADS)
     model = load_model(checkpoints.folder.best)
     tokens = BATCH[:, :-1].long()
     with torch.no_grad():
@@ -76,20 +75,8 @@ def test_it_is_evaluated_and_read_by_its_narrow_head(tmp_path):
     assert validation_loss(full_head(model), TEXT[:500], SETTINGS, "float32") < start - 0.5
 
 
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
-def test_a_stopped_training_resumes_to_the_same_bits(tmp_path, precision):
-    straight, reference = run(tmp_path / "straight", shape=BOTH, precision=precision)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("oversmoothing.training.loop.record_evaluation", stop_after(30))
-        with pytest.raises(KeyboardInterrupt):
-            run(tmp_path / "stopped", shape=BOTH, precision=precision)
-    again, checkpoints = run(tmp_path / "stopped", shape=BOTH, precision=precision)
-    assert again.history == straight.history
-    assert same_bits(checkpoints.folder.best, reference.folder.best)
-
-
 def test_two_processes_train_it_as_one_does(tmp_path):
-    changes = {"shape": ALONE, "accumulation": 2, "batch": 2}
+    changes = {"shape": WITHOUT_DROPOUT, "accumulation": 2, "batch": 2}
     one, two = (make_task(tmp_path, name, **changes) for name in ("one", "two"))
     launch(one, 1)
     launch(two, 2)
@@ -99,12 +86,12 @@ def test_two_processes_train_it_as_one_does(tmp_path):
 
 
 def test_its_weights_and_operations_are_counted():
-    model = GPT(GPTConfig(**BOTH))
-    assert parameters({"positions": "learned", **BOTH}) == sum(own.numel() for own in model.parameters())
-    assert flops_per_byte(BOTH) == throughput.flops_per_byte(model)
+    model = GPT(GPTConfig(**TWO_HEADS))
+    assert parameters({"positions": "learned", **TWO_HEADS}) == sum(own.numel() for own in model.parameters())
+    assert flops_per_byte(TWO_HEADS) == throughput.flops_per_byte(model)
 
 
 @pytest.mark.parametrize("changes", [{"rank": None}, {"bottleneck_norm": "after"}])
 def test_a_second_head_needs_a_plain_one(changes):
     with pytest.raises(UserError, match="model: beside, a second head, needs a rank and bottleneck_norm: before"):
-        GPTConfig(**{**BOTH, **changes})
+        GPTConfig(**{**TWO_HEADS, **changes})
