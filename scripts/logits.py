@@ -47,8 +47,8 @@ def main(job: Job) -> None:
         open_writer(job.output.logits, schema, made_by | of_head) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,
     ):
-        found = run_windows(model, windows, settings["batch"], compute.precision)
-        for state in tqdm(found, desc=name, total=len(windows), unit="window", disable=None):
+        passes = run_windows(model, windows, settings["batch"], compute.precision)
+        for state in tqdm(passes, desc=name, total=len(windows), unit="window", disable=None):
             logits.write_batch(states_batch(state, states) if states else state.logits_batch())
             hidden.write_batch(state.hidden_batch())
             if state.special_mass is not None:

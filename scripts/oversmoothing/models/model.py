@@ -27,37 +27,18 @@ from oversmoothing.models.head_gradient import head_through
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """Shape of a GPT.
-
-    Attributes
-    ----------
-    layers, heads, width, block : int
-        Number of blocks, number of attention heads, hidden size and longest context in tokens.
-    rank : int or None
-        Width of the vector that enters the LM head; None for a head without a bottleneck.
-    bottleneck_norm : {"after", "before"}
-        Position of the last LayerNorm relative to the bottleneck Linear.
-    positions : {"learned", "rotary"}
-        Learned absolute positions (GPT-2, the thesis) or rotary ones (Su et al. 2021).
-    dropout : float
-        On embeddings, attention weights and residual branches.
-    vocabulary : int
-        v; 256 for bytes.
-    beside : bool
-        Whether a second, full head is trained beside the one of `rank`, on the same trunk; it reads what enters the
-        bottleneck.
-    """
+    """Shape of a GPT."""
 
     layers: int
-    heads: int
-    width: int
-    block: int
-    rank: int | None = None
-    bottleneck_norm: str = "after"
-    positions: str = "learned"
-    dropout: float = 0.0
-    vocabulary: int = 256
-    beside: bool = False
+    heads: int  # of attention
+    width: int  # hidden size
+    block: int  # longest context in tokens
+    rank: int | None = None  # width of the vector that enters the LM head; None: a head without a bottleneck
+    bottleneck_norm: str = "after"  # or "before": where the last LayerNorm stands relative to the bottleneck Linear
+    positions: str = "learned"  # absolute (GPT-2, the thesis), or "rotary" (Su et al. 2021)
+    dropout: float = 0.0  # on embeddings, attention weights and residual branches
+    vocabulary: int = 256  # v; that of bytes
+    beside: bool = False  # whether a second, full head is trained on the same trunk; it reads what the bottleneck reads
 
     def __post_init__(self) -> None:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}

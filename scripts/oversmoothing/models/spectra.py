@@ -49,7 +49,7 @@ def is_alone(path: str | Path) -> bool:
         return described.get("head") == ALONE
 
 
-def states_of(path: str | Path) -> str:
+def input_of_head(path: str | Path) -> str:
     """Return which hidden states a head reads: ``post``, or what the file of a head without its model says."""
     with open_tensors(path) as (_, described):
         return described.get(READS, "post")
