@@ -174,6 +174,29 @@ def figure(name, category, label, caption=None, **wildcards):
     return {"png": f"{path}.png", "pdf": f"{path}.pdf", "svg": shown}
 
 
+def beside_thesis(title, metrics, across="metric", kind="family", **more):
+    """Settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
+    return settings(
+        **config["statistics"],
+        title=title,
+        across=across,
+        decodings=["pure"] if across == "metric" else DECODED,
+        models=plan.thesis.compared(config, kind, metrics),
+        **{"truths": plan.thesis.compared(config, "truth", metrics)} | more,
+    )
+
+
+def figures_of(prompts, name, category, label, caption):
+    """Outputs of a rule that draws a figure of each prompt, the formats of one after those of the other."""
+    return [
+        path
+        for prompt in prompts
+        for path in figure(
+            f"{name}_{prompt}", category, f"{label}: the {UNIT} after the prompt {prompt}", caption
+        ).values()
+    ]
+
+
 resource_scopes:
     gpu_job="local",
 

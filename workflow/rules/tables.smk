@@ -11,18 +11,6 @@ ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_differenc
 BY_RANK = plan.models.family_by_rank(config)
 
 
-def beside_thesis(title, metrics, across="metric", kind="family", **more):
-    """Settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
-    return settings(
-        **config["statistics"],
-        title=title,
-        across=across,
-        decodings=["pure"] if across == "metric" else DECODED,
-        models=plan.thesis.compared(config, kind, metrics),
-        **{"truths": plan.thesis.compared(config, "truth", metrics)} | more,
-    )
-
-
 rule oversmoothing_table:
     input:
         scores=scores(OVERSMOOTHING, FAMILY),

@@ -26,17 +26,6 @@ if all(entry["prompt"] is not None for entry in config["showcase"]):
     CHOSEN_FROM = {}
 
 
-def figures_of(prompts, name, category, label, caption):
-    """Outputs of a rule that draws a figure of each prompt, the formats of one after those of the other."""
-    return [
-        path
-        for prompt in prompts
-        for path in figure(
-            f"{name}_{prompt}", category, f"{label}: the {UNIT} after the prompt {prompt}", caption
-        ).values()
-    ]
-
-
 rule draw_showcase:
     input:
         **TOKENS,
