@@ -39,9 +39,7 @@ rule retrain_head:
 
 rule second_head:
     input:
-        weights=lambda wildcards: WEIGHTS.format(
-            model=RETRAINED[wildcards.model].source
-        ),
+        weights=lambda wildcards: WEIGHTS.format(model=RETRAINED[wildcards.model].source),
     output:
         weights=HEADS,
     wildcard_constraints:
