@@ -10,13 +10,14 @@ HUB = {"hub": "owner/name", "revision": "main", "layout": "causal_lm", "byte_off
 EVERYTHING = {
     "corpus": {"source": "fineweb", "paths": [], "overlap_words": None},
     "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}],
-    "family": [{"rank": 4}, {"rank": 16}, {"name": "mine", "path": "mine.safetensors"}],
+    "family": [{"rank": 4}, {"rank": 16}],
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
     "seeds": [1337, 1],
     "learning_rates": {"tried": [0.001], "seed": 0},
 }
 for optional in ROOT.glob("tests/studies/*/every_rule.yaml"):  # what a study needs for all its rules
     EVERYTHING |= yaml.safe_load(optional.read_text())
+EVERYTHING["family"] += [{"name": "mine", "path": "mine.safetensors"}]
 OF_TOKENS = (
     {"tokens": {"vocabulary": 400}, "truths": [{"name": "truth", "model": {}}]},
     {
