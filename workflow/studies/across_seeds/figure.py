@@ -13,7 +13,7 @@ from oversmoothing.tables.figures.style import Look, Looks, handles, kind_looks,
 from studies.across_seeds.table import FLOOR, STEP
 
 MEASURE = AGAINST_TRUTHS[0]
-GREYS = ("0.55", "0.8")
+GREYS = ("0.75", "0.45")
 
 
 def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
@@ -54,12 +54,14 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
         own = table[table.kind == kind]
         _intervals(axes, at[own.index] + 0.15 * (i - (len(looks) - 1) / 2), own, {**look, "linestyle": "none"})
     axes.axhline(0, color="0.35", linewidth=1)
-    axes.set_yscale("symlog", linthresh=0.01)
-    axes.set_xticks(range(len(places)), [f"{rank} {less}".replace("less rank", "less") for rank, less in places])
+    axes.set_yscale("symlog", linthresh=0.02, linscale=1.5)
+    axes.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2], ["0", "0.01", "0.02", "0.05", "0.1", "0.2"])
+    axes.minorticks_off()
+    axes.set_xticks(range(len(places)), [f"{rank} minus {less.split()[-1]}" for rank, less in places])
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y")
-    axes.set_xlabel("rank less the next higher rank of its arm")
-    axes.set_title("Steps, paired by seed")
+    axes.set_xlabel("ranks of one arm")
+    axes.set_title(f"Steps in {METRICS[MEASURE].name}, paired by seed")
 
 
 def _intervals(axes: Axes, places: pd.Series, table: pd.DataFrame, look: Look) -> None:
@@ -72,8 +74,6 @@ def _floor(axes: Axes, table: pd.DataFrame) -> list[Patch]:
     pairs = table[(table.measure == f"{MEASURE}{FLOOR}") & table.model.notna()]
     entries = []
     for (group, part), grey in zip(pairs.groupby("note", sort=False), GREYS, strict=False):
-        axes.axhspan(part.value.min(), part.value.max(), color=grey, linewidth=0, alpha=0.5, zorder=0)
-        entries.append(
-            Patch(color=grey, alpha=0.5, label=f"one of two {group} that differ in their seed, the other as the truth")
-        )
+        axes.axhspan(part.value.min(), part.value.max(), facecolor=grey, edgecolor=grey, zorder=0)
+        entries.append(Patch(color=grey, label=f"floor: two {group} of different seeds, one as the truth"))
     return entries
