@@ -21,8 +21,8 @@ def study(request):
     return request.param
 
 
-def test_there_is_one_for_each_config_of_the_dispute_and_one_over_tokens():
-    assert {path.name for path in RUNS} == {"gradient", "gradient_wide", "subword"}
+def test_they_are_of_the_dispute_of_seeds_and_of_tokens():
+    assert {path.name for path in RUNS} == {"gradient", "gradient_wide", "seeds", "subword"}
 
 
 def test_a_study_says_what_made_it_and_is_small(study):

@@ -1,0 +1,52 @@
+"""What pages say of the kept run with five seeds is in its tables."""
+
+import re
+
+import pytest
+from kept_runs import INTERVAL, QUOTED, ROOT
+
+from oversmoothing.claims.rank_order import order_of_ranks
+from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.record import read_record
+
+RUN = ROOT / "resources/studies/seeds"
+
+
+def passage(page, start, end):
+    """Text of a page between two marks, on one line."""
+    return " ".join((ROOT / page).read_text().partition(start)[2].partition(end)[0].split())
+
+
+PASSAGES = {
+    "README": passage("README.md", "\n1. ", "\n2. "),
+    "findings": passage("docs/findings.md", "## How much probability leaks", "The thesis has"),
+}
+
+
+@pytest.mark.parametrize("page", PASSAGES)
+def test_each_number_that_a_page_quotes_is_in_the_table(page):
+    rows = read_record(RUN / "tables/across_seeds.csv").to_dict("records")
+    known = {tuple(f"{row[name]:.3f}" for name in INTERVAL) for row in rows}
+    quoted = QUOTED.findall(PASSAGES[page])
+    assert len(quoted) > 3
+    assert [interval for interval in quoted if interval not in known] == []
+    numbers = set(re.findall(r"\b0\.\d{3}\b", PASSAGES[page])) - {"0.246", "0.005"}  # differences: see below
+    assert numbers <= {number.lstrip("-") for interval in known for number in interval}
+
+
+def test_every_step_is_above_0_and_the_headline_says_so():
+    steps = read_record(RUN / "tables/across_seeds.csv").query("measure == 'tto_step'")
+    assert len(steps) == 7
+    assert (steps.low > 0).all()
+    assert order_of_ranks(read_csv(RUN / "tables/rank_order.csv")) == "The lower the rank, the more probability leaks"
+    assert "**The lower the rank, the more probability leaks" in PASSAGES["README"]
+    least = steps[steps.kind == "family"].value.min()
+    assert f"each step is above 0, the least {least:.3f} [" in PASSAGES["README"]
+
+
+def test_what_is_said_of_rank_4_and_of_the_truths():
+    levels = read_record(RUN / "tables/across_seeds.csv").query("measure == 'tto' and kind == 'family'")
+    pooled = levels[levels.truth.isna()].set_index("rank").value
+    assert f"{pooled[4] - pooled[288]:.3f}" == "0.246"
+    by_truth = levels.dropna(subset="truth").pivot_table(index="rank", columns="truth", values="value")
+    assert 0.004 < (by_truth.max(axis=1) - by_truth.min(axis=1)).max() < 0.005
