@@ -32,7 +32,7 @@ def draw(
 ) -> Figure:
     """Draw training and validation loss against steps, one panel each and one line per model.
 
-    The loss before the first step is left out, which is so high that the lines could not be told apart.
+    The loss before the first step is left out, which is so high that the lines could not be distinguished.
     """
     looks = model_looks(models, truths)
     last = max(int(history.step.max()) for history in histories.values())

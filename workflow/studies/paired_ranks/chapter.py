@@ -6,7 +6,7 @@ CHAPTER = Chapter(
     "Expressivity or optimisation",
     (
         "A head of low rank limits what can be expressed, and it limits the gradient from which the rest of the "
-        "model learns. Godey and Artzi (2026) hold the second for the cause, Murugan (2026) does not. With several "
+        "model learns. Both count, say Godey and Artzi (2026); Murugan (2026) doubts the second. With several "
         "seeds and arms (`config/gradient.yaml`), `paired_ranks` says what a rank costs on the gradient alone, on "
         "the logits alone and on both; the costs need not add up.",
         "A head can also be exchanged on a frozen trunk. A trunk behind a narrow head has no reason to compute what "

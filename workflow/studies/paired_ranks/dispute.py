@@ -134,7 +134,7 @@ def most_sits_in_the_trunk(arms: Arms) -> list[Comparison]:
     every = costs(arms.differences, "loss")
     closed = [(rank, cells) for rank, cells in every if student_interval(cells.own_trunk.tolist())[1] > 0]
     if not closed:
-        raise Missing("at no rank is the square closed (`retrained.square`) and its cost told from 0")
+        raise Missing("at no rank is the square closed (`retrained.square`) and its cost distinguishable from 0")
     return [
         _over_seeds(
             f"what a full head loses on the trunk, less half of what both cost (nats per byte), rank {rank}",

@@ -39,7 +39,7 @@ POINTS = pa.schema(
     ]
 )
 ONE = "A / N^alpha + E in one: the fitted models are of one size N"
-TWO = "not told by two sizes N: any alpha fits them"
+TWO = "undetermined by two sizes N: any alpha fits them"
 
 
 def main(job: Job) -> None:
@@ -113,7 +113,7 @@ def _determined(name: str, parameters: np.ndarray) -> tuple[bool, str]:
     """Return whether models of these sizes determine a coefficient of the law, and a note on it."""
     count = sizes(parameters)
     if count == 1 and name in ("A", "alpha"):
-        return False, "not told by one size N: it is in E"
+        return False, "undetermined by one size N: it is in E"
     if count == 1 and name == "E":
         return True, ONE
     if count == 2 and name in ("A", "alpha", "E"):
@@ -128,7 +128,7 @@ def _edge(law: Law, name: str, lowest: float) -> str:
         outside = not EXPONENTS[0] * 1.01 < value < EXPONENTS[1] * 0.99
         return f"at the edge of what is looked at, {EXPONENTS[0]} to {EXPONENTS[1]:g}" if outside else ""
     term = {"A": law.size, "B": law.text, "E": law.floor}[name]
-    return "not to be told from 0" if np.exp(term) < NOTHING * lowest else ""
+    return "cannot be distinguished from 0" if np.exp(term) < NOTHING * lowest else ""
 
 
 def _points(
