@@ -128,10 +128,10 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None:
+def _walk(node: ast.AST, add: Callable[[str], None], message: bool = False) -> None:
     """Add the tree's node types, field names and values, between brackets that preserve its shape.
 
-    Empty fields, docstrings and the literal text of user messages (`told`) are omitted; expressions formatted into
+    Empty fields, docstrings and the literal text of user messages (`message`) are omitted; expressions formatted into
     messages are not. The output of `ast.dump` and `ast.unparse` differs between versions of Python, and so does the
     set of fields, but fields added by a newer version are empty in old code.
     """
@@ -147,8 +147,8 @@ def _walk(node: ast.AST, add: Callable[[str], None], told: bool = False) -> None
             value = value[1:]
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, ast.AST):
-                _walk(item, add, _is_message(node) or (told and isinstance(node, ast.JoinedStr)))
-            elif not (told and isinstance(node, ast.Constant) and isinstance(item, str)):
+                _walk(item, add, _is_message(node) or (message and isinstance(node, ast.JoinedStr)))
+            elif not (message and isinstance(node, ast.Constant) and isinstance(item, str)):
                 add(repr(item))
         add("]")
     add(")")

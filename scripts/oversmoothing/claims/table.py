@@ -38,7 +38,7 @@ WIDTHS = {
 FIGURES = "Godey et al. show it in figures"
 NOT_ASKED = "the thesis does not ask it"
 OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
-COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "cannot be told", NOT_PRINTED: "are not printed"}
+COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "undecided", NOT_PRINTED: "are not printed"}
 MARGINS = {
     "losses": "losses",
     "accuracies": "accuracies",

@@ -113,6 +113,6 @@ def test_the_script_and_its_page(tmp_path):
     table = pd.read_csv(output.csv)
     assert table.id.tolist() == [claim.id for claim in DISPUTE]
     text = " ".join(output.markdown.read_text().split())
-    assert "12 hold, 1 cannot be told." in text
+    assert "12 hold, 1 undecided." in text
     assert "holds (2 of 2)" in text
     assert "+0.063 at 16" in text
