@@ -57,7 +57,7 @@ def fingerprints(*files: str) -> dict[str, str]:
 
 def keep() -> None:
     """Keep what this plan has read of the code for the next one, where the working directory can be written to."""
-    if _kept() != code.READ:
+    if code.READ != code.KNOWN:
         with suppress(OSError), atomic_path(KEPT) as temporary:
             temporary.write_text(json.dumps({"by": _reader(), "read": code.READ}))
 

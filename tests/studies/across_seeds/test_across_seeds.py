@@ -69,7 +69,7 @@ def test_levels_are_means_over_seeds_and_truths(table):
     seeds = [0.35 + 0.011 * seed for seed in SEEDS]
     assert tto.loc["family", ["value", "low", "high"]].tolist() == pytest.approx(student_interval(seeds))
     assert tto.loc["family", ["n", "sd"]].tolist() == pytest.approx([3, np.std(seeds, ddof=1)])
-    against_one = table[(table.measure == "tto") & (table.truth == "truth-2") & (table.arm.isna())]
+    against_one = table[(table.measure == "tto") & (table.truth == "truth-2")]
     assert against_one.value.max() == pytest.approx(0.4 + 0.022)
 
 
@@ -81,6 +81,23 @@ def test_steps_and_arms_are_paired_by_seed(table):
     arms = table[(table.measure == "tto") & (table.kind == "plain less family")].set_index("rank")
     assert arms.value.to_dict() == pytest.approx({4: -0.05, 8: 0.0})
     assert arms.loc[4, "high"] - arms.loc[4, "low"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals):
+    wide = [{**model, "arm": "w8"} if model["model"] == "bn8-s3" else model for model in MODELS]
+    table = across_table(scores, of_equals, wide, GROUPS)
+    levels = table[(table.measure == "tto") & (table.kind == "family") & (table["rank"] == 8) & table.truth.isna()]
+    assert levels.set_index("arm").n.to_dict() == {"bn8": 2, "w8": 1}
+    both = [
+        *MODELS,
+        *({**model, "model": f"w8-s{model['seed']}", "arm": "w8"} for model in MODELS if model["arm"] == "bn8"),
+    ]
+    more = pd.concat(
+        [scores, scores[scores.model.str.startswith("bn8")].replace({"model": r"^bn"}, {"model": "w"}, regex=True)]
+    )
+    table = across_table(more, of_equals, both, GROUPS)
+    assert set(table.kind[table.measure == "tto_step"]) == {"plain"}
+    assert set(table["rank"][table.kind == "plain less family"]) == {4}
 
 
 def test_the_floor_is_of_models_against_their_equals(table):

@@ -42,8 +42,8 @@ def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _lines(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     for i, (kind, look) in enumerate(looks.items()):
-        own = table[table.kind == kind].sort_values("rank")
-        _intervals(axes, own["rank"].astype(float) * 1.05**i, own, look)
+        part = table[table.kind == kind].sort_values("rank")
+        _intervals(axes, part["rank"].astype(float) * 1.05**i, part, look)
 
 
 def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
@@ -51,8 +51,8 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     places = {pair: place for place, pair in enumerate(sorted(set(pairs)))}
     at = pd.Series([float(places[pair]) for pair in pairs], table.index)
     for i, (kind, look) in enumerate(looks.items()):
-        own = table[table.kind == kind]
-        _intervals(axes, at[own.index] + 0.15 * (i - (len(looks) - 1) / 2), own, {**look, "linestyle": "none"})
+        part = table[table.kind == kind]
+        _intervals(axes, at[part.index] + 0.15 * (i - (len(looks) - 1) / 2), part, {**look, "linestyle": "none"})
     axes.axhline(0, color="0.35", linewidth=1)
     axes.set_yscale("symlog", linthresh=0.02, linscale=1.5)
     axes.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2], ["0", "0.01", "0.02", "0.05", "0.1", "0.2"])

@@ -17,6 +17,7 @@ STEP, FLOOR = "_step", "_floor"  # at the end of a measure
 LESS = " less "  # between two kinds, of a difference at one rank
 FAMILY = "family"
 INTERVAL = ("value", "low", "high")
+ARM = ["kind", "rank", "arm"]
 
 
 def across_table(
@@ -34,7 +35,7 @@ def across_table(
     of_equals : DataFrame
         The same of models against their equals, with ``n`` positions.
     models : sequence of mappings
-        What `record.facts` reads; each rank of an arm has the same seeds.
+        What `record.facts` reads.
     equals : mapping
         Models that differ in nothing but their seed, by the name of their group.
 
@@ -42,17 +43,16 @@ def across_table(
     -------
     DataFrame
         Record. The levels are by arm, rank and truth, and over all truths (no ``truth``): means over ``n`` seeds with
-        95 % intervals by Student's t. So are ``{measure}_step``, a rank less the next higher one of its arm, and the
-        kinds ``{arm} less family``, both paired by seed and over all truths. ``{measure}_floor`` is what one model of a
-        group shows with another one as the truth: of each pair over ``n`` positions, and the mean of all pairs of ``n``
-        models with its interval (see `of_pairs`).
+        95 % intervals by Student's t. So are ``{measure}_step``, a rank less the next higher one of its kind, and the
+        kinds ``{kind} less family``, both paired by seed and over all truths, of ranks that one arm of a kind has.
+        ``{measure}_floor`` is what one model of a group shows with another one as the truth: of each pair over ``n``
+        positions, and the mean of all pairs of ``n`` models with its interval (see `of_pairs`).
     """
-    known = pd.DataFrame(models)
-    by_truth = scores.merge(known, on="model")
-    keys = ["kind", "rank", "measure", "seed"]
-    pooled = by_truth.groupby(keys, sort=False, as_index=False).value.mean()
-    rows = [*_levels(by_truth, ["kind", "rank", "truth", "measure"]), *_levels(pooled, ["kind", "rank", "measure"])]
-    rows += [*_steps(pooled), *_between_arms(pooled)]
+    by_truth = scores.merge(pd.DataFrame(models), on="model")
+    pooled = by_truth.groupby([*ARM, "measure", "seed"], sort=False, as_index=False).value.mean()
+    rows = [*_levels(by_truth, [*ARM, "truth", "measure"]), *_levels(pooled, [*ARM, "measure"])]
+    alone = pooled[~pooled.duplicated(["kind", "rank", "measure", "seed"], keep=False)]
+    rows += [*_steps(alone), *_between_arms(alone)]
     for group, names in equals.items():
         rows += _floor(of_equals[of_equals.model.isin(names)], group, names)
     return record({**row, "unit": METRICS[metric(row["measure"])].unit} for row in rows)
@@ -115,8 +115,8 @@ def across_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> P
 
 def _levels(values: pd.DataFrame, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
     for group, part in values.groupby(list(keys), sort=False):
-        metric_of = METRICS[dict(zip(keys, group, strict=True))["measure"]]
-        yield {**dict(zip(keys, group, strict=True)), **_over_seeds(part.value), "better": metric_of.better}
+        facts = dict(zip(keys, group, strict=True))
+        yield {**facts, **_over_seeds(part.value), "better": METRICS[facts["measure"]].better}
 
 
 def _steps(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -155,13 +155,12 @@ def _off_diagonal(values: np.ndarray) -> np.ndarray:
 
 
 def _level_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
+    step = f"{AGAINST_TRUTHS[0]}{STEP}"
+    steps = table[table.measure == step].set_index(["kind", "rank"])
     rows = []
-    for (_, rank), part in table[table.way.notna() & table["rank"].notna()].groupby(["kind", "rank"], sort=False):
-        own = part.set_index("measure")
-        cells: dict[str, Cell] = {"rank": str(rank), "way": str(part.way.iloc[0])}
-        cells |= {_named(name): _value(own.loc[name]) for name in AGAINST_TRUTHS}
-        step = f"{AGAINST_TRUTHS[0]}{STEP}"
-        cells[f"{METRICS[AGAINST_TRUTHS[0]].label}, step"] = _value(own.loc[step]) if step in own.index else None
+    for cells, place, values in _by_arm(table):
+        cells |= {_named(name): _value(values.loc[name]) for name in AGAINST_TRUTHS}
+        cells[f"{METRICS[AGAINST_TRUTHS[0]].label}, step"] = _value(steps.loc[place]) if place in steps.index else None
         rows.append(cells)
     return rows
 
@@ -176,8 +175,8 @@ def _by_measure(table: pd.DataFrame) -> list[dict[str, Cell]]:
 def _floor_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for group, part in table.groupby("note", sort=False):
-        for measure, own in part.groupby("measure", sort=False):
-            pairs, mean = own[own.model.notna()].value, own[own.model.isna()].iloc[0]
+        for measure, values in part.groupby("measure", sort=False):
+            pairs, mean = values[values.model.notna()].value, values[values.model.isna()].iloc[0]
             cells: dict[str, Cell] = {
                 "two": str(group),
                 "models": str(mean["n"]),
@@ -188,13 +187,18 @@ def _floor_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
 
 
 def _truth_rows(table: pd.DataFrame, truths: Sequence[str]) -> list[dict[str, Cell]]:
-    levels = table[(table.measure == AGAINST_TRUTHS[0]) & table.way.notna() & table.model.isna()]
-    rows = []
-    for (_, rank), part in levels.dropna(subset="rank").groupby(["kind", "rank"], sort=False):
-        own = part.set_index("truth")
-        cells: dict[str, Cell] = {"rank": str(rank), "way": str(part.way.iloc[0])}
-        rows.append(cells | {truth: _value(own.loc[truth]) for truth in truths})
-    return rows
+    levels = table[table.measure == AGAINST_TRUTHS[0]]
+    return [
+        cells | {truth: _value(values.loc[truth]) for truth in truths} for cells, _, values in _by_arm(levels, "truth")
+    ]
+
+
+def _by_arm(
+    table: pd.DataFrame, by: str = "measure"
+) -> Iterator[tuple[dict[str, Cell], tuple[str, int], pd.DataFrame]]:
+    """Yield the first cells of each arm, its kind and rank, and its levels by their measure or truth."""
+    for (kind, rank, _), levels in table.dropna(subset="arm").groupby(ARM, sort=False):
+        yield {"rank": str(rank), "way": str(levels.way.iloc[0])}, (kind, rank), levels.set_index(by)
 
 
 def _named(name: str) -> str:
