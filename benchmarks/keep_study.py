@@ -27,15 +27,17 @@ def main() -> None:
     parser.add_argument("--clock-minutes", type=float, required=True)
     parser.add_argument("--processor-hours", type=float, required=True)
     parser.add_argument("--remark", default="", help="how it was run, if not in one go on idle cores")
+    parser.add_argument("--name", help="of its folder; the config's, if omitted")
+    parser.add_argument("--tables", nargs="+", help="names of those to keep, if not all")
     parser.add_argument("--figures", nargs="+", help="names of those to keep, if all are too large together")
     chosen = parser.parse_args()
     config = yaml.safe_load(chosen.config.read_text(encoding="utf-8"))
-    results, kept = ROOT / config["results"], ROOT / "resources/studies" / chosen.config.stem
+    results, kept = ROOT / config["results"], ROOT / "resources/studies" / (chosen.name or chosen.config.stem)
     shutil.rmtree(kept, ignore_errors=True)
     for folder, pattern in (("tables", "*.csv"), ("figures", "*.png")):
         (kept / folder).mkdir(parents=True)
         for path in sorted((results / folder).glob(pattern)):
-            if folder == "figures" and chosen.figures and path.stem not in chosen.figures:
+            if path.stem not in (getattr(chosen, folder) or [path.stem]):
                 continue
             shutil.copyfile(path, kept / folder / path.name)
     shutil.copyfile(chosen.config, kept / "config.yaml")

@@ -9,7 +9,7 @@ from oversmoothing.tables.record import read_record
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = sorted((ROOT / "resources/studies").iterdir())
 INTERVAL = ("value", "low", "high")
-NO_RECORDS = ("gradient_claims", "samples")
+NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples")
 QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")
 
 

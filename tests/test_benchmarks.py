@@ -19,6 +19,7 @@ QUICK = {  # arguments, and a line that it prints at the end
     "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
     "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),
     "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
+    "null_verdicts": (("--tables", "2"), r"worst: [\d.]+ %[\s\S]*all-oversmooth .* 100\.0 +0\.0"),
     "training_speed": (
         (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),
         r"plain loop, transformers +[\d,]+ .*\nasked of bf16",

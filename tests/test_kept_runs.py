@@ -21,8 +21,16 @@ def study(request):
     return request.param
 
 
-def test_they_are_of_the_dispute_of_seeds_and_of_tokens():
-    assert {path.name for path in RUNS} == {"gradient", "gradient_wide", "seeds", "subword"}
+def test_they_are_the_default_and_those_of_the_dispute_of_seeds_and_of_tokens():
+    assert {path.name for path in RUNS} == {
+        "default",
+        "gradient",
+        "gradient_wide",
+        "murugan",
+        "repeated",
+        "seeds",
+        "subword",
+    }
 
 
 def test_a_study_says_what_made_it_and_is_small(study):

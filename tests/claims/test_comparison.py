@@ -30,14 +30,42 @@ def test_a_clear_difference_holds_and_the_other_way_round_it_does_not():
     assert compare(b, a, "", CHANCE).outcome == Outcome.AGAINST
 
 
-def test_a_small_difference_between_two_trainings_cannot_be_told_but_within_one_it_can():
+def test_a_small_difference_between_two_trainings_cannot_be_told_nor_within_one_that_another_may_contradict():
     a, b = measured(1, 1.0, "a"), measured(2, 0.95, "b")
     between = compare(a, b, "", CHANCE)
     assert between.low > 0  # paired windows leave no doubt about these two models
     assert between.margin == pytest.approx(0.1 * a.mean)
     assert between.outcome == Outcome.UNDECIDED
     within = compare(a, replace(b, trainings=a.trainings), "", CHANCE)
-    assert (within.margin, within.outcome) == (0, Outcome.HOLDS)
+    assert (within.margin, within.outcome) == (between.margin, Outcome.UNDECIDED)
+    untrained = compare(replace(a, trainings=()), replace(b, trainings=()), "", CHANCE)
+    assert (untrained.margin, untrained.outcome) == (0, Outcome.HOLDS)
+
+
+def test_within_trainings_of_several_seeds_the_differences_count_and_not_the_levels():
+    seeds = ("s1", "s2", "s3")
+    pure, greedy = Value((0.3, 0.5, 0.4), seeds, "tto"), Value((0.2, 0.39, 0.31), seeds, "tto")
+    compared = compare(pure, greedy, "", CHANCE)
+    low, high = scipy.stats.t.interval(0.95, 2, 0.1, scipy.stats.sem([0.1, 0.11, 0.09]))
+    assert (compared.effect - compared.margin, compared.effect + compared.margin) == pytest.approx((low, high))
+    assert compared.outcome == Outcome.HOLDS
+    assert compare(pure, replace(greedy, means=(0.35, 0.4, 0.39)), "", CHANCE).outcome == Outcome.UNDECIDED
+
+
+def test_positions_are_counted_once_whatever_trainings_and_truths_share_them():
+    one, other = (measured(seed, 1.0, "a") for seed in (1, 2))
+    both = replace(one, means=(1.0, 1.0), trainings=("a", "b"), sums=(*one.sums, *other.sums), repeats=3)
+    assert (both.n, both.positions) == (1200, 200)
+    few = measured(3, 0.2, "c", windows=2)
+    compared = compare(both, replace(few, means=(0.2, 0.2), trainings=("c", "d")), "", CHANCE)
+    assert (compared.n, compared.positions) == (40, 40)
+
+
+def test_the_positions_of_a_verdict_are_those_of_the_comparisons_that_decide():
+    verdict = judge([clear(5, positions=30), clear(3, positions=400)])
+    assert (verdict.verdict, verdict.positions) == ("holds", 30)
+    verdict = judge([clear(5, positions=30), clear(-3, positions=400)])
+    assert (verdict.verdict, verdict.positions) == ("does not hold", 400)
 
 
 def test_several_seeds_widen_by_the_t_interval_of_their_difference():
@@ -54,7 +82,7 @@ def test_several_seeds_widen_by_the_t_interval_of_their_difference():
 
 def test_sets_with_one_value_have_the_spread_of_their_common_draws():
     draws = np.random.default_rng(0).normal(0, 1, 50)
-    a, b = Value((3.0,), ("a",), draws=(3 + draws,)), Value((1.0,), ("a",), draws=(1 + draws / 2,))
+    a, b = Value((3.0,), draws=(3 + draws,)), Value((1.0,), draws=(1 + draws / 2,))
     compared = compare(a, b, "", CHANCE)
     reach = scipy.stats.t.ppf(0.975, 49) * np.std(draws / 2, ddof=1)  # its sd is known from 50 draws
     assert (compared.low, compared.high) == pytest.approx((2 - reach, 2 + reach))

@@ -30,7 +30,6 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "no-change-from-32-to-128": (AS_PRINTED, Made(scores("kl", ["128"], 0.3)), BLURRED),
     "metrics-differ-on-32-and-128": (AS_PRINTED, Made(scores("kl", ["128"], 0.2)), BLURRED),
     "slight-rise-at-512": (AS_PRINTED, Made(scores("tto", ["512"], 0.08)), BLURRED),
-    "all-oversmooth": (AS_PRINTED, Made(scores("nsmd", ["512"], -0.01)), BLURRED),
     "loss-correlates": (
         AS_PRINTED,
         Made({("losses", rank): 1.0 + i for i, rank in enumerate(RANKS)}),

@@ -35,7 +35,7 @@ def one_seed(*means):
     return {rank: (mean,) for rank, mean in zip((4, 8, 16, 32, 288), means, strict=False)}
 
 
-DEFAULT = one_seed(0.344, 0.192, 0.126, 0.112, 0.099)  # one seed of the quick default
+DEFAULT = one_seed(0.347, 0.193, 0.129, 0.115, 0.103)  # one seed of the quick default
 SEEDS = {  # three seeds of it
     4: (0.351, 0.345, 0.341),
     8: (0.204, 0.196, 0.194),
@@ -104,7 +104,7 @@ def test_the_table_has_each_pair_and_its_page_the_headline():
     close = table[(table.lower_rank == 16) & (table.higher_rank == 32)].iloc[0]
     assert close.verdict == "cannot tell"
     assert close.effect == pytest.approx(0.014)
-    assert close.run_to_run == pytest.approx(0.12 * 0.126)
+    assert close.run_to_run == pytest.approx(0.12 * 0.129)
     text = markdown(rank_order_page(table, "Which ranks leak more."))
     assert "# Which ranks leak more. Ranks 4 and 8 leak more than each higher rank; the order" in text
     assert "| 16 " in text

@@ -118,7 +118,7 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
 ANSWERED = Chapter(
     "Asked?",
     ("This is how.",),
-    answer=("mine", lambda table: [f"It is {table.truth[0]}.", "Limits are told."]),
+    answers={"mine": lambda table: iter([f"It is {table.truth[0]}.", "Limits are told."]), "missing": iter},
     picture="mine",
     tables=("mine",),
     after="Oversmoothing",
@@ -137,7 +137,7 @@ def test_an_answer_comes_first_and_its_picture_before_the_words(results, tmp_pat
     assert tags.open == []
 
 
-def test_without_the_table_of_its_answer_there_is_no_such_chapter(results, tmp_path):
+def test_without_any_of_its_tables_there_is_no_such_chapter(results, tmp_path):
     assert "<h2>Asked?" not in story(tmp_path, [path for path in results if path.name != "mine.csv"], ANSWERED)
 
 

@@ -19,9 +19,9 @@ SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
 @pytest.mark.parametrize("norm", ["after", "before"])
-@pytest.mark.parametrize("rank", [None, 4, 16])
-def test_parameters_are_those_of_the_model(rank, norm, positions, tmp_path):
-    config = GPTConfig(**{**SHAPE, "rank": rank}, bottleneck_norm=norm, positions=positions)
+@pytest.mark.parametrize(("rank", "biases"), [(None, False), (None, True), (4, True), (16, False)])
+def test_parameters_are_those_of_the_model(rank, biases, norm, positions, tmp_path):
+    config = GPTConfig(**{**SHAPE, "rank": rank}, bottleneck_norm=norm, positions=positions, biases=biases)
     model, shape = GPT(config), asdict(config)
     assert gpt_shape.parameters(shape) == sum(parameter.numel() for parameter in model.parameters())
     assert gpt_shape.block_matrices(shape) == sum(

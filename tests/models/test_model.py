@@ -21,8 +21,9 @@ def tokens(batch=2, time=24):
     return torch.randint(0, 256, (batch, time), generator=torch.Generator().manual_seed(1))
 
 
-def test_equals_transformers_gpt2():
-    ours = small()
+@pytest.mark.parametrize("biases", [False, True])
+def test_equals_transformers_gpt2(biases):
+    ours = small(biases=biases)
     theirs = GPT2LMHeadModel(
         GPT2Config(
             vocab_size=256, n_positions=24, n_embd=16, n_layer=2, n_head=2,
@@ -33,6 +34,9 @@ def test_equals_transformers_gpt2():
         for name, parameter in theirs.named_parameters():
             if name.endswith("bias"):
                 parameter.zero_()
+        for name, parameter in ours.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_(generator=torch.Generator().manual_seed(len(name)))
         body = theirs.transformer
         body.wte.weight.copy_(ours.embedding.weight)
         body.wpe.weight.copy_(ours.position_embedding.weight)
@@ -41,6 +45,16 @@ def test_equals_transformers_gpt2():
             other.attn.c_proj.weight.copy_(block.attention.out.weight.T)
             other.mlp.c_fc.weight.copy_(block.feed_forward.into.weight.T)
             other.mlp.c_proj.weight.copy_(block.feed_forward.out.weight.T)
+            maps = (
+                block.attention.query_key_value,
+                block.attention.out,
+                block.feed_forward.into,
+                block.feed_forward.out,
+            )
+            ours_of = (*maps, block.attention_norm, block.feed_forward_norm)
+            theirs_of = (other.attn.c_attn, other.attn.c_proj, other.mlp.c_fc, other.mlp.c_proj, other.ln_1, other.ln_2)
+            for one, same in zip(ours_of, theirs_of, strict=True) if biases else ():
+                same.bias.copy_(one.bias)
         theirs.lm_head.weight.copy_(ours.head.weight)
         torch.testing.assert_close(ours(tokens()), theirs(tokens()).logits, atol=1e-5, rtol=1e-5)
 
@@ -154,7 +168,27 @@ def test_initialisation_follows_gpt2():
     assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
 
 
-@pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
+@pytest.mark.parametrize("rank", [None, 4, 16])
+def test_a_flat_start_is_that_of_pytorchs_encoder_and_a_matched_one_has_a_head_as_large_as_a_full_one(rank):
+    config = GPTConfig(layers=2, heads=4, width=64, block=32, rank=rank, bottleneck_norm="before", biases=True)
+    flat, matched = (GPT(config, seed=3, initial=initial) for initial in ("flat", "matched"))
+    block = flat.blocks[0]
+    attention = torch.nn.MultiheadAttention(64, 4).in_proj_weight
+    assert block.attention.query_key_value.weight.std().item() == pytest.approx(attention.std().item(), rel=0.05)
+    for weight in (block.attention.out, block.feed_forward.into, block.feed_forward.out, flat.embedding, flat.head):
+        assert weight.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert not any(value.any() for name, value in flat.named_parameters() if name.endswith("bias"))
+    product = {
+        model: (model.head.weight @ model.bottleneck.weight if rank else model.head.weight).std().item()
+        for model in (flat, matched)
+    }
+    assert product[matched] == pytest.approx(0.02, rel=0.15)
+    assert product[flat] == pytest.approx(0.02 * 0.02 * rank**0.5 if rank else 0.02, rel=0.15)
+    same = [n for n, value in flat.named_parameters() if torch.equal(value, matched.get_parameter(n))]
+    assert len(list(flat.named_parameters())) - len(same) == (2 if rank else 0)
+
+
+@pytest.mark.parametrize("initial", ["gpt2", "fan_in", "flat", "matched"])
 def test_members_of_a_family_start_from_the_same_trunk(initial):
     low, high = (GPT(small(rank=rank).config, seed=3, initial=initial) for rank in (4, 16))
     for name, parameter in low.blocks.named_parameters():

@@ -89,6 +89,15 @@ def test_evabyte_with_and_without_a_beginning(given, bos):
     assert plan.models.by_name(config)["e"].hub["bos"] is bos
 
 
+def test_a_truth_has_a_seed_that_no_member_has():
+    def seeds(**settings):
+        return [truth.seed for truth in plan.models.by_name(default(**settings)).values() if truth.kind == "truth"]
+
+    assert seeds() == seeds(seeds=[1, 2]) == [11]
+    assert seeds(seeds=[11, 12]) == [13]
+    assert seeds(truths=[{"name": "t", "model": {}, "seed": 1337}, {"name": "u", "model": {}}]) == [1337, 11]
+
+
 def test_another_truth_in_evabytes_place_differs(tmp_path):
     other = {"name": "other", "published_as": "EvaByte", "hub": "o/n", "layout": "causal_lm", "byte_offset": 3}
     config = default(truths=[other])

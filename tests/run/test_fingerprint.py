@@ -160,7 +160,7 @@ def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
 def test_code_counts_wherever_it_stands(scripts):
     before = fresh("train.py", scripts)
     scoring = fresh("score.py", scripts)
-    edit(scripts / "oversmoothing/models/model.py", "std=std * scale", "std=1.5 * std * scale")
+    edit(scripts / "oversmoothing/models/model.py", "[:rows], std=std", "[:rows], std=1.5 * std")
     changed = fresh("train.py", scripts)
     assert changed != before
     assert fresh("score.py", scripts) == scoring

@@ -16,7 +16,7 @@ import torch
 from small_training import FULL, SETTINGS, SHAPE, TEXT, TWO_HEADS, kept, run, same_bits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.head_gradient import best_approximation
+from oversmoothing.models.head_gradient import best_approximation, column_space
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model, load_tensors
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
@@ -247,19 +247,33 @@ def test_a_backward_rank_of_the_whole_head_is_ordinary_training_to_the_bit(tmp_p
     assert low.history[-1]["validation_loss"] != ordinary.history[-1]["validation_loss"]
 
 
-def test_an_update_inside_the_column_space_leaves_the_trunks_gradient_as_it_is(tmp_path):
+def test_a_head_moved_inside_its_column_space_never_leaves_it(tmp_path):
+    """After every step, AdamW's division element by element included, the head lies where it lay at the start."""
     ordinary, _ = run(tmp_path / "a", shape=FULL)
     inside, _ = run(tmp_path / "b", {"head_gradient": "inside"}, shape=FULL)
     assert inside.history[0]["validation_loss"] == ordinary.history[0]["validation_loss"]
     assert inside.history[-1]["validation_loss"] > ordinary.history[-1]["validation_loss"]
-    gradients = {}
+    heads, rest = {}, {}
     for kind in ("whole", "inside"):
-        step = first_step(head_gradient=kind, clip=1e9)
-        step.optimiser.zero_grad = lambda **_: None
-        step.take(step.draw(TEXT, 0), 0)
-        gradients[kind] = {name: parameter.grad for name, parameter in step.model.named_parameters()}
-    for name, gradient in gradients["whole"].items():
-        assert torch.equal(gradient, gradients["inside"][name]) != (name == "head.weight")
+        step = first_step(head_gradient=kind)
+        start = column_space(step.model.head.weight)
+        for number in range(5):
+            step.take(step.draw(TEXT, number), number)
+            if number == 0:
+                rest[kind] = {name: value.detach().clone() for name, value in step.model.named_parameters()}
+        heads[kind] = step.model.head.weight.detach()
+        outside = heads[kind] - start @ (start.T @ heads[kind])
+        assert (outside.norm() < 1e-4 * heads[kind].norm()) == (kind == "inside")
+    for name, value in rest["whole"].items():
+        assert torch.equal(value, rest["inside"][name]) != (name == "head.weight")
+
+
+def test_a_model_with_unused_classes_starts_from_the_weights_of_one_without():
+    small = GPT(GPTConfig(**FULL), 3, "fan_in").state_dict()
+    large = GPT(GPTConfig(**{**FULL, "vocabulary": 300}), 3, "fan_in").state_dict()
+    assert all(torch.equal(value, large[name][: len(value)]) for name, value in small.items())
+    assert large["head.weight"][256:].std() == pytest.approx(1 / 4, rel=0.1)
+    assert large["embedding.weight"][256:].std() == pytest.approx(1, rel=0.1)
 
 
 def test_unused_classes_learn_to_have_no_probability(tmp_path):

@@ -93,7 +93,7 @@ RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, T
         ),
         ("scripts/oversmoothing/scores/decodings/top_p.py", "mass == 1", "mass >= 1", {"tbat": 2, **SCORED}),
         ("scripts/oversmoothing/scores/decodings/eta.py", "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)", {}),
-        ("scripts/oversmoothing/models/model.py", "std=std * scale", "std=1.5 * std * scale", RETRAINED),
+        ("scripts/oversmoothing/models/model.py", "[:rows], std=std", "[:rows], std=1.5 * std", RETRAINED),
         ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
         ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
         ("scripts/oversmoothing/argmaxability/classes.py", "SPARE = 3", "SPARE = 2", {}),

@@ -5,7 +5,7 @@ its own (`plan.studies.Study.arms`); `plan.studies.arms` returns them with these
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 COUNT = {"$ref": "#/$defs/count"}
@@ -67,40 +67,57 @@ TRUNCATED = Arm(
     alone=False,
     tested=True,
 )
-PLAIN_KEYS = {
-    **FAMILY.keys,
-    "head": {
-        "description": "With `rank`, `plain` for a head W = A B, `beside_full` for one that learns beside a full head "
-        "on the same trunk; if omitted, as `model.bottleneck_norm` says.",
-        "enum": ["plain"],
+PLAIN = Arm(
+    "plain",
+    "pl{rank}",
+    "learned from scratch, plain head",
+    (4, "v", (0, (1, 1))),
+    legend="head W = A B learned from scratch",
+    keys={
+        **FAMILY.keys,
+        "head": {
+            "description": "With `rank`, `plain` for a head W = A B, `beside_full` for one that learns beside a full "
+            "head on the same trunk; if omitted, as `model.bottleneck_norm` says.",
+            "enum": ["plain"],
+        },
     },
-}
+    words="`{rank: r, head: plain}`, a head W = A B with nothing between the two (`pl4-s1337`)",
+    rank="rank",
+    model=("rank",),
+    fixed={"bottleneck_norm": "before"},
+)
 ARMS = (
     FAMILY,
-    Arm(
-        "plain",
-        "pl{rank}",
-        "learned from scratch, plain head",
-        (4, "v", (0, (1, 1))),
-        legend="head W = A B learned from scratch",
-        keys=PLAIN_KEYS,
-        words="`{rank: r, head: plain}`, a head W = A B with nothing between the two (`pl4-s1337`)",
-        rank="rank",
-        model=("rank",),
-        fixed={"bottleneck_norm": "before"},
+    PLAIN,
+    replace(
+        PLAIN,
+        kind="matched",
+        name="pm{rank}",
+        title="learned from scratch, plain head, matched start",
+        look=(9, "^", (0, (5, 1))),
+        legend="head W = A B that starts as large as a full head",
+        keys={
+            **PLAIN.keys,
+            "initial": {
+                "description": "With a plain head, `matched`: `training.initial` of this model alone.",
+                "enum": ["matched"],
+            },
+        },
+        words="`{rank: r, head: plain, initial: matched}`, the same, with a product A B that starts as large as a full "
+        "head (`pm4-s1337`)",
+        training=("initial",),
     ),
-    Arm(
-        "beside",
-        "be{rank}",
-        "plain head beside a full one",
-        (8, "<", (0, (1, 1))),
+    replace(
+        PLAIN,
+        kind="beside",
+        name="be{rank}",
+        title="plain head beside a full one",
+        look=(8, "<", (0, (1, 1))),
         legend="head W = A B learned beside a full one, on one trunk",
-        keys={**PLAIN_KEYS, "head": {**PLAIN_KEYS["head"], "enum": ["beside_full"]}},
-        words="`{rank: r, head: beside_full}`, the same with a second, full head on its trunk, which learns from the "
-        "mean of both losses (`be4-s1337`)",
-        rank="rank",
-        model=("rank",),
-        fixed={"bottleneck_norm": "before", "beside": True},
+        keys={**PLAIN.keys, "head": {**PLAIN.keys["head"], "enum": ["beside_full"]}},
+        words="`{rank: r, head: beside_full}`, a plain head with a second, full one on its trunk, which learns from "
+        "the mean of both losses (`be4-s1337`)",
+        fixed={**PLAIN.fixed, "beside": True},
     ),
     Arm(
         "backward",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from oversmoothing.hub.names import asset_name
@@ -9,6 +10,8 @@ from plan import studies
 from plan.arms import ALONE, FAMILY, TRUNCATED, Arm, asked
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
+
+FIRST_TRUTH_SEED = 11  # of a truth that names none; it reads its batches in another order than the family does
 
 
 @dataclass(frozen=True)
@@ -212,7 +215,8 @@ def _truncated(config: Mapping[str, Any], source: Model) -> list[Model]:
 
 
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
-    training, seed = entry.get("training", {}), entry.get("seed", config["seeds"][0])
+    others = (seed for seed in count(FIRST_TRUTH_SEED) if seed not in config["seeds"])
+    training, seed = entry.get("training", {}), entry.get("seed", next(others))
     trained = _training_settings(config, entry["model"], training, seed) if "model" in entry else None
     return Model(
         entry["name"],

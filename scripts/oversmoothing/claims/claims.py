@@ -56,13 +56,6 @@ CLAIMS = [
         models.slight_rise_at_512,
     ),
     Claim(
-        "all-oversmooth",
-        "4.2, Tables 4.1 and 4.2",
-        "All models oversmooth under TTO, NSMD, TV and KL, including the full-rank one.",
-        "NSMD of each rank, above 0; the other three are above 0 by construction.",
-        models.all_oversmooth,
-    ),
-    Claim(
         "loss-correlates",
         "4.2",
         "Validation loss and oversmoothing correlate strongly under TTO, NSMD, TV and KL.",

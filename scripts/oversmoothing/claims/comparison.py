@@ -53,6 +53,7 @@ class Value:
     # For metrics that only a whole set has: values over bootstrap draws of windows, the same draws for every value.
     draws: tuple[np.ndarray, ...] = ()
     size: float | None = None  # the magnitude that `run_to_run` is a share of, if not that of the mean
+    repeats: int = 1  # values of one position in one training: one for each truth
 
     @property
     def mean(self) -> float:
@@ -65,6 +66,11 @@ class Value:
     @property
     def n(self) -> int | None:
         return sum(sum(sums.count.values()) for sums in self.sums) or None
+
+    @property
+    def positions(self) -> int | None:
+        """Different positions or texts behind the mean: trainings and truths share them."""
+        return max((sum(sums.count.values()) for sums in self.sums), default=0) // self.repeats or None
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,8 @@ class Comparison:
     bound: float = 0.0
     margin: float = 0.0
     scale: float = 1.0  # magnitude of what is compared, to determine the weakest of several comparisons
-    n: int | None = None  # positions or samples on the smaller side
+    n: int | None = None  # positions or samples on the smaller side, of all trainings and truths
+    positions: int | None = None  # different ones
     exactly: bool = False
     interval: str = WINDOWS  # its source, such as "windows", "residuals" or "Fisher, n = 5 models"
     drawn: Difference | None = field(default=None, repr=False, compare=False)  # the draws of windows behind it
@@ -131,17 +138,19 @@ def compare(a: Value, b: Value, name: str, chance: Chance | None, bound: float =
 
     Both have the same number of trainings, in the order of their seeds, or one of them has a single mean. The interval
     over windows is a paired bootstrap (see `paired_difference`) of all trainings together. For metrics of whole sets,
-    it is Student's, with the sd of the differences over draws of windows. Values of one and the same training are
-    compared as they are. Between trainings, the interval is widened: by a share of the larger value
-    (`Chance.run_to_run`) if each was trained once, and with several seeds by the half-width of the t interval of the
-    mean paired difference; with two seeds that is wide, as it should be. Printed means (`chance` None) have no
+    it is Student's, with the sd of the differences over draws of windows. If one of them was trained, the interval is
+    widened: by a share of the larger value (`Chance.run_to_run`) if each was trained once, and with several seeds by
+    the half-width of the t interval of the mean paired difference; with two seeds that is wide, as it should be. So are
+    two values of one training, under two decodings for example, since another training might have differed in them by
+    more or less. A share of the difference would not do: it changes no sign. Printed means (`chance` None) have no
     interval.
     """
     scale = max(a.scale, b.scale)
-    margin, freedom = (0.0, 0) if chance is None or a.trainings == b.trainings else _run_to_run(a, b, scale, chance)
-    sizes = [value.n for value in (a, b) if value.n]
+    trained = a.trainings or b.trainings
+    margin, freedom = _run_to_run(a, b, scale, chance) if chance and trained else (0.0, 0)
+    n, positions = (min((x for x in sizes if x), default=None) for sizes in ((a.n, b.n), (a.positions, b.positions)))
     effect = a.mean - b.mean
-    plain = Comparison(name, effect, effect, effect, bound, margin, scale, min(sizes, default=None), freedom=freedom)
+    plain = Comparison(name, effect, effect, effect, bound, margin, scale, n, positions, freedom=freedom)
     if chance and (a.sums or b.sums):
         one, other = merge(a.sums), merge(b.sums)
         one, other = one if a.sums else _same_everywhere(a, other), other if b.sums else _same_everywhere(b, one)

@@ -2,7 +2,7 @@
 
 from itertools import pairwise, permutations, product
 
-from oversmoothing.claims.choose import MODERATE, beyond, each, extreme, ranked
+from oversmoothing.claims.choose import MODERATE, beyond, extreme, ranked
 from oversmoothing.claims.comparison import Comparison, Missing, Outcome
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
@@ -25,7 +25,7 @@ def temperature_is_lowest(evidence: Evidence) -> list[Comparison]:
 def order_under_kl(evidence: Evidence) -> list[Comparison]:
     """Compare each decoding with the next under KL, in the order given by the thesis."""
     order = ("pure", "temperature", "top-p", "top-k", "greedy")
-    return [_less(evidence, "kl", model, a, b) for model in each(ranked(evidence)) for a, b in pairwise(order)]
+    return [_less(evidence, "kl", model, a, b) for model in ranked(evidence) for a, b in pairwise(order)]
 
 
 def all_reduce(evidence: Evidence) -> list[Comparison]:
@@ -33,7 +33,7 @@ def all_reduce(evidence: Evidence) -> list[Comparison]:
     return [
         _less(evidence, metric, model, decoding, "pure")
         for metric in ("tto", "nsmd")
-        for model in each(ranked(evidence))
+        for model in ranked(evidence)
         for decoding in OTHERS
     ]
 
@@ -56,15 +56,11 @@ def none_lifts(evidence: Evidence) -> list[Comparison]:
 
 def only_nucleus_improves_tv(evidence: Evidence) -> list[Comparison]:
     """Test under TV whether top-p improves on pure at ranks 4 and 8 only, and greedy and top-k at no rank."""
-    low, moderate = each(extreme(evidence.family)), each(beyond(evidence.family, MODERATE - 1))
+    low, moderate = extreme(evidence.family), beyond(evidence.family, MODERATE - 1)
     if not moderate:
         raise Missing(f"no model stands for a rank from {MODERATE} on")
     return [
-        *(
-            _less(evidence, "tv", model, "pure", other)
-            for model in each(ranked(evidence))
-            for other in ("greedy", "top-k")
-        ),
+        *(_less(evidence, "tv", model, "pure", other) for model in ranked(evidence) for other in ("greedy", "top-k")),
         *(_less(evidence, "tv", model, "top-p", "pure") for model in low),
         *(_less(evidence, "tv", model, "pure", "top-p") for model in moderate),
     ]
@@ -74,7 +70,7 @@ def _lowest(evidence: Evidence, metrics: tuple[str, ...], best: str) -> list[Com
     return [
         _less(evidence, metric, model, best, other)
         for metric in metrics
-        for model in each(ranked(evidence))
+        for model in ranked(evidence)
         for other in ALL
         if other != best
     ]

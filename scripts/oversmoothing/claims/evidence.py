@@ -102,7 +102,7 @@ class Run(Evidence):
     def score(self, metric: str, member: Member, decoding: str = "pure") -> Value:
         if decoding not in self._decodings:
             raise Missing(f"{decoding} is not among the `decodings`")
-        return over_windows(member, metric, lambda model: self._scores(metric, model)[decoding])
+        return over_windows(member, metric, lambda model: self._scores(metric, model)[decoding], self.repeats)
 
     def loss(self, member: Member) -> Value:
         means = tuple(lowest_loss(self.path("history", model)) for model in member.models)
@@ -124,7 +124,16 @@ class Run(Evidence):
 
     def mean(self, what: str, column: str, member: Member, kind: str = "") -> Value:
         """Return the mean of a column of such files over all positions and truths."""
-        return over_windows(member, kind, lambda model: sums_by_window(self.positions(what, model, column)[column]))
+
+        def sums(model: str) -> WindowSums:
+            return sums_by_window(self.positions(what, model, column)[column])
+
+        return over_windows(member, kind, sums, self.repeats)
+
+    @property
+    def repeats(self) -> int:
+        """How many values a file of scores has of a position: one for each truth."""
+        return max(len(self.truths), 1)
 
     def by_frequency(self) -> list[int]:
         text = b"".join(read_table(self.path("windows", ""), ["scored"])["scored"].to_pylist())
@@ -142,10 +151,10 @@ class Run(Evidence):
         return {decoding: by_window for (_, decoding), by_window in sums.items()}
 
 
-def over_windows(member: Member, kind: str, sums_of: Callable[[str], WindowSums]) -> Value:
+def over_windows(member: Member, kind: str, sums_of: Callable[[str], WindowSums], repeats: int = 1) -> Value:
     """Return the means of a member's models over all windows, from the sums by window of each."""
     sums = tuple(sums_of(model) for model in member.models)
-    return Value(tuple(by_window.mean for by_window in sums), member.trainings, kind, sums)
+    return Value(tuple(by_window.mean for by_window in sums), member.trainings, kind, sums, repeats=repeats)
 
 
 def sums_by_window(values: pd.Series) -> WindowSums:

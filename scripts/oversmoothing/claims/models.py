@@ -99,11 +99,6 @@ def slight_rise_at_512(evidence: Evidence) -> list[Comparison]:
     return compared
 
 
-def all_oversmooth(evidence: Evidence) -> list[Comparison]:
-    """Compare the NSMD of every member with 0; the other three are above 0 for any model that is not the truth."""
-    return [evidence.compare(evidence.score("nsmd", m), constant(0), f"NSMD, {m}") for m in ranked(evidence)]
-
-
 def loss_correlates(evidence: Evidence) -> list[Comparison]:
     """Correlate loss and oversmoothing over all models of the family, with Fisher's interval."""
     models = each(evidence.family)
@@ -153,7 +148,7 @@ def falls_in_entropy(evidence: Evidence) -> list[Comparison]:
 def truncation_is_monotone(evidence: Evidence) -> list[Comparison]:
     """Compare each truncation of a head with the next less severe one, under each metric."""
     steps = neighbours(evidence.truncations, "in `svd_ranks`")
-    return _falls(evidence, MAIN, [pair for low, high in steps for pair in zip(low.alone(), high.alone(), strict=True)])
+    return _falls(evidence, MAIN, steps)
 
 
 def truncation_is_worse_than_learning(evidence: Evidence) -> list[Comparison]:

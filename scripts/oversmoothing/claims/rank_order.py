@@ -74,14 +74,11 @@ def finding(table: pd.DataFrame, order: pd.DataFrame | None) -> str:
 
 def order_of_ranks(order: pd.DataFrame) -> str:
     """State which ranks leak more than which others, as far as the verdicts of `rank_order` allow."""
-    ranks = sorted({*order.lower_rank, *order.higher_rank})
-    pairs = pd.MultiIndex.from_frame(order[["lower_rank", "higher_rank"]])
-    falling = _groups(ranks, set(pairs[order.verdict == HOLDS]))
-    rising = _groups(ranks[::-1], {(higher, lower) for lower, higher in pairs[order.verdict == FAILS]})
-    if len(falling) == len(rising) == 1:
+    groups, falls = groups_of_ranks(order)
+    this, than = ("lower", "higher") if falls else ("higher", "lower")
+    if len(groups) == 1:
         return "How much probability leaks does not clearly follow rank"
-    groups, this, than = (falling, "lower", "higher") if len(falling) > 1 else (rising, "higher", "lower")
-    if len(groups) == len(ranks):
+    if all(len(group) == 1 for group in groups):
         return f"The {this} the rank, the more probability leaks"
     if all(len(group) == 1 for group in groups[:-1]):
         leaks = f"{_leaking(list(chain(*groups[:-1])))} more than each {than} rank"
@@ -90,6 +87,15 @@ def order_of_ranks(order: pd.DataFrame) -> str:
         leaks = ", ".join([f"{_leaking(groups[0])} more than {_named(groups[1])}", *steps[1:]])
     unclear = " and of ".join(_named(group) for group in groups if len(group) > 1)
     return f"{leaks}; the order of {unclear} is not clear"
+
+
+def groups_of_ranks(order: pd.DataFrame) -> tuple[list[list[int]], bool]:
+    """Return groups of ranks of which each leaks more than the next, and whether the lower ranks leak more."""
+    ranks = sorted({*order.lower_rank, *order.higher_rank})
+    pairs = pd.MultiIndex.from_frame(order[["lower_rank", "higher_rank"]])
+    falling = _groups(ranks, set(pairs[order.verdict == HOLDS]))
+    rising = _groups(ranks[::-1], {(higher, lower) for lower, higher in pairs[order.verdict == FAILS]})
+    return (rising, False) if len(rising) > len(falling) else (falling, True)
 
 
 def _groups(ranks: Sequence[int], more: set[tuple[int, int]]) -> list[list[int]]:

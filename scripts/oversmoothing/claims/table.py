@@ -1,7 +1,7 @@
 """Table of the claims and their verdicts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ from oversmoothing.claims.added import Added
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.evidence import Evidence
 from oversmoothing.claims.members import Member
+from oversmoothing.claims.power import MOST_SEEDS, POWER
 from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, Verdict, judge_claim
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import number
@@ -37,7 +38,8 @@ WIDTHS = {
 }
 FIGURES = "Godey et al. show it in figures"
 NOT_ASKED = "the thesis does not ask it"
-OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n")
+FEW = 50  # positions: a verdict that rests on fewer says so
+OURS_ALONE = ("low", "high", "interval", "run_to_run", "upper", "n", "positions", "tells", "seeds")
 COUNTED = {HOLDS: "hold", FAILS: "do not hold", OPEN: "undecided", NOT_PRINTED: "are not printed"}
 MARGINS = {
     "losses": "losses",
@@ -55,6 +57,8 @@ def claims_table(
     ``effect``, ``low``, ``high`` and ``n`` (positions or samples) belong to the run's weakest comparison; ``interval``
     is the source of its ends. They are compared with ``bound`` after widening by ``run_to_run`` on both sides (infinite
     where even the expected sign is open), and without it ``upper``, a limit of the effect over all comparisons.
+    ``positions`` are the different ones that the verdict rests on; ``tells`` and ``seeds`` say of an undecided claim
+    what would decide it (see `verdict.Verdict`).
     """
     rows = []
     for claim in claims:
@@ -70,8 +74,9 @@ def claims_table(
         facts |= {"test": claim.how, "by_construction": claim.by_construction}
         of_printed = {f"published_{name}": cell for name, cell in _cells(printed).items() if name not in OURS_ALONE}
         rows.append(facts | _cells(judge_claim(claim.test, run)) | of_printed)
-    whole = ["n", "comparisons", "held", "against", "published_comparisons", "published_held", "published_against"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+    counts = ["comparisons", "held", "against"]
+    whole = ["n", "positions", *counts, *(f"published_{name}" for name in counts)]
+    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64") | dict.fromkeys(["tells", "seeds"], float))
 
 
 def claims_page(
@@ -103,14 +108,19 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
         if weakest.low != weakest.high:
             cells |= {"low": weakest.low, "high": weakest.high, "interval": weakest.interval}
     counts = {"comparisons": verdict.comparisons, "held": verdict.held, "against": verdict.against}
-    return {**cells, **counts, "note": verdict.note}
+    return {
+        **cells,
+        **counts,
+        **{"positions": verdict.positions, "tells": verdict.tells, "seeds": verdict.seeds},
+        "note": verdict.note,
+    }
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
     given = " True by construction, no finding." if row["by_construction"] else ""
     return {
         "claim": f"{row['statement']} ({row['place']}; {row['id']}){given}",
-        "this run": verdict_cell(row, ""),
+        "this run": "; ".join([verdict_cell(row, ""), *what_decides(row)]),
         "printed means": verdict_cell(row, "published_"),
         "effect": _effect(row),
         "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
@@ -122,6 +132,21 @@ def verdict_cell(row: Mapping[str, Any], whose: str) -> str:
     """Return the verdict of a row and how many of its comparisons hold: of this run (""), or "published_"."""
     verdict, comparisons = row[f"{whose}verdict"], row[f"{whose}comparisons"]
     return verdict if not comparisons else f"{verdict} ({row[f'{whose}held']} of {comparisons})"
+
+
+def what_decides(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a verdict rests on if that is little, and what would decide it if it is open.
+
+    Tables of earlier versions do not say it.
+    """
+    positions, tells, seeds = (row.get(name) for name in ("positions", "tells", "seeds"))
+    if positions is not None and pd.notna(positions) and positions < FEW:
+        yield f"rests on {positions:.0f} positions"
+    if tells is not None and pd.notna(tells):
+        yield f"differences from {number(tells)} on could be told"
+    if seeds is not None and pd.notna(seeds):
+        enough = f"{seeds:.0f} seeds" if seeds <= MOST_SEEDS else f"not even {MOST_SEEDS:,} seeds"
+        yield f"{enough} would decide it at this size"
 
 
 def _effect(row: Mapping[str, Any]) -> Cell:
@@ -182,12 +207,20 @@ def _legend(run_to_run: Mapping[str, float], margins: Mapping[str, str], family:
     ]
 
 
+DECIDES = (
+    "Differences that could be told: how far from its bound the weakest number would have to lie in this run. Seeds "
+    "that would decide it: if the numbers are as measured, so many seeds, paired, tell each with a chance of "
+    f"{100 * POWER:.0f} % (noncentral t); the text stays as it is. With one seed this assumes that 95 % of the "
+    "differences between trainings are within the margin"
+)
 LEGEND = (
     "A claim is one or several comparisons. Each is a number, mostly a difference, that should be above 0 (or above "
     "the bound that is named; or equal to 0). The claim holds if each comparison is, by its own 95 % interval. It "
     "does not hold if one is clearly on the other side when all of the claim's comparisons are taken together; this "
     "takes more the more there are, because of many equal numbers one is below 0 by chance more often than one alone. "
-    "Otherwise this run cannot tell. In brackets: how many of the comparisons hold",
+    "Otherwise this run cannot tell. In brackets: how many of the comparisons hold. A verdict that rests on fewer "
+    f"than {FEW} positions (or samples) says so",
+    DECIDES,
     "At most, with all together: a limit that none of the claim's numbers exceeds, but for 2.5 % of runs. Over "
     "windows it is from the largest error of each bootstrap draw (max-t), because the comparisons share their "
     "windows. Intervals of other kinds, and over seeds, share the 2.5 % equally (Bonferroni). Exact numbers need no "
@@ -202,8 +235,8 @@ LEGEND = (
 )
 WIDENED = (
     "From run to run: two trainings differ by chance even at one rank, which no bootstrap over windows shows. So "
-    "where two trained models are compared, or one with a fixed number, the interval is first widened on both sides: "
-    "with one seed by a share of the larger value"
+    "where trained models are compared, with each other, with a fixed number or with themselves under another decoding "
+    "or with another head, the interval is first widened on both sides: with one seed by a share of the larger value"
 )
 OF_PRINTED = (
     "Printed means: the same comparisons on the thesis's printed means, which have no intervals; the bracket after "

@@ -1,10 +1,11 @@
 """Verdict on a claim, from its comparisons."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oversmoothing.claims.comparison import TINY, Comparison, Missing, Outcome
+from oversmoothing.claims.power import seeds_to_decide, smallest_told
 from oversmoothing.claims.together import upper_ends
 
 HOLDS, FAILS, OPEN, NOT_PRINTED = "holds", "does not hold", "cannot tell", "not printed"
@@ -16,6 +17,9 @@ class Verdict:
 
     The weakest decides: among those with the worst outcome, the one lowest relative to its bound, as a share of what is
     compared. ``upper`` is its simultaneous upper bound (see `upper_ends`), and ``note`` says what is missing.
+    ``positions`` counts those that the verdict rests on, in the comparison that has the fewest. Of an undecided claim,
+    ``tells`` is the smallest difference that its weakest comparison could tell and ``seeds`` how many would decide it
+    at the size that was measured (see `power`).
     """
 
     verdict: str
@@ -25,6 +29,9 @@ class Verdict:
     against: int = 0
     note: str | None = None
     upper: float | None = None
+    positions: int | None = None
+    tells: float | None = None
+    seeds: float | None = None
 
 
 def judge(comparisons: Sequence[Comparison]) -> Verdict:
@@ -43,7 +50,14 @@ def judge(comparisons: Sequence[Comparison]) -> Verdict:
     worst, weakest, upper = min(judged, key=lambda one: (one[0], one[1].strength, one[1].effect))
     verdict = {Outcome.HOLDS: HOLDS, Outcome.AGAINST: FAILS, Outcome.UNDECIDED: OPEN}[worst]
     counts = {outcome: outcomes.count(outcome) for outcome in Outcome}
-    return Verdict(verdict, weakest, len(outcomes), counts[Outcome.HOLDS], counts[Outcome.AGAINST], upper=float(upper))
+    deciding = [one for one, outcome in zip(comparisons, outcomes, strict=True) if outcome == worst]
+    positions = min((one.positions for one in deciding if one.positions), default=None)
+    judged_as = Verdict(
+        verdict, weakest, len(outcomes), counts[Outcome.HOLDS], counts[Outcome.AGAINST], None, float(upper), positions
+    )
+    if worst != Outcome.UNDECIDED:
+        return judged_as
+    return replace(judged_as, tells=smallest_told(weakest), seeds=seeds_to_decide(deciding, comparisons))
 
 
 def judge_claim(test: Callable[[Any], Sequence[Comparison]], evidence: Any, missing: str = OPEN) -> Verdict:

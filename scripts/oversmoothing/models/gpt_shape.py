@@ -2,7 +2,7 @@
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
-where they matter; ``beside`` where there is a second, full head.
+where they matter; ``beside`` where there is a second, full head, and ``biases`` where the blocks have them.
 
 `parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
@@ -26,11 +26,12 @@ def vocabulary(shape: Shape) -> int:
 
 
 def parameters(shape: Shape) -> int:
-    """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms (without biases) and head."""
+    """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms and head."""
     width = shape["width"]
     norm = width if shape["bottleneck_norm"] == "before" else head_input(shape)
     unused = shape["block"] * width if shape["positions"] == "rotary" else 0
-    return matrices(shape) - unused + 2 * shape["layers"] * width + norm
+    biases = 11 if shape.get("biases") else 0  # 2 of norms; 3 and 1 of attention's, 4 and 1 of the feed-forward's maps
+    return matrices(shape) - unused + (2 + biases) * shape["layers"] * width + norm
 
 
 def matrices(shape: Shape) -> int:

@@ -1,7 +1,7 @@
 """The byte-level GPT and its bottleneck.
 
-GPT-2 blocks (Radford et al. 2019) without biases, and a head of a chosen rank. With ``bottleneck_norm="after"``, as in
-the training of the thesis's models, the last layers are::
+GPT-2 blocks (Radford et al. 2019), without biases unless asked for, and a head of a chosen rank. With
+``bottleneck_norm="after"``, as in the training of the thesis's models, the last layers are::
 
     blocks -> Linear(width -> r) -> LayerNorm(r) -> Linear(r -> v)
 
@@ -24,6 +24,8 @@ from torch.nn import functional as F
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_gradient import head_through
 
+BYTES = 256
+
 
 @dataclass(frozen=True)
 class GPTConfig:
@@ -37,7 +39,8 @@ class GPTConfig:
     bottleneck_norm: str = "after"  # or "before": where the last LayerNorm stands relative to the bottleneck Linear
     positions: str = "learned"  # absolute (GPT-2, the thesis), or "rotary" (Su et al. 2021)
     dropout: float = 0.0  # on embeddings, attention weights and residual branches
-    vocabulary: int = 256  # v; that of bytes
+    vocabulary: int = BYTES  # v
+    biases: bool = False  # in the blocks, as GPT-2 has them; those of the last LayerNorm and the head are left out
     beside: bool = False  # whether a second, full head is trained on the same trunk; it reads what the bottleneck reads
 
     def __post_init__(self) -> None:
@@ -81,10 +84,14 @@ class GPTConfig:
 class GPT(nn.Module):
     """A GPT-2 whose LM head reads a vector of width `config.rank`.
 
-    The initial weights are a function of `seed` and `initial`; models that differ only in rank start from the same
-    blocks. Their standard deviation is 0.02 with "gpt2" (Radford et al. 2019); with "fan_in" 1 / sqrt(inputs) for a
-    matrix and 1 for embeddings, so that the outputs of all layers, and the logits at every rank, start with a variance
-    of about 1 (LeCun et al. 1998). In both, projections into the residual stream are divided by sqrt(2 layers).
+    The initial weights are a function of `seed` and `initial`; models that differ only in rank, or only in classes
+    beyond the 256 of bytes, start from the same other weights. Their standard deviation is 0.02 with "gpt2" (Radford et
+    al. 2019); with "fan_in" 1 / sqrt(inputs) for a matrix and 1 for embeddings, so that the outputs of all layers, and
+    the logits at every rank, start with a variance of about 1 (LeCun et al. 1998). In both, projections into the
+    residual stream are divided by sqrt(2 layers). With "flat", the start of Murugan (2026), it is 0.02 for all but the
+    attention's inputs, which have the variance of Glorot and Bengio (2010), PyTorch's own there; the product of the two
+    matrices of a head W = A B is then smaller than a full head. "matched" differs from it in these two alone: their
+    product starts at 0.02 too. Biases start at 0.
     """
 
     def __init__(self, config: GPTConfig, seed: int = 0, initial: str = "gpt2") -> None:
@@ -150,13 +157,31 @@ class GPT(nn.Module):
             return F.linear(post.float(), self.head.weight.float())
 
     def _initialise(self, generator: torch.Generator, initial: str) -> None:
+        later: list[tuple[Tensor, float]] = []  # rows of classes beyond those of bytes, drawn after all else
         for name, parameter in self.named_parameters():
-            if parameter.dim() >= 2:
-                inputs = 1 if name.endswith("embedding.weight") else parameter.shape[1]
-                std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(inputs)}[initial]
-                residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
-                scale = 1 / math.sqrt(2 * self.config.layers) if residual else 1.0
-                nn.init.normal_(parameter, std=std * scale, generator=generator)
+            if name.endswith(".bias"):
+                parameter.data.zero_()
+            elif parameter.dim() >= 2:
+                std = initial_std(name, parameter, initial, self.config)
+                rows = BYTES if name in ("embedding.weight", "head.weight", "beside.weight") else len(parameter)
+                later += [(parameter.data[rows:], std)] if len(parameter) > rows else []
+                nn.init.normal_(parameter.data[:rows], std=std, generator=generator)
+        for unused, std in later:
+            nn.init.normal_(unused, std=std, generator=generator)
+
+
+def initial_std(name: str, parameter: Tensor, initial: str, config: GPTConfig) -> float:
+    """Return the standard deviation from which a matrix of a GPT starts (see `GPT`)."""
+    outputs, inputs = parameter.shape
+    if initial in ("gpt2", "fan_in"):
+        std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(1 if name.endswith("embedding.weight") else inputs)}[initial]
+        residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
+        return std * (1 / math.sqrt(2 * config.layers) if residual else 1.0)
+    if name.endswith("query_key_value.weight"):
+        return math.sqrt(2 / (inputs + outputs))
+    if config.rank and name in ("bottleneck.weight", "head.weight"):
+        return {"flat": 0.02, "matched": math.sqrt(0.02 / math.sqrt(config.rank))}[initial]
+    return 0.02
 
 
 class Block(nn.Module):
@@ -164,9 +189,9 @@ class Block(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.attention_norm = nn.LayerNorm(config.width, bias=False)
+        self.attention_norm = nn.LayerNorm(config.width, bias=config.biases)
         self.attention = Attention(config)
-        self.feed_forward_norm = nn.LayerNorm(config.width, bias=False)
+        self.feed_forward_norm = nn.LayerNorm(config.width, bias=config.biases)
         self.feed_forward = FeedForward(config)
 
     def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
@@ -181,8 +206,8 @@ class Attention(nn.Module):
         super().__init__()
         self.heads = config.heads
         self.dropout = config.dropout
-        self.query_key_value = nn.Linear(config.width, 3 * config.width, bias=False)
-        self.out = nn.Linear(config.width, config.width, bias=False)
+        self.query_key_value = nn.Linear(config.width, 3 * config.width, bias=config.biases)
+        self.out = nn.Linear(config.width, config.width, bias=config.biases)
         self.residual_dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, rotary: Tensor | None) -> Tensor:
@@ -201,8 +226,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.into = nn.Linear(config.width, 4 * config.width, bias=False)
-        self.out = nn.Linear(4 * config.width, config.width, bias=False)
+        self.into = nn.Linear(config.width, 4 * config.width, bias=config.biases)
+        self.out = nn.Linear(4 * config.width, config.width, bias=config.biases)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -59,6 +59,7 @@ KEYS = {
     "context": Column(WHOLE, "tokens before the one that follows"),
     "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
     "class": Column(WHOLE, "byte or token"),
+    "vocabulary": Column(WHOLE, "symbols of a language that is drawn, and not a text"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from oversmoothing.models.device import autocast
-from oversmoothing.models.head_gradient import best_approximation, keep_inside
+from oversmoothing.models.head_gradient import best_approximation, kept_inside
 from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import (
     dropout_seed,
@@ -60,10 +60,10 @@ class Step:
                 loss = batch_loss(self._replica, batch, self.precision) / len(micros)
                 loss.backward()
             total += loss.detach()
-        if self.settings["head_gradient"] == "inside":
-            keep_inside(self.model.head.weight)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
-        self.optimiser.step()
+        head = self.model.head.weight
+        with kept_inside(head) if self.settings["head_gradient"] == "inside" else nullcontext():
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
+            self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return self.group.mean(total)
 

@@ -11,7 +11,7 @@ from oversmoothing.claims.verdict import FAILS, HOLDS, NOT_PRINTED, OPEN, judge,
 from oversmoothing.tables.formats import markdown
 from studies.along_training import claims
 
-CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.1))
+CHANCE = Chance(200, 0, dict.fromkeys(MARGINS, 0.03))
 STEPS = (0, 10, 20, 40)
 FALLING = {
     "loss": (5, 3, 2.5, 2.4),
@@ -96,7 +96,7 @@ def test_every_claim_can_hold_and_fail_and_be_left_open(claim, verdict):
 def test_the_lower_rank_decides(test, series, verdict):
     judged = judge(test(analyses({4: {**FALLING, **series}, 288: FALLING})))
     assert judged.verdict == verdict
-    assert "bn4-s1" in judged.weakest.name
+    assert "rank 4" in judged.weakest.name
 
 
 def test_nothing_is_said_of_saturated_models_where_no_loss_rises():
@@ -118,7 +118,7 @@ def test_layers_are_counted_against_the_untrained_model():
     assert judge([share]).verdict == OPEN
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(0.5, HOLDS), (0.21, OPEN), (0.1, FAILS)])
+@pytest.mark.parametrize(("value", "verdict"), [(0.5, HOLDS), (0.203, OPEN), (0.1, FAILS)])
 def test_anisotropy_of_what_enters_the_head_is_compared_between_trainings(value, verdict):
     ends = {4: value, 8: 9, 288: 0.2}
     series = {rank: {**FALLING, "head_input_anisotropy": (0, 0, 0, end)} for rank, end in ends.items()}

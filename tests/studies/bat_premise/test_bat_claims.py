@@ -18,7 +18,7 @@ def made(masses=(), noise=0.002, seeds=(1,), ranks=(4, 8), draw=None):
     masses = REJECTED | dict(masses)
     columns = ("rejected_mass", "top_rejected_mass")
     means = {(rank, seed): dict(zip(columns, masses[rank], strict=True)) for seed in seeds for rank in ranks}
-    return given_run("bat_premise", means, noise, draw=draw)
+    return given_run("bat_premise", means, noise, {"tbat": 0.05}, draw)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,10 @@ def test_without_the_ranks_nobody_can_tell():
     assert [verdict.note for verdict in verdicts] == ["no model has rank 8", "no model has rank 4"]
 
 
-def test_within_one_model_no_margin_is_added():
-    assert [comparison.margin for comparison in CUT.test(made(seeds=(1, 2)))] == [0, 0, 0, 0]
+def test_the_difference_within_a_model_has_a_margin_between_trainings():
+    assert [one.margin for one in CUT.test(made())] == pytest.approx([0.05 * 0.3, 0.05 * 0.1])
+    assert [one.freedom for one in CUT.test(made(seeds=(1, 2)))] == [1, 1]
+    assert judge_claim(CUT.test, made({4: (0.3, 0.29)})).verdict == OPEN
 
 
 def test_it_has_a_chapter_of_its_own():

@@ -80,6 +80,7 @@ def written(path, positions):
 
 def test_sums_are_those_of_the_rows_at_each_byte(rows, tmp_path):
     sums = written(tmp_path / "a.parquet", rows[0])
+    assert sums.truths == 2
     assert sorted(sums.nsmd) == sorted(rows[0].byte.unique())
     for byte, part in rows[0].groupby("byte"):
         count, total, squares = sums.nsmd[byte].arrays()

@@ -15,7 +15,7 @@ from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import open_writer, vector_array
 from studies.imposed_rank import claims
 
-CHANCE = Chance(200, 0, {"losses": 0.02})
+CHANCE = Chance(200, 0, {"losses": 0.001})
 
 
 def analyses(retrained=(), logits=None):
@@ -60,7 +60,7 @@ def test_what_a_constrained_head_costs(tmp_path, right, lose, only_low):
     compared = claims.only_low_ranks_cost(own)
     assert judge(compared).verdict == only_low
     assert compared[0].effect == pytest.approx(math.log(0.5 / right[4]), abs=0.01)
-    assert all(comparison.margin == 0 for comparison in compared)  # one training alone
+    assert compared[0].margin == pytest.approx(0.001 * compared[0].scale)  # of one training: another may differ
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,13 @@ import pandas as pd
 import pytest
 from study import ARMS as CONFIG
 
+from studies.paired_ranks.paired import BETWEEN
+
 NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losses", "closed_square")
 TABLES = [f"results/tables/{name}.csv" for name in NAMES]
 FIGURES = [f"results/figures/{name}.png" for name in ("imposed_rank", "paired_ranks", "closed_square", "gradient")]
 OTHERS = [f"{name}-s{seed}" for name in ("w16", "bn4") for seed in (1, 2)]
-ARMS = ("w16", "bn4", "pl4", "be4", "bw4", "inside", "v300")
+ARMS = ("w16", "bn4", "pl4", "pm4", "be4", "bw4", "inside", "v300")
 
 
 @pytest.mark.slow
@@ -21,8 +23,8 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     assert not (copy.folder / "results/samples").exists()
     paired = pd.read_csv(copy.folder / TABLES[0])
     assert set(paired.kind) == {
-        *("family", "plain", "beside", "backward", "unused", "inside", "svd", "retrained", "normed"),
-        *("full_head", "own_trunk", "second", "plain less backward", "plain less retrained", "plain less beside"),
+        *("family", "plain", "matched", "beside", "backward", "unused", "inside", "svd", "retrained", "normed"),
+        *("full_head", "own_trunk", "second", *BETWEEN),
     }
     loss = paired[(paired.measure == "loss") & (paired["rank"] == 4)]
     assert (loss.n == 2).all()

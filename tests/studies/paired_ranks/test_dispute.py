@@ -18,12 +18,13 @@ NOISE = np.array([-1.0, 0.5, 0.2, 1.1, -0.8])  # over seeds; its mean is 0
 COSTS = {
     ("plain", 4): 0.30, ("plain", 16): 0.14, ("backward", 4): 0.20, ("backward", 16): 0.06, ("retrained", 4): 0.12,
     ("retrained", 16): 0.001, ("inside", 32): 0.6, ("unused", 32): 0.0, ("family", 4): 0.4, ("full_head", 32): -0.01,
+    ("matched", 4): 0.25, ("matched", 16): 0.1,
     ("full_head", 4): 0.2, ("own_trunk", 4): 0.27, ("beside", 4): 0.25, ("second", 4): 0.0,
 }  # fmt: skip
 SHARES = {("family", 32): 0.02, ("plain", 4): 0.03, ("plain", 16): 0.05, ("backward", 4): 0.9, ("backward", 16): 0.95}
 
 
-def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, without=(), trend=0.0):
+def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, without=(), trend=0.0, classes=8192):
     """What a study finds: the costs above, TTO at equal loss off by a share `leaks`, losses that follow no share."""
     rows = []
     for (kind, rank), cost in (COSTS | dict(costs)).items():
@@ -45,7 +46,7 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
                 passed.append({**own, "measure": "gradient_share", "value": share + unsure * noise})
                 passed.append({**own, "measure": "loss", "value": loss + 1e-3 * noise})
     differences = pd.DataFrame([row for row in rows if row["kind"] not in without])
-    return Arms(differences, pd.DataFrame(passed), TITLES)
+    return Arms(differences, pd.DataFrame(passed), TITLES, classes)
 
 
 MANY = {
@@ -58,6 +59,8 @@ EVIDENCE = {
     "rank-slows-learning": [arms(), arms(slowdowns=0.5), arms(without=["plain"])],
     "backward-rank-costs": [arms(), arms({("backward", 16): -0.1}), arms({("backward", 16): 0.0005})],
     "forward-rank-costs-more": [arms(), arms({("plain", 16): 0.0}), arms(without=["backward"])],
+    "matched-rank-costs-more": [arms(), arms({("matched", 16): 0.0}), arms(without=["matched"])],
+    "small-start-costs": [arms(), arms({("matched", 16): 0.2}), arms(without=["matched"])],
     "share-does-not-predict": [arms(shares=MANY), arms(shares=MANY, trend=-1.0), arms()],
     "outside-part-is-needed": [arms(), arms({("inside", 32): 0.1}), arms(without=["inside"])],
     "unused-classes-do-no-harm": [arms(), arms({("unused", 32): 0.2}), arms({("unused", 32): 0.02})],
@@ -85,6 +88,15 @@ def test_a_leak_below_that_of_the_full_head_is_not_alike_either():
     assert judge_claim(test, arms(leaks=-0.3)).verdict == FAILS
 
 
+@pytest.mark.parametrize(("classes", "suppressed"), [(256, "88% whatever"), (32, "nothing"), (20, "nothing")])
+def test_a_head_that_is_not_far_narrower_than_its_classes_says_nothing_of_the_95_percent(classes, suppressed):
+    test = next(claim.test for claim in DISPUTE if claim.id == "gradient-is-compressed")
+    verdict = judge_claim(test, arms(classes=classes))
+    assert verdict.verdict == OPEN
+    assert suppressed in verdict.note
+    assert judge_claim(test, arms(classes=None)).verdict == HOLDS
+
+
 def test_intervals_are_students_over_seeds():
     test = next(claim.test for claim in DISPUTE if claim.id == "backward-rank-costs")
     comparison = test(arms())[0]
@@ -109,10 +121,12 @@ def test_the_script_and_its_page(tmp_path):
         write_csv(table, tmp_path / f"{name}.csv")
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
     inputs = SimpleNamespace(seeds=tmp_path / "seeds.csv", gradient=tmp_path / "gradient.csv")
-    judge.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"kinds": KINDS})))
+    judge.main(
+        SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"kinds": KINDS, "classes": 8192}))
+    )
     table = pd.read_csv(output.csv)
     assert table.id.tolist() == [claim.id for claim in DISPUTE]
     text = " ".join(output.markdown.read_text().split())
-    assert "12 hold, 1 undecided." in text
+    assert "14 hold, 1 undecided." in text
     assert "holds (2 of 2)" in text
     assert "+0.063 at 16" in text

@@ -59,6 +59,21 @@ def test_its_pages_and_figures_can_be_made(dispute):
     assert show_imposed.draw(kept["imposed_rank"], "truth", KINDS).axes
 
 
+def test_the_page_says_how_many_seeds_would_decide_what_is_open():
+    folder = ROOT / "resources/studies/gradient/tables"
+    arms = Arms(
+        from_record(read_record(folder / "paired_ranks_by_seed.csv")), read_record(folder / "gradient.csv"), TITLES
+    )
+    seeds = claims_table(DISPUTE, arms, None).set_index("id").seeds
+    page = " ".join((ROOT / "docs/findings.md").read_text().split())
+    for claim, words in (
+        ("forward-rank-costs-more", "{} seeds would say with a chance of 80 % whether a head"),
+        ("unused-classes-do-no-harm", "{} that unused classes do no harm"),
+        ("wide-retrained-heads-cost-nothing", "{} that a retrained head of rank 16"),
+    ):
+        assert words.format(f"{seeds[claim]:.0f}") in page
+
+
 def sums_less_both(by_seed):
     """What the gradient alone and the logits alone cost together, less what a plain head does, by rank and seed."""
     cost = by_seed[by_seed.measure == "loss"].pivot_table(index=["rank", "seed"], columns="kind", values="difference")
@@ -75,7 +90,9 @@ def test_what_the_page_on_the_dispute_quotes_is_in_a_table():
     known = {
         tuple(f"{row[name]:+.{digits}f}".lstrip("+") for name in INTERVAL)
         for study in OF_THE_DISPUTE
-        for row in read_record(study / "tables/paired_ranks.csv").to_dict("records")
+        for path in (study / "tables").glob("*")
+        if path.stem in ("paired_ranks", "closed_square")
+        for row in read_record(path).to_dict("records")
         for digits in (1, 2, 3)
     }
     for study in OF_THE_DISPUTE:

@@ -96,7 +96,7 @@ def test_differences_are_paired_by_seed():
     assert ("family", "loss") in found.index  # rank 4; the full model itself has no row
     between = found.loc[next(iter(BETWEEN)), "loss"]
     assert between[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
-    assert len([measure for _, measure in found.index if not measure.endswith(BASE)]) == 12
+    assert len([measure for _, measure in found.index if not measure.endswith(BASE)]) == 15
     assert found.value["backward", "loss_base"] == pytest.approx(2.0)
 
 

@@ -16,6 +16,7 @@ from oversmoothing.tables.record import record
 STEP, FLOOR = "_step", "_floor"  # at the end of a measure
 LESS = " less "  # between two kinds, of a difference at one rank
 FAMILY = "family"
+LEAST = 3  # models of which pairs have an interval
 INTERVAL = ("value", "low", "high")
 ARM = ["kind", "rank", "arm"]
 
@@ -72,12 +73,19 @@ def of_pairs(values: np.ndarray) -> tuple[float, float, float]:
         Mean, low, high. The pairs share models, so the interval is Student's over the k pseudo-values of leaving out
         one model each; NaN with two models.
     """
-    k = len(values)
-    mean = _off_diagonal(values).mean()
-    if k < 3:
-        return float(mean), math.nan, math.nan
+    if len(values) < LEAST:
+        return float(_off_diagonal(values).mean()), math.nan, math.nan
+    return student_interval(pseudo_values(values))
+
+
+def pseudo_values(values: np.ndarray) -> list[float]:
+    """Return the jackknife's pseudo-value of each of at least three models: their mean is that over all pairs.
+
+    `values` is as `of_pairs` takes it; what a model adds to the mean as a model and as a truth is in its own.
+    """
+    k, mean = len(values), _off_diagonal(values).mean()
     without = [_off_diagonal(np.delete(np.delete(values, i, 0), i, 1)).mean() for i in range(k)]
-    return student_interval([float(k * mean - (k - 1) * rest) for rest in without])
+    return [float(k * mean - (k - 1) * rest) for rest in without]
 
 
 def metric(measure: str) -> str:

@@ -2,10 +2,17 @@
 
 from oversmoothing.claims.story.chapters import Chapter
 from studies.along_training.claims import CLAIMS
+from studies.along_training.finding import opening
 
 CHAPTER = Chapter(
-    "Along training",
-    ("Godey et al. (2024) ask what a narrow head does to a small model as it trains.",),
+    "Do models of equal loss leak alike?",
+    (
+        "Each line is a training and each point a step of it, from right to left; the last is ringed. Where the lines "
+        "of two ranks coincide, models of one loss leak alike, whatever their rank.",
+        "Godey et al. (2024) ask what else a narrow head does to a small model as it trains.",
+    ),
+    answers={"along_training": opening},
+    picture="oversmoothing_against_loss",
     claims=tuple(claim.id for claim in CLAIMS),
     terms={
         "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
@@ -14,9 +21,9 @@ CHAPTER = Chapter(
     tables=("along_training",),
     figures=(
         "along_training",
-        "oversmoothing_against_loss",
         "layers_along_training",
         "head_spectra",
         "forced_along_training",
     ),
+    after="Oversmoothing",
 )

@@ -1,14 +1,14 @@
 """Claims of Godey et al. (2024) about models during training."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from oversmoothing.claims.analyses import SEVERAL, Analyses
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, Value, compare, minus
+from oversmoothing.claims.comparison import Comparison, Missing, Value, compare, constant, minus
 from oversmoothing.claims.members import Member
 from studies.along_training.table import last_layer, steps
 
@@ -88,7 +88,7 @@ def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
 
 
 def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
-    """Test for each model below the highest rank whether its singular entropy falls by more than a tenth.
+    """Test for each rank below the highest whether its singular entropy falls by more than a tenth.
 
     A Gaussian head, with which every training begins, has almost no singular entropy, so it always rises first. The
     fall is measured from the highest value. If that occurs after half of the steps, the size of the fall is
@@ -97,38 +97,41 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
     trainings = Trainings(analyses.table("along_training"))
     comparisons = []
     for member in trainings.several()[:-1]:
-        for model in member.models:
-            entropy = trainings.by_step(model)["singular_entropy"]
-            highest, top = entropy.idxmax(), float(entropy.max())
-            fall = top - float(entropy.loc[highest:].min())
-            high = fall if highest <= entropy.index[-1] / 2 else math.inf
-            name = f"singular entropy (nats), its highest less its lowest from there on, {model}"
-            comparisons.append(Comparison(name, fall, fall, high, MARKED * top, scale=top, interval="steps to come"))
+        entropies = [trainings.by_step(model)["singular_entropy"] for model in member.models]
+        tops, late = [float(one.max()) for one in entropies], [one.idxmax() > one.index[-1] / 2 for one in entropies]
+        falls = tuple(float(one.max() - one.loc[one.idxmax() :].min()) for one in entropies)
+        top = float(np.mean(tops))
+        name = f"singular entropy (nats), its highest less its lowest from there on, {member}"
+        fall = Value(falls, member.trainings, "dynamics", size=top)
+        compared = compare(fall, constant(0), name, analyses.chance, MARKED * top)
+        high = math.inf if any(late) else compared.high
+        comparisons.append(replace(compared, high=high, interval="steps to come"))
     return comparisons
 
 
 def anisotropy_rises_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the last block of a model that saturates ends more anisotropic than it was at the lowest loss."""
     trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(trainings, f"anisotropy {trainings.blocks}", "anisotropy of the last block")
+    return _after_the_best(analyses, trainings, f"anisotropy {trainings.blocks}", "anisotropy of the last block")
 
 
 def singular_entropy_jumps_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the singular entropy of a model that saturates ends above its value at the lowest loss."""
     trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(trainings, "singular_entropy", "singular entropy (nats)")
+    return _after_the_best(analyses, trainings, "singular_entropy", "singular entropy (nats)")
 
 
-def _after_the_best(trainings: Trainings, measure: str, name: str) -> list[Comparison]:
+def _after_the_best(analyses: Analyses, trainings: Trainings, measure: str, name: str) -> list[Comparison]:
     comparisons = []
     for member in trainings.several()[:-1]:
-        for model in member.models:
-            by_step = trainings.by_step(model)
-            if by_step["loss"].iloc[-1] > (1 + SATURATED) * by_step["loss"].min():
-                best, last = float(by_step[measure][by_step["loss"].idxmin()]), float(by_step[measure].iloc[-1])
-                bound = MARKED * abs(best)
-                change, of = last - best, f"{name}, at the end less at the lowest loss, {model}"
-                comparisons.append(Comparison(of, change, change, change, bound))
+        by_model = {model: trainings.by_step(model) for model in member.models}
+        rising = {m: by for m, by in by_model.items() if by["loss"].iloc[-1] > (1 + SATURATED) * by["loss"].min()}
+        if rising:
+            lasts = tuple(float(by[measure].iloc[-1]) for by in rising.values())
+            bests = tuple(float(by[measure][by["loss"].idxmin()]) for by in rising.values())
+            last, best = (Value(means, tuple(rising), "dynamics") for means in (lasts, bests))
+            of = f"{name}, at the end less at the lowest loss, {member}"
+            comparisons.append(compare(last, best, of, analyses.chance, MARKED * best.scale))
     if not comparisons:
         raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
     return comparisons
@@ -155,7 +158,7 @@ CLAIMS = [
         "singular-entropy-falls",
         "Godey et al., 4.2",
         "As a small model trains, the singular values of its head become more equal: its singular entropy falls.",
-        "Below the highest rank: the highest singular entropy less the lowest that follows, above a tenth of it. "
+        "Each rank below the highest: the highest singular entropy less the lowest that follows, above a tenth of it. "
         "An untrained head has almost none, so it rises first; if the highest value comes after half of the steps, "
         "the size of the fall is undetermined.",
         singular_entropy_falls,
@@ -164,16 +167,16 @@ CLAIMS = [
         "anisotropy-rises-where-it-saturates",
         "Godey et al., 4.1",
         "Where a small model saturates, the anisotropy of its last layer jumps up.",
-        "In each model whose loss ends above its lowest: anisotropy at the end less at the lowest loss, above a tenth "
-        "of it.",
+        "Of the models of each rank whose loss ends above its lowest: anisotropy at the end less at the lowest loss, "
+        "above a tenth of it.",
         anisotropy_rises_where_it_saturates,
     ),
     Claim(
         "singular-entropy-jumps-where-it-saturates",
         "Godey et al., 4.2",
         "Where a small model saturates, the singular entropy of its head jumps up.",
-        "In each model whose loss ends above its lowest: singular entropy at the end less at the lowest loss, above a "
-        "tenth of it.",
+        "Of the models of each rank whose loss ends above its lowest: singular entropy at the end less at the lowest "
+        "loss, above a tenth of it.",
         singular_entropy_jumps_where_it_saturates,
     ),
 ]

@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.style import (
     handles,
+    headline,
     legend,
     model_looks,
     named,
@@ -19,6 +20,7 @@ from oversmoothing.tables.figures.style import (
     step_axis,
     style,
 )
+from studies.along_training.finding import finding
 from studies.along_training.table import last_layer, steps
 
 LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
@@ -57,7 +59,7 @@ def along(table: pd.DataFrame) -> Figure:
 
 
 def against_loss(table: pd.DataFrame) -> Figure:
-    """Draw TTO against loss, one line per model and one panel per truth; the last step is ringed."""
+    """Draw TTO against loss, one line per model and one panel per truth, below `finding`; the last step is ringed."""
     truths = list(table.truth.dropna().unique())
     models = _models(table)
     with style():
@@ -72,6 +74,7 @@ def against_loss(table: pd.DataFrame) -> Figure:
             axes.set_xlabel(f"loss ({_unit(table)}); training goes from right to left")
             axes.grid()
         panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")
+        headline(figure, finding(table))
         legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))
     return figure
 

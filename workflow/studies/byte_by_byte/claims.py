@@ -17,11 +17,9 @@ NEARLY_ALL = 0.9  # of the bytes
 def rare_bytes_are_oversmoothed_more(evidence: Evidence) -> list[Comparison]:
     """Compare the NSMD at the ten rarest bytes with that at the ten most frequent, in the two models of Figure 4.2."""
     comparisons = []
-    for model in each(list(lowest_and_best(evidence))):
-        nsmd = evidence.value(SUMS, model).nsmd
-        merged = [merge(nsmd[byte] for byte in ends(evidence)) for ends in (rarest_bytes, frequent_bytes)]
-        rare, frequent = (Value((sums.mean,), model.trainings, sums=(sums,)) for sums in merged)
-        comparisons.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {model}"))
+    for member in lowest_and_best(evidence):
+        rare, frequent = (_at(evidence, member, ends(evidence)) for ends in (rarest_bytes, frequent_bytes))
+        comparisons.append(evidence.compare(rare, frequent, f"NSMD, rarest against most frequent bytes, {member}"))
     return comparisons
 
 
@@ -50,6 +48,13 @@ def lowest_rank_never_predicts_the_rarest(evidence: Evidence) -> list[Comparison
     if not comparisons:
         raise Missing("no model of the family has a rank")
     return comparisons
+
+
+def _at(evidence: Evidence, member: Member, bytes_: list[int]) -> Value:
+    """Return the mean NSMD where one of these bytes comes next."""
+    of_models = [evidence.value(SUMS, model) for model in member.alone()]
+    sums = tuple(merge(of_model.nsmd[byte] for byte in bytes_) for of_model in of_models)
+    return Value(tuple(x.mean for x in sums), member.trainings, "nsmd", sums, repeats=of_models[0].truths)
 
 
 def _of_run(run: Run, member: Member) -> Sums:

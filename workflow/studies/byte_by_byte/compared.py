@@ -19,6 +19,7 @@ class Sums:
 
     nsmd: ScoresByByte
     argmaxes: Mapping[int, int]
+    truths: int = 1
 
 
 def read_sums_of(path: str | Path) -> Sums:
@@ -38,7 +39,7 @@ def read_sums_of(path: str | Path) -> Sums:
         )
         for byte, counts in sums["occurrences"].groupby("byte")
     }
-    return Sums(nsmd, sums["argmaxes"].groupby("byte").sum().astype(int).to_dict())
+    return Sums(nsmd, sums["argmaxes"].groupby("byte").sum().astype(int).to_dict(), truths)
 
 
 def share_higher(

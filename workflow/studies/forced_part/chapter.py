@@ -18,7 +18,7 @@ CHAPTER = Chapter(
         "fixes the length of what enters it, before its gains: norm and head together force at least what the bars "
         "show, and at most what the triangles show, where there are any; they are means over fewer positions.",
     ),
-    answer=("forced", opening),
+    answers={"forced": opening},
     picture="forced",
     claims=tuple(claim.id for claim in CLAIMS),
     tables=("forced", "best_head", "forced_heads"),

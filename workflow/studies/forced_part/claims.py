@@ -84,7 +84,8 @@ def _share(member: Member, kind: str, pairs: Sequence[tuple[pd.Series, pd.Series
             raise Missing(f"{member} has a seed in which there is nothing to take a share of")
         shares.append(float(part.mean()) / size)
         sums.append(sums_by_window(shares[-1] + (part - shares[-1] * whole) / size))
-    return Value(tuple(shares), member.trainings, kind, tuple(sums))
+    truths = pairs[0][0].index.get_level_values("truth").nunique()
+    return Value(tuple(shares), member.trainings, kind, tuple(sums), repeats=truths)
 
 
 PLACE = "docs/forced.md"

@@ -1,12 +1,12 @@
 """What the heads of a family force of the divergence from the truth, in words that the intervals allow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 import pandas as pd
 
+from oversmoothing.claims.story.answers import amount, at
 from oversmoothing.store.layout import number
-from oversmoothing.tables.published import listed
 
 HALF, TENTH = 0.5, 0.1
 NOT_FORCED = "What is not forced is the model's own: its trunk, its training and its text."
@@ -31,12 +31,12 @@ def finding(table: pd.DataFrame) -> str:
 
     Without a share, as of models that equal their truth, it only says what is compared.
     """
-    amounts = [(_amount(row), member) for member, row in members(table, "share").iterrows()]
-    if not amounts:
+    shares = [(_share(row), member) for member, row in members(table, "share").iterrows()]
+    if not shares:
         return "What the head forces of the KL to the truth, and the rest"
-    parts = [(amount, [member for _, member in group]) for amount, group in groupby(amounts, key=lambda pair: pair[0])]
+    parts = [(share, [member for _, member in group]) for share, group in groupby(shares, key=lambda pair: pair[0])]
     (first, where), *others = parts
-    words = [f"{first} of the KL to the truth {_at(where)}", *(f"{amount} {_at(where)}" for amount, where in others)]
+    words = [f"{first} of the KL to the truth {at(where)}", *(f"{share} {at(where)}" for share, where in others)]
     return f"Whatever enters it, the head forces {', '.join(words)}"
 
 
@@ -46,12 +46,12 @@ def opening(table: pd.DataFrame) -> Iterator[str]:
     truths = table.truth.dropna().unique()
     for truth in truths:
         forced, whole = members(table, "forced", truth), members(table, "kl", truth)
-        parts = [f"{_in_nats(row)} of {number(whole['mean'][rank])} {_at([rank])}" for rank, row in forced.iterrows()]
+        parts = [f"{amount(row)} of {number(whole['mean'][rank])} {at([rank])}" for rank, row in forced.iterrows()]
         if parts:
             yield f"Forced{f', against {truth}' if len(truths) > 1 else ''}, in nats: {'; '.join(parts)}."
 
 
-def _amount(share: pd.Series) -> str:
+def _share(share: pd.Series) -> str:
     """Say how large a share is: on which side of a half and a tenth its interval lies, or else the numbers."""
     mean, low, high = share[["mean", "low", "high"]]
     if mean == high == 0 or (mean == 0 and pd.isna(high)):
@@ -64,17 +64,3 @@ def _amount(share: pd.Series) -> str:
         return "less than a tenth"
     interval = "" if pd.isna(low) else f" [{100 * low:.0f}, {100 * high:.0f}]"
     return f"{100 * mean:.0f}{interval} %"
-
-
-def _in_nats(forced: pd.Series) -> str:
-    if forced["mean"] == 0:
-        return "0"
-    interval = "" if pd.isna(forced.low) else f" [{number(forced.low)}, {number(forced.high)}]"
-    return f"{number(forced['mean'])}{interval}"
-
-
-def _at(where: Sequence[object]) -> str:
-    """Name ranks, or models without one, in a sentence."""
-    if all(isinstance(member, int) for member in where):
-        return f"at rank{'s' if len(where) > 1 else ''} {listed([str(member) for member in where])}"
-    return f"in {listed([str(member) for member in where])}"

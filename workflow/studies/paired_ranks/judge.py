@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.table import HOW, WIDTHS, claims_table, tally, verdict_cell
+from oversmoothing.claims.table import DECIDES, HOW, WIDTHS, claims_table, tally, verdict_cell, what_decides
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.layout import number
 from oversmoothing.tables.formats import write_table
@@ -19,6 +19,7 @@ LEGEND = [
     "A claim holds if each of its comparisons lies above its bound (0 unless another is named) by its own 95 % "
     "interval; it does not hold if one lies below with all of them taken together (Bonferroni); else this run cannot "
     "tell. In brackets: how many of the comparisons hold",
+    DECIDES,
     "Effect: that of the weakest comparison, with its 95 % interval by Student's t over seeds (for a correlation, "
     "Fisher's, which takes the arms for independent)",
     "Published: other models, text and training; compare signs, not sizes",
@@ -28,7 +29,8 @@ LEGEND = [
 def main(job: Job) -> None:
     """Test every claim on the differences and shares; write CSV, Markdown, HTML and LaTeX."""
     titles = {kind["kind"]: kind["title"] for kind in job.params.settings["kinds"]}
-    arms = Arms(from_record(read_record(job.input.seeds)), read_record(job.input.gradient), titles)
+    differences = from_record(read_record(job.input.seeds))
+    arms = Arms(differences, read_record(job.input.gradient), titles, job.params.settings["classes"])
     table = claims_table(DISPUTE, arms, None)
     table = table.drop(columns=[name for name in table if name.startswith("published_")] + ["chapter"])
     write_table(job.output, table, dispute_page(DISPUTE, table, TITLE))
@@ -48,7 +50,7 @@ def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Pa
         rows.append(
             {
                 "claim": f"{row['statement']} ({row['place']}; {row['id']})",
-                "this run": verdict_cell(row, ""),
+                "this run": "; ".join([verdict_cell(row, ""), *what_decides(row)]),
                 "effect": effect,
                 "weakest comparison": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
                 "published": published[row["id"]] or None,

@@ -20,6 +20,9 @@ SLOWDOWN = "slowdown"
 LESS = " less "  # between two kinds, of a difference between them at the same rank
 BETWEEN = {
     "plain less backward": "plain head from scratch, less gradient alone",
+    "matched less backward": "plain head from scratch, matched start, less gradient alone",
+    "plain less matched": "plain head from scratch, less the same with a matched start",
+    "plain less family": "plain head from scratch, less one with LayerNorm",
     "plain less retrained": "plain head from scratch, less retrained",
     "plain less beside": "plain head alone, less beside a full one",
 }

@@ -104,6 +104,6 @@ if PAIRED and SNAPSHOTS:
                 caption="dispute.rst",
             ),
         params:
-            settings=settings(kinds=KINDS),
+            settings=settings(kinds=KINDS, classes=plan.tokens.vocabulary(config).get("vocabulary", 256)),
         script:
             "judge.py"

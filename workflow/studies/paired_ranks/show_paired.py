@@ -21,6 +21,7 @@ TITLE = "What each way of imposing a rank costs over the full model, paired by s
 LABELS = {
     "family": "on both, with a LayerNorm (the thesis)",
     "plain": "on both: head W = A B from scratch",
+    "matched": "on both: the same, started as large as a full head",
     "backward": "on the gradient alone (Murugan 2026)",
     "retrained": "on the logits alone: head W = A B retrained",
     "normed": "on the logits alone: retrained with LayerNorm",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from oversmoothing.claims.choose import EXTREME, TWELVE, beyond, each, low_and_higher, neighbours, standing_for
+from oversmoothing.claims.choose import EXTREME, TWELVE, beyond, low_and_higher, neighbours, ranked, standing_for
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.comparison import Comparison, Missing, Value, constant, minus
 from oversmoothing.claims.decodings import ALL, OTHERS
@@ -76,24 +76,24 @@ def rank_12_only_looks_human(evidence: Evidence) -> list[Comparison]:
 
 def decodings_write_more_valid_words(evidence: Evidence) -> list[Comparison]:
     """Compare the share of valid words under every other decoding with that under pure."""
-    return [_decoded(evidence, "valid_words", model, other, "pure") for model in _models(evidence) for other in OTHERS]
+    return [_decoded(evidence, "valid_words", model, other, "pure") for model in ranked(evidence) for other in OTHERS]
 
 
 def decodings_write_shorter_words(evidence: Evidence) -> list[Comparison]:
     """Compare word length under pure with that under every other decoding."""
-    return [_decoded(evidence, "word_length", model, "pure", other) for model in _models(evidence) for other in OTHERS]
+    return [_decoded(evidence, "word_length", model, "pure", other) for model in ranked(evidence) for other in OTHERS]
 
 
 def greedy_repeats_most(evidence: Evidence) -> list[Comparison]:
     """Compare the repetition under greedy with that under every other decoding."""
     others = [other for other in ALL if other != "greedy"]
-    return [_decoded(evidence, "bigram", model, "greedy", other) for model in _models(evidence) for other in others]
+    return [_decoded(evidence, "bigram", model, "greedy", other) for model in ranked(evidence) for other in others]
 
 
 def truncation_repeats(evidence: Evidence) -> list[Comparison]:
     """Compare the repetition under top-k, nucleus and pure, in this order."""
     pairs = list(pairwise(("top-k", "top-p", "pure")))
-    return [_decoded(evidence, "bigram", model, a, b) for model in _models(evidence) for a, b in pairs]
+    return [_decoded(evidence, "bigram", model, a, b) for model in ranked(evidence) for a, b in pairs]
 
 
 def repetition_rises_from_low_ranks(evidence: Evidence) -> list[Comparison]:
@@ -111,13 +111,7 @@ def repetition_rises_from_low_ranks(evidence: Evidence) -> list[Comparison]:
 def order_in_bytes(evidence: Evidence) -> list[Comparison]:
     """Compare the byte TV under greedy with every other decoding, and that under top-k and nucleus with pure."""
     pairs = (*(("greedy", other) for other in ALL if other != "greedy"), ("top-k", "pure"), ("top-p", "pure"))
-    return [_decoded(evidence, "byte_tv", model, a, b) for model in _models(evidence) for a, b in pairs]
-
-
-def _models(evidence: Evidence) -> list[Member]:
-    if not evidence.family:
-        raise Missing("no model of the family has a rank")
-    return each(evidence.family)
+    return [_decoded(evidence, "byte_tv", model, a, b) for model in ranked(evidence) for a, b in pairs]
 
 
 def _low_and_human(evidence: Evidence) -> list[tuple[Member, Member]]:

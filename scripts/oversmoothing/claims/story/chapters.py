@@ -1,9 +1,9 @@
 """The chapters of the story page, in the thesis's order: their words, tables, figures and claims."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import pandas as pd
+from oversmoothing.claims.story.answers import Answer, at_ends, at_lowest, together
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Chapter:
 
     heading: str
     text: tuple[str, ...]
-    # It may open with sentences made from a table, and the figure that shows them; without the table it is left out.
-    answer: tuple[str, Callable[[pd.DataFrame], Iterable[str]]] | None = None
+    # It may open with sentences made from tables, by name, and the figure that shows them.
+    answers: Mapping[str, Answer] = field(default_factory=dict)
     picture: str = ""
     claims: tuple[str, ...] = ()  # chapters of the claims, or their ids
     terms: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +42,15 @@ CHAPTERS = (
             "All models of the family read bytes and share everything but one number: how many dimensions enter the LM "
             "head. The truth is a further model without that bottleneck, which stands in for the language.",
         ),
+        answers={
+            "losses": at_ends(
+                "The rank of a model is how many dimensions enter its head. The share of positions at which the byte "
+                "that came next is the one that the model finds most probable is {}.",
+                also={"for the truth, the model that counts as right": {"kind": "truth"}},
+                measure="accuracy",
+                kind="family",
+            )
+        },
         claims=("3",),
         terms={
             "family": "Models that are trained alike and differ in the rank of what enters the head.",
@@ -55,6 +64,14 @@ CHAPTERS = (
     Chapter(
         "Oversmoothing",
         ("Does a model of low rank give probability to bytes to which the truth gives next to none?",),
+        answers={
+            "oversmoothing": at_ends(
+                "The truth's nucleus is the few bytes that hold most of its probability. The probability that a model "
+                "adds outside it (TTO) is {}.",
+                measure="tto",
+                decoding="pure",
+            )
+        },
         claims=("4", "F"),
         terms={
             "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
@@ -86,12 +103,35 @@ CHAPTERS = (
             "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
             "left as it is.",
         ),
+        answers={
+            "decodings_pooled": together(
+                at_lowest(
+                    "The probability that leaks outside the truth's nucleus (TTO) is, {at}, {}; pure changes nothing.",
+                    "decoding",
+                    measure="tto",
+                ),
+                at_lowest(
+                    "Half the sum of all differences from the truth (TV), which also counts those inside the nucleus, "
+                    "is {}.",
+                    "decoding",
+                    measure="tv",
+                ),
+            )
+        },
         claims=("6",),
         tables=("decodings_pooled", "decodings", "tbat"),
     ),
     Chapter(
         "Heads cut to a lower rank",
         ("The same rank can be imposed after training, by a singular value decomposition of the full model's head.",),
+        answers={
+            "svd": at_ends(
+                "The probability that the full model, its head cut after training, leaks outside the truth's nucleus "
+                "(TTO) is {}.",
+                measure="tto",
+                decoding="pure",
+            )
+        },
         claims=("svd-monotone", "svd-worse-than-learned"),
         tables=("svd", "tbat_approximation"),
     ),

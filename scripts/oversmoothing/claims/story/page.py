@@ -15,6 +15,7 @@ from markupsafe import Markup
 from oversmoothing.claims.rank_order import finding
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.claims.story.charts import by_rank
+from oversmoothing.claims.table import what_decides
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
 from oversmoothing.store.sums import read_text
@@ -89,10 +90,7 @@ def in_order(studies: Sequence[Chapter]) -> list[Chapter]:
 
 
 def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]) -> dict[str, Any] | None:
-    """Return what the page shows of a chapter; None if there is nothing, or if the table of its answer is not there."""
-    answered = results.record(chapter.answer[0]) if chapter.answer else None
-    if chapter.answer and answered is None:
-        return None
+    """Return what the page shows of a chapter; None if there is nothing."""
     inside = {
         "charts": list(_charts(results, chapter.charts, charts)),
         "claims": list(_claims(results, chapter.claims)),
@@ -100,9 +98,16 @@ def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]
     }
     if not any(inside.values()):
         return None
-    opening = list(chapter.answer[1](answered)) if chapter.answer and answered is not None else []
     picture = _figure(results, chapter.picture)
-    return {**vars(chapter), "number": number, "answer": opening, "picture": picture, **inside}
+    return {**vars(chapter), "number": number, "answer": list(_answer(results, chapter)), "picture": picture, **inside}
+
+
+def _answer(results: Results, chapter: Chapter) -> Iterator[str]:
+    """Yield the sentences that a chapter opens with, from those of its tables that are there."""
+    for name, sentences in chapter.answers.items():
+        table = results.record(name)
+        if table is not None:
+            yield from sentences(table)
 
 
 def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[dict[str, Any]]:
@@ -139,6 +144,8 @@ def _evidence(claim: dict) -> Iterator[tuple[str, str]]:
         yield "comparisons", f"{claim['held']} of {claim['comparisons']} hold, {claim['against']} speak against it"
     if pd.notna(claim["run_to_run"]) and claim["run_to_run"] not in (0, float("inf")):
         yield "one training from the next", f"up to {claim['run_to_run']:.3g}"
+    for words in what_decides(claim):
+        yield "what it can tell", words
     if pd.notna(claim["note"]):
         yield "note", claim["note"]
     if claim["by_construction"]:
