@@ -1,15 +1,14 @@
 """How often verdicts over seeds are wrong by chance, and how often they tell what was measured.
 
 Run from anywhere: ``python benchmarks/null_verdicts.py [--tables 200]``. It makes tables like the kept ones of
-resources/studies/seeds and resources/studies/gradient in which arms are equal, or differ by just the bound of a claim,
+resources/studies/seeds, gradient and murugan in which arms are equal, or differ by just the bound of a claim,
 and counts the verdicts. A claim at its bound is neither right nor wrong, so "holds" and "does not hold" should each
 come out in at most 5 % of tables. Of each claim there are tables with all comparisons at their bounds, when one is most
 likely to speak against it by chance, and with one at its bound and the others far beyond, when the claim is most likely
 to hold by chance. The second part has the verdicts where arms differ as they were measured.
 
 A made seed is a mix of the deviations of the kept seeds from the mean of their arm, with normal weights, so that arms
-vary and go together as in the kept tables. Arms that are not kept yet have the deviations of kin (`KIN`) and the
-effects `ASSUMED`. Exits with 1 if a verdict is wrong in more than 5 %.
+vary and go together as in the kept tables. Exits with 1 if a verdict is wrong in more than 5 %.
 """
 
 import argparse
@@ -45,14 +44,6 @@ RANKS = (4, 8, 16)
 FULL = 32  # width of the kept study on gradients
 AT_MOST = 0.05
 FAR = 0.3  # beyond a bound, in nats or octaves
-KIN = {"full_head": "retrained", "own_trunk": "retrained", "beside": "plain", "second": "plain"}
-ASSUMED = {  # nats over the full head at ranks 4, 8 and 16; the first two: of a trial with two seeds at rank 4
-    "own_trunk": (0.387, 0.154, 0.022),
-    "full_head": (0.298, 0.119, 0.017),
-    "beside": (0.179, 0.077, 0.011),
-    "second": (0.0, 0.0, 0.0),
-}
-NOT_KEPT = ("most-sits-in-the-trunk", "a-full-head-helps", "a-narrow-head-does-no-harm")
 WITHIN = ("svd", "retrained")  # heads made from one training, beside its own
 TESTS = {claim.id: claim.test for claim in DISPUTE}
 UNDECIDED = "cannot tell"
@@ -87,10 +78,11 @@ def counted(make: Make, tables: int, seed: int) -> Counter:
 def nulls() -> Iterator[tuple[str, str, Make]]:
     """Yield each verdict, what its null is, and how a table of it is made and judged."""
     kept = Dispute()
-    for claim, (at, ranks) in kept.bounds().items():
-        yield claim, "all at the bound", partial(kept.verdict, claim, joined(at, ranks, ()))
-        if len(ranks) > 1:
-            yield claim, "one at the bound", partial(kept.verdict, claim, joined(at, ranks, ranks[1:]))
+    for arms in (kept, Starts()):
+        for claim, (at, ranks) in arms.bounds().items():
+            yield claim, "all at the bound", partial(arms.verdict, claim, joined(at, ranks, ()))
+            if len(ranks) > 1:
+                yield claim, "one at the bound", partial(arms.verdict, claim, joined(at, ranks, ranks[1:]))
     yield "share-does-not-predict", "r at the bound", partial(kept.correlated, PREDICTS)
     yield from kept.within_one_training()
     seeds = Seeds()
@@ -120,8 +112,9 @@ def nulls() -> Iterator[tuple[str, str, Make]]:
 def measured() -> Iterator[tuple[str, str, Make]]:
     """Yield each verdict and how a table with the measured effects is made and judged."""
     kept, seeds = Dispute(), Seeds()
-    for claim in kept.bounds():
-        yield claim, "assumed effects" if claim in NOT_KEPT else "", partial(kept.verdict, claim, {})
+    for arms in (kept, Starts()):
+        for claim in arms.bounds():
+            yield claim, "", partial(arms.verdict, claim, {})
     yield "share-does-not-predict", "", partial(kept.correlated, kept.r)
     yield "share-does-not-predict", "shuffled arms", kept.shuffled
     yield (
@@ -145,29 +138,68 @@ def joined(at: Callable[[Any, float], Means], ranks: tuple, far: tuple) -> dict[
     return {key: mean for rank in ranks for key, mean in at(rank, FAR if rank in far else 0.0).items()}
 
 
-class Dispute:
+class Paired:
     """The kept differences from the full head by seed, and tables made like them."""
 
+    study: str
+
     def __init__(self) -> None:
-        folder = ROOT / "resources/studies/gradient/tables"
-        kept = from_record(read_record(folder / "paired_ranks_by_seed.csv"))
+        kept = from_record(read_record(ROOT / "resources/studies" / self.study / "tables/paired_ranks_by_seed.csv"))
         slower = kept.measure == SLOWDOWN
         kept.loc[slower, "difference"] = np.log2(kept.difference[slower])
+        self.kept = kept
         self.base = kept.groupby("measure").base.mean().to_dict()
         wide = kept.pivot_table(index="seed", columns=["measure", "kind", "rank"], values="difference", dropna=True)
-        self.levels = kept.assign(level=kept.base + kept.difference).pivot_table(
-            index="seed", columns=["measure", "kind", "rank"], values="level"
-        )
-        self.full = kept.pivot_table(index="seed", columns="measure", values="base")
         self.deviations = {key: (wide[key] - wide[key].mean()).to_numpy() for key in wide.dropna(axis=1)}
         self.means: dict[Key, float] = {key: float(wide[key].mean()) for key in self.deviations}
-        self.gradient = read_record(folder / "gradient.csv")
+        self.gradient = pd.DataFrame()
+
+    def verdict(self, claim: str, means: Means, draw: np.random.Generator) -> str:
+        """Return the verdict on a claim where arms have these means, and the others their own."""
+        measure = {"rank-slows-learning": SLOWDOWN, "equal-loss-equal-leak": "tto_at_loss"}.get(claim, "loss")
+        keys = [key for key in self.deviations if key[0] == measure]
+        noise = mixed(np.stack([self.deviations[key] for key in keys], axis=1), draw)
+        values = np.stack([{**self.means, **means}[key] for key in keys])[:, None] + noise.T
+        table = pd.DataFrame(keys, columns=["measure", "kind", "rank"]).loc[
+            np.repeat(range(len(keys)), values.shape[1])
+        ]
+        table = table.reset_index(drop=True).assign(truth="", base=self.base[measure])
+        table["seed"] = np.tile(range(values.shape[1]), len(keys))
+        table["difference"] = (2**values if measure == SLOWDOWN else values).ravel()
+        return judge_claim(TESTS[claim], Arms(table, self.gradient, {key[1]: key[1] for key in keys})).verdict
+
+
+class Starts(Paired):
+    """Those of heads W = A B that start small, as in Murugan (2026), or as large as a full head."""
+
+    study = "murugan"
+
+    def bounds(self) -> dict[str, tuple[Callable[[Any, float], Means], tuple]]:
+        """Return of each claim the means at its bound, or so far beyond it, at a rank; and the ranks."""
+        above = {
+            "matched-rank-costs-more": ("matched", "backward"),
+            "small-start-costs": ("plain", "matched"),
+        }
+        return {claim: (partial(self._above, one, other), RANKS) for claim, (one, other) in above.items()}
+
+    def _above(self, one: str, other: str, rank: int, off: float) -> Means:
+        return {("loss", one, rank): self.means["loss", other, rank] + off}
+
+
+class Dispute(Paired):
+    """Those of heads and gradients of a rank, with the shares of the gradient that a head lets through."""
+
+    study = "gradient"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels = self.kept.assign(level=self.kept.base + self.kept.difference).pivot_table(
+            index="seed", columns=["measure", "kind", "rank"], values="level"
+        )
+        self.full = self.kept.pivot_table(index="seed", columns="measure", values="base")
+        self.gradient = read_record(ROOT / "resources/studies" / self.study / "tables/gradient.csv")
         self.ends = mean_shares(self.gradient).groupby(["kind", "rank"])[["share", "loss"]].mean()
         self.r = float(self.ends.corr().loc["share", "loss"])
-        for kind, effects in ASSUMED.items():
-            for rank, effect in zip(RANKS, effects, strict=True):
-                self.means["loss", kind, rank] = effect
-        self.means["loss", "full_head", FULL] = 0.0
         ends = self.gradient[self.gradient.step == self.gradient.step.max()]
         shares = ends[(ends.kind == "family") & (ends["rank"] == FULL) & (ends.measure == "gradient_share")]
         self.shares = shares.value.to_numpy()
@@ -178,7 +210,7 @@ class Dispute:
         equal = [
             key for key in self.deviations if key[0] == "tto_at_loss" and key[1] in ("family", "plain", "backward")
         ]
-        leak = ALIKE * self.base["tto_at_loss"]
+        leak, start = ALIKE * self.base["tto_at_loss"], m["loss", "full_head", FULL]
         return {
             "gradient-is-compressed": (lambda r, off: {("share", "family", FULL): 1 - SUPPRESSED - off}, (FULL,)),
             "rank-slows-learning": (lambda r, off: {(SLOWDOWN, "plain", r): off}, RANKS),
@@ -198,7 +230,7 @@ class Dispute:
                 RANKS,
             ),
             "most-sits-in-the-trunk": (
-                lambda r, off: {("loss", "own_trunk", r): 0.8, ("loss", "full_head", r): 0.4 + off},
+                lambda r, off: {("loss", "own_trunk", r): start + 0.8, ("loss", "full_head", r): start + 0.4 + off},
                 RANKS,
             ),
             "a-full-head-helps": (lambda r, off: {("loss", "beside", r): m["loss", "plain", r] - off}, RANKS),
@@ -208,24 +240,9 @@ class Dispute:
 
     def verdict(self, claim: str, means: Means, draw: np.random.Generator) -> str:
         """Return the verdict on a claim where arms have these means, and the others their own."""
-        measure = {"rank-slows-learning": SLOWDOWN, "equal-loss-equal-leak": "tto_at_loss"}.get(claim, "loss")
         if claim == "gradient-is-compressed":
             return self._compressed(means.get(("share", "family", FULL), float(self.shares.mean())), draw)
-        keys = [key for key in self.deviations if key[0] == measure]
-        noise = mixed(np.stack([self.deviations[key] for key in keys], axis=1), draw)
-        columns = dict(zip(keys, noise.T, strict=True))
-        for _, kind, rank in (key for key in self.means if key[0] == measure and key[1] in KIN):
-            kin = self.deviations[measure, KIN[kind], min(rank, RANKS[-1])]
-            columns[measure, kind, rank] = mixed(kin[:, None], draw)[:, 0]
-        keys = list(columns)
-        values = np.stack([{**self.means, **means}[key] + columns[key] for key in keys])
-        table = pd.DataFrame(keys, columns=["measure", "kind", "rank"]).loc[
-            np.repeat(range(len(keys)), values.shape[1])
-        ]
-        table = table.reset_index(drop=True).assign(truth="", base=self.base[measure])
-        table["seed"] = np.tile(range(values.shape[1]), len(keys))
-        table["difference"] = (2**values if measure == SLOWDOWN else values).ravel()
-        return judge_claim(TESTS[claim], Arms(table, self.gradient, {key[1]: key[1] for key in keys})).verdict
+        return super().verdict(claim, means, draw)
 
     def _compressed(self, share: float, draw: np.random.Generator) -> str:
         values = share + mixed(self.shares[:, None] - self.shares.mean(), draw)[:, 0]
