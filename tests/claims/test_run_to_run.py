@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,8 @@ from made_scores import write_scores
 from oversmoothing.claims.added import of_studies
 from oversmoothing.claims.table import MARGINS
 from oversmoothing.store.parquet import write_table
-from oversmoothing.tables.record import read_record
 from plan import studies
 from schemas.config import read_schema
-from studies.paired_ranks.paired import from_record
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = {"bn4-s1": 1.0, "bn4-s2": 0.8, "bn16-s1": 0.5, "bn16-s2": 0.49}
@@ -79,34 +76,3 @@ def test_one_seed_has_no_spread(tmp_path):
     done = margins_measured(tmp_path)
     assert done.returncode == 1
     assert done.stderr.strip().endswith("it takes scores of two `seeds`, and there are those of ['bn4-s1']")
-
-
-SHARES = {"losses": "loss", "tto": "tto", "nsmd": "nsmd", "tv": "tv", "kl": "kl"}
-
-
-def spreads(study, measure):
-    """Sd of differences within a training and between two, as shares of the larger value; the former of themselves."""
-    kept = from_record(read_record(ROOT / f"resources/studies/{study}/tables/paired_ranks_by_seed.csv"))
-    kept = kept[kept.measure == measure].assign(level=kept.base + kept.difference)
-    level = kept.pivot_table(index="seed", columns=["kind", "rank"], values="level")
-    level["full", 0] = kept.groupby("seed").base.mean()
-    heads = [level[key] for key in level if key[0] in ("full", "svd", "retrained")]
-    pairs = [(a - b, max(a.mean(), b.mean())) for a, b in combinations(heads, 2)]
-    of_one = [(level[key].std() / level[key].mean()) ** 2 for key in level if key[0] != "inside"]
-    of_itself = [difference.std() / abs(difference.mean()) for difference, _ in pairs]
-    return np.sqrt(np.mean([(d.std() / size) ** 2 for d, size in pairs])), np.sqrt(2 * np.mean(of_one)), of_itself
-
-
-def test_the_page_has_the_spreads_within_one_training():
-    page = (ROOT / "config/README.md").read_text().partition("### Between two values of one training")[2]
-    ratios = []
-    for kind, measure in SHARES.items():
-        cells = []
-        for study in ("gradient", "gradient_wide"):
-            within, between, of_itself = spreads(study, measure)
-            cells += [within, between]
-            ratios += of_itself
-        cells.append(DEFAULT["claims"]["run_to_run"][kind] / 1.96)
-        assert f"| {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} |" in page
-    said = f"anything from {100 * min(ratios):.1f} % of it to {max(ratios):.0f} times as much"
-    assert said in " ".join(page.split())

@@ -1,0 +1,106 @@
+"""Each number without an interval that README and findings quote is a cell of a kept table, or listed as no result.
+
+What they quote of a study's tables is in ``quoted.py`` among its tests.
+"""
+
+import re
+import runpy
+from itertools import chain
+
+import pytest
+from kept_runs import QUOTED, ROOT, Kept, percent
+
+FINDINGS = "docs/findings.md"
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
+NO_RESULTS = {  # settings, sizes, citations, and what other tests know
+    "README.md": (
+        "Python 3.11 to 3.13",
+        "6.8 MB to train on and 0.4 MB",
+        "takes 2.2 GB",
+        "all results 1.2 GB",
+        "gives 90 %",
+        "[95 % interval",
+        "may differ by 12 %",  # claims.run_to_run, which test_run_to_run measures
+        "62 % at rank 4, 8 % at 16",  # config/README.md has the seeds
+        "arXiv 2603.10145",
+        "arXiv 2608.16671",
+    ),
+    FINDINGS: (
+        "Intervals are 95 %",
+        "may differ by 12 %",
+        "95 to 99 %, needs",
+        "98.5 %",  # 1 - 768 / 50,257
+        "(Murugan, 0.625,",
+        "a chance of 80 %",
+        "at most 1 %",
+        "arXiv 2602.20433",
+        "arXiv 2604.28036",
+        "every matrix at 0.02",
+        "start at 0.02 each",
+        "the loss is 10 % of",
+        "five seeds distinguish 0.05 to 0.07 nats between two arms, not 0.01",  # half widths of its intervals
+        "On the 4 % of these contexts",  # of a text, in no table
+        "TTO of full rank by 0.054",  # test_kept_seeds, as the next two
+        "0.074 lower, of the 0.246",
+        "levels within 0.005 of each other",
+    ),
+}
+
+
+def of_the_core():
+    """Yield page, words with places, and the numbers of the kept tables that fill them."""
+    default, subword = Kept("default"), Kept("subword")
+    ranks = (4, 8, 16, 32, 288)
+    kl, forced, shares = (default.by_rank("forced", name, *ranks) for name in ("kl", "forced", "share"))
+    share, (over_tokens,) = percent(shares), percent(subword.by_rank("forced", "share", 64))
+    tto = default.by_rank("oversmoothing", "tto", *ranks)
+    published = default.by_rank("oversmoothing", "tto", *ranks, column="published")
+    greedy, pure = (default.cell("decodings_pooled", measure="tto", rank=4, decoding=d) for d in ("greedy", "pure"))
+    between = chain.from_iterable(zip(forced[1:4], kl[1:4], strict=True))
+
+    yield "README.md", "KL divergence from it {:.0f} % at rank 4, and {:.0f} % at rank 32", [share[0], share[3]]
+    at_ranks = "{:.0f} % of the KL to the truth at rank 4, {:.0f} % at rank 8, {:.0f} % at rank 16, {:.0f} % at rank 32"
+    yield "README.md", at_ranks, share[:4]
+    of = "of {:.3f} nats, {:.3f} of {:.3f}, {:.3f} of {:.3f}, {:.3f} of {:.3f}, and 0 of {:.3f} at full rank"
+    yield "README.md", of, [kl[0], *between, kl[4]]
+    yield "README.md", "{:.3f} of {:.3f} (one seed)", [greedy, pure]
+    yield "README.md", "forces {:.0f} %, not {:.0f} %", [over_tokens, share[0]]
+    theirs = "thesis has {:.3f}, {:.3f}, {:.3f} and {:.3f} at ranks 4, 8, 16 and 32, and {:.3f}"
+    yield FINDINGS, theirs, published
+    ours = "has Q, {:.3f}, {:.3f}, {:.3f} and Q; greedy decoding leaves {:.3f} of the {:.3f}"
+    yield FINDINGS, ours, [*tto[1:4], greedy, pure]
+    of = "forces Q of {:.3f} nats, at rank 8 Q of {:.3f}, at rank 16 Q of {:.3f}, at rank 32 Q of {:.3f}, and"
+    yield FINDINGS, of, kl[:4]
+
+
+def text(page):
+    """What a page says in sentences, on one line, with ``Q`` for a mean with its interval."""
+    whole = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    if page == "README.md":  # its table: test_kept_seeds
+        whole = re.sub(r"^\| (rank|:---|\d+|floor) .*\n", "", whole, flags=re.MULTILINE)
+    whole = re.sub(r"`[^`]*`", "`code`", re.sub(r"\]\([^)]*\)", "]", whole))
+    return QUOTED.sub("Q", " ".join(whole.split()))
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """Those that the kept tables make, by page."""
+    of_studies = (runpy.run_path(str(path))["quoted"]() for path in sorted(ROOT.glob("tests/studies/*/quoted.py")))
+    made = {page: [] for page in NO_RESULTS}
+    for page, words, numbers in chain(of_the_core(), *of_studies):
+        made[page].append(words.format(*numbers))
+    return made
+
+
+@pytest.mark.parametrize("page", NO_RESULTS)
+def test_the_pages_say_what_the_tables_say(page, sentences):
+    assert [sentence for sentence in sentences[page] if sentence not in text(page)] == []
+
+
+@pytest.mark.parametrize("page", NO_RESULTS)
+def test_no_other_number_stands_there(page, sentences):
+    left = text(page)
+    for known in (*sentences[page], *NO_RESULTS[page]):
+        assert known in left
+        left = left.replace(known, "")
+    assert NUMBER.findall(left) == []
