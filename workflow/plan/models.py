@@ -61,7 +61,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     """Every model of a config except those that studies add (`plan.studies.models`), by name, which must differ."""
     models: list[Model] = []
     for seed in config["seeds"]:
-        members = [_member(config, entry, seed) for entry in _trained_here(config)]
+        members = [trained_member(config, entry, seed) for entry in _trained_here(config)]
         models += members
         if (full := _full_model(members, seed)) and config["svd_of"] is None:
             models += _truncated(config, full)
@@ -87,7 +87,7 @@ def truncated_model(config: Mapping[str, Any]) -> str:
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
     """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
     trials: dict[str, Model] = {}
-    for member in (_member(config, entry, config["learning_rates"]["seed"]) for entry in _trained_here(config)):
+    for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in _trained_here(config)):
         trained = member.settings or {}
         for rate in config["learning_rates"]["tried"]:
             name = f"{member.arm}-r{rate:g}-s{member.seed}"
@@ -194,7 +194,7 @@ def _trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
 
 
-def _member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
+def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
     """Member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))

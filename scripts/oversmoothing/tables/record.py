@@ -60,6 +60,8 @@ KEYS = {
     "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
     "class": Column(WHOLE, "byte or token"),
     "vocabulary": Column(WHOLE, "symbols of a language that is drawn, and not a text"),
+    "law": Column(TEXT, "the law that its text was drawn from"),
+    "sequences": Column(WHOLE, "of the text that it learned"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

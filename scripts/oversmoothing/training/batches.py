@@ -1,9 +1,13 @@
-"""Training batches as a function of (seed, step), so that there is no loader state to save."""
+"""Training batches as a function of (seed, step), so that there is no loader state to save.
+
+A text is one stream, of which any stretch may be drawn, or `Whole` sequences, as its manifest says.
+"""
 
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -11,8 +15,16 @@ from torch import Tensor
 
 from oversmoothing.jobs import UserError
 
-TRAINING, DROPOUT = 0, 1
+TRAINING, DROPOUT, ORDER = 0, 1, 2
 AHEAD = 3  # steps whose bytes are prefetched
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Of a text that is made of sequences: their length, and how much of each is given and not to be predicted."""
+
+    length: int
+    prompt: int
 
 
 @dataclass(frozen=True)
@@ -45,9 +57,33 @@ def training_batch(data: np.ndarray, seed: int, step: int, accumulation: int, ba
     return _sequences(data, generator.integers(0, len(data) - block, size=(accumulation, batch)), block)
 
 
-def validation_batches(data: np.ndarray, batches: int, batch: int, block: int) -> Tensor:
-    """Evenly spaced uint8 sequences (batches, batch, block + 1), so that losses differ by the model alone."""
-    starts = np.linspace(0, len(data) - block - 1, batches * batch).astype(np.int64)
+def whole_batch(data: np.ndarray, seed: int, step: int, accumulation: int, batch: int, length: int) -> Tensor:
+    """Draw whole uint8 sequences (accumulation, batch, length) of one step: each once, then each again in a new order.
+
+    The draw depends on seed and step alone.
+    """
+    count, size = len(data) // length, accumulation * batch
+    places = np.arange(step * size, (step + 1) * size)
+    orders = {epoch: _order(seed, epoch, count) for epoch in np.unique(places // count).tolist()}
+    chosen = np.array([orders[place // count][place % count] for place in places.tolist()])
+    return _sequences(data, chosen.reshape(accumulation, batch) * length, length - 1)
+
+
+@lru_cache(maxsize=2)
+def _order(seed: int, epoch: int, count: int) -> np.ndarray:
+    return np.random.default_rng([ORDER, seed, epoch]).permutation(count)
+
+
+def validation_batches(data: np.ndarray, batches: int, batch: int, block: int, whole: Whole | None = None) -> Tensor:
+    """Evenly spaced uint8 sequences (batches, batch, block + 1), so that losses differ by the model alone.
+
+    Of a text made of sequences these, (batches, batch, length).
+    """
+    if whole:
+        starts = np.linspace(0, len(data) // whole.length - 1, batches * batch).astype(np.int64) * whole.length
+        block = whole.length - 1
+    else:
+        starts = np.linspace(0, len(data) - block - 1, batches * batch).astype(np.int64)
     return _sequences(data, starts.reshape(batches, batch), block)
 
 

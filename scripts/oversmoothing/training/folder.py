@@ -17,8 +17,9 @@ def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, An
     The packages are those installed (`training_packages`), while those in `code` are the lock's.
     """
     splits = corpus.get("splits", {})
-    sha256 = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
-    return digest({"settings": settings, "code": code, "corpus": sha256, "packages": dict(packages)})
+    text = {split: splits[split]["sha256"] for split in ("train", "validation") if split in splits}
+    text |= {key: corpus[key] for key in ("sequences",) if key in corpus}
+    return digest({"settings": settings, "code": code, "corpus": text, "packages": dict(packages)})
 
 
 def training_packages() -> dict[str, str]:

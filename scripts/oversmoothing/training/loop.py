@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT
-from oversmoothing.training.batches import prefetch
+from oversmoothing.training.batches import Whole, prefetch
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.optimiser import learning_rate
@@ -33,6 +33,7 @@ def train(
     precision: str,
     checkpoints: Checkpoints,
     group: Group | None = None,
+    whole: Whole | None = None,
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
@@ -45,24 +46,26 @@ def train(
     """
     block = model.config.block
     for name, data in (("training", training), ("validation", validation)):
-        if len(data) <= block:
+        if whole is None and len(data) <= block:
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
+        if whole and whole.length - 1 > block:
+            raise UserError(f"the {name} split has sequences of {whole.length} bytes, which exceed block: {block}")
     group = group or Group()
-    step = Step(model, settings, seed, precision, group)
+    step = Step(model, settings, seed, precision, group, whole)
     snapshots = snapshot_steps(settings)
     progress = group.leader_first(lambda: checkpoints.restore(model, step.optimiser, snapshots))
     if progress.finished:
         return progress
     device = model.head.weight.device
     loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=device)
-    step_bytes = settings["accumulation"] * settings["batch"] * block
+    step_bytes = settings["accumulation"] * settings["batch"] * (whole.length - whole.prompt if whole else block)
     throughput = Throughput.of(model, precision, group.size)
 
     def evaluate() -> None:
         progress.loss_sum = loss_sum.item()
         if throughput.running:
             logger.info("%s", throughput)
-        loss = validation_loss(model, validation, settings, precision, group)
+        loss = validation_loss(model, validation, settings, precision, group, whole)
         throughput.pause()
         record_evaluation(progress, loss, settings, step_bytes)
         loss_sum.zero_()

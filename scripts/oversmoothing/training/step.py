@@ -13,11 +13,13 @@ from oversmoothing.models.device import autocast
 from oversmoothing.models.head_gradient import best_approximation, kept_inside
 from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import (
+    Whole,
     dropout_seed,
     inputs_and_targets,
     share_of,
     training_batch,
     validation_batches,
+    whole_batch,
 )
 from oversmoothing.training.group import Group
 from oversmoothing.training.optimiser import build_optimiser, head_rate, set_learning_rate
@@ -26,8 +28,17 @@ from oversmoothing.training.optimiser import build_optimiser, head_rate, set_lea
 class Step:
     """Optimiser steps of one process: the model, its optimiser, and this process's share of the batch."""
 
-    def __init__(self, model: GPT, settings: Mapping[str, Any], seed: int, precision: str, group: Group) -> None:
+    def __init__(
+        self,
+        model: GPT,
+        settings: Mapping[str, Any],
+        seed: int,
+        precision: str,
+        group: Group,
+        whole: Whole | None = None,
+    ) -> None:
         self.model = model
+        self.whole = whole
         self.settings = settings
         self.seed = seed
         self.precision = precision
@@ -41,9 +52,12 @@ class Step:
 
     def draw(self, data: np.ndarray, step: int) -> Tensor:
         """Draw this process's share of the batch of a step: bytes (micro-batches, sequences, block + 1)."""
-        sizes = (self.settings["accumulation"], self.settings["batch"], self.model.config.block)
-        whole = training_batch(data, self.seed, step, *sizes)
-        return whole[self.share.micros.start :: self.share.micros.step, self.share.rows]
+        sizes = (self.settings["accumulation"], self.settings["batch"])
+        if self.whole:
+            drawn = whole_batch(data, self.seed, step, *sizes, self.whole.length)
+        else:
+            drawn = training_batch(data, self.seed, step, *sizes, self.model.config.block)
+        return drawn[self.share.micros.start :: self.share.micros.step, self.share.rows]
 
     def take(self, sequences: Tensor, step: int) -> Tensor:
         """Update the weights after `step` steps by sequences of `draw`; return the loss of the global batch."""
@@ -57,7 +71,7 @@ class Step:
                 torch.manual_seed(dropout_seed(self.seed, step, micro, self.group.rank))
             last = micro == micros[-1]
             with nullcontext() if last else self.group.accumulating(self._replica):
-                loss = batch_loss(self._replica, batch, self.precision) / len(micros)
+                loss = batch_loss(self._replica, batch, self.precision, self.whole) / len(micros)
                 loss.backward()
             total += loss.detach()
         head = self.model.head.weight
@@ -70,23 +84,32 @@ class Step:
 
 @torch.no_grad()
 def validation_loss(
-    model: GPT, data: np.ndarray, settings: Mapping[str, Any], precision: str, group: Group | None = None
+    model: GPT,
+    data: np.ndarray,
+    settings: Mapping[str, Any],
+    precision: str,
+    group: Group | None = None,
+    whole: Whole | None = None,
 ) -> float:
     """Mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
     group = group or Group()
     device = model.head.weight.device
     model.eval()
     total = torch.zeros((), dtype=torch.float64, device=device)
-    batches = validation_batches(data, settings["evaluation_batches"], settings["batch"], model.config.block)
+    batches = validation_batches(data, settings["evaluation_batches"], settings["batch"], model.config.block, whole)
     for batch in batches[group.rank :: group.size]:
-        total += batch_loss(model, batch.to(device), precision)
+        total += batch_loss(model, batch.to(device), precision, whole)
     model.train()
     return group.mean(total).item() * group.size / len(batches)
 
 
-def batch_loss(model: nn.Module, sequences: Tensor, precision: str) -> Tensor:
-    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device, over all its heads."""
+def batch_loss(model: nn.Module, sequences: Tensor, precision: str, whole: Whole | None = None) -> Tensor:
+    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device, over all its heads.
+
+    Of `Whole` sequences (batch, length) it is that of the bytes after the prompt.
+    """
     inputs, targets = inputs_and_targets(sequences)
+    given = whole.prompt - 1 if whole else 0  # targets that are not to be predicted
     with autocast(sequences.device, precision):
-        logits = model(inputs)
-    return F.cross_entropy(logits.flatten(0, -2), targets.expand(logits.shape[:-1]).flatten())
+        logits = model(inputs)[..., given:, :]
+    return F.cross_entropy(logits.flatten(0, -2), targets[:, given:].expand(logits.shape[:-1]).flatten())

@@ -17,6 +17,7 @@ from oversmoothing.models.device import allow_tf32, choose_compile, setup
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.training.batches import Whole
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.folder import training_key, training_packages
 from oversmoothing.training.group import Group, join
@@ -58,6 +59,7 @@ def perform(task: Task, group: Group) -> None:
     validation_split = read_split(task.validation, task.manifest, "validation", check=group.leads)
     corpus = read_manifest(task.manifest)
     settings["model"] = with_vocabulary(settings["model"], corpus)
+    whole = Whole(**corpus["sequences"]) if "sequences" in corpus else None
 
     model = GPT(GPTConfig.from_dict(settings["model"]), seed, training["initial"]).to(device)
     logger.info(
@@ -80,7 +82,7 @@ def perform(task: Task, group: Group) -> None:
             lock = Lock(outputs)
             held.enter_context(lock.held())
             held.enter_context(checkpoints.lock())
-        train(model, train_split, validation_split, training, seed, precision, checkpoints, group)
+        train(model, train_split, validation_split, training, seed, precision, checkpoints, group, whole)
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)

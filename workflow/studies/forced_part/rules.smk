@@ -31,7 +31,7 @@ rule forced:
             truths=TRUTHS,
         ),
     script:
-        "measure.py"
+        f"{workflow.basedir}/studies/forced_part/measure.py"  # absolute, for rules of other studies that use this one
 
 
 if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:

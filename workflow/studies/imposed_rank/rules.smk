@@ -34,7 +34,7 @@ rule retrain_head:
         settings=lambda wildcards: imposed_rank.head_settings(config, RETRAINED[wildcards.model]),
         device=DEVICE,
     script:
-        "retrain.py"
+        f"{workflow.basedir}/studies/imposed_rank/retrain.py"  # absolute, for rules of other studies that use this one
 
 
 rule second_head:

@@ -1,0 +1,39 @@
+"""Write a law's log-probabilities over its own windows, which are then a truth like any other."""
+
+import numpy as np
+from tqdm import tqdm
+
+from oversmoothing.jobs import Job, run
+from oversmoothing.models.logit_files import POSITION, logit_groups
+from oversmoothing.models.logits import logits_schema
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.probabilities import Decoder, softmax
+from oversmoothing.store.parquet import open_writer, vector_array
+from oversmoothing.store.provenance import provenance
+
+
+def main(job: Job) -> None:
+    """Read the logits of the model whose law it is; write those of the law: -inf where it gives nothing."""
+    settings = job.params.settings
+    pure = settings["decoding"]["name"] == "pure"
+    decode = None if pure else decoder(settings["decoding"])
+    schema = logits_schema(settings["vocabulary"])
+    with open_writer(job.output[0], schema, provenance(settings, law=job.wildcards.law)) as writer:
+        for keys, logits in tqdm(logit_groups(job.input[0], POSITION), unit="window", disable=None):
+            columns = [*keys.columns, vector_array(log_law(logits, decode) if decode else logits)]
+            writer.write_batch(type(keys).from_arrays(columns, schema=schema))
+
+
+def log_law(logits: np.ndarray, decode: Decoder) -> np.ndarray:
+    """Log-probabilities, float32 (n, v), of decoded distributions; -inf where they are 0.
+
+    The law draws from what `decode` makes of float32 distributions, as `oversmoothing.samples.generate` does.
+    """
+    p = decode(softmax(logits)).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        log_p: np.ndarray = np.log(p / p.sum(axis=1, keepdims=True)).astype(np.float32)
+    return log_p
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,73 @@
+"""KL to the law by rank, forced and rest, with little and with much text; and what a stand-in would show."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from oversmoothing.tables.figures.style import handles, legend, style
+from studies.known_law.table import LAW, STAND_INS
+
+FORCED, REST = "#d55e00", "0.78"
+LOOKS: dict[str, dict[str, Any]] = {
+    LAW: {"color": "0.2", "marker": "o", "linestyle": "none"},
+    STAND_INS: {"color": "#0072b2", "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
+}
+NAMES = {LAW: "against the law", STAND_INS: "against models that learned its text"}
+
+
+def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw two panels for each law: KL as forced and rest, a group of bars by length of text; and TTO by truth."""
+    names = [law["law"] for law in laws]
+    members = table[(table.kind == "family") & table.truth.isin([LAW, STAND_INS])]
+    with style():
+        figure = Figure(figsize=(4.2 * len(names), 7))
+        panels = figure.subplots(2, len(names), squeeze=False, sharey="row")
+        for column, law in enumerate(names):
+            part = members[members.law == law]
+            lengths = sorted(part.sequences.unique())
+            _divided(panels[0][column], part[part.truth == LAW], lengths)
+            _leaks(panels[1][column], part[part.sequences == lengths[0]])
+            panels[0][column].set_title(f"Law: {law}")
+        panels[0][0].set_ylabel("KL to the law (nats)")
+        panels[1][0].set_ylabel("TTO")
+        bars = [
+            Patch(facecolor=FORCED, label="forced by the head, whatever enters it"),
+            Patch(facecolor=REST, label="the rest (right of two bars: with more text)"),
+        ]
+        legend(figure, [*bars, *handles({NAMES[key]: look for key, look in LOOKS.items()}, markersize=6)], columns=2)
+    return figure
+
+
+def _divided(axes: Axes, table: pd.DataFrame, lengths: Sequence[int]) -> None:
+    ranks = sorted(table["rank"].unique())
+    width = 0.8 / len(lengths)
+    for i, length in enumerate(lengths):
+        of_length = table[table.sequences == length]
+        cells = of_length.pivot_table(index="rank", columns="measure", values=["value", "low", "high"])
+        at = [ranks.index(rank) + width * (i - (len(lengths) - 1) / 2) for rank in cells.index]
+        forced, kl = cells["value"]["forced"], cells["value"]["kl"]
+        axes.bar(at, forced, width * 0.9, color=FORCED)
+        axes.bar(at, kl - forced, width * 0.9, bottom=forced, color=REST)
+        errors = [kl - cells["low"]["kl"], cells["high"]["kl"] - kl] if "low" in cells else None
+        axes.errorbar(at, kl, errors, color="0.2", linestyle="none", capsize=2, linewidth=1)
+    _ranks(axes, ranks)
+
+
+def _leaks(axes: Axes, table: pd.DataFrame) -> None:
+    ranks = sorted(table["rank"].unique())
+    for i, (truth, look) in enumerate(LOOKS.items()):
+        part = table[(table.truth == truth) & (table.measure == "tto")].sort_values("rank")
+        at = [ranks.index(rank) + 0.16 * (i - 0.5) for rank in part["rank"]]
+        axes.errorbar(at, part.value, [part.value - part.low, part.high - part.value], capsize=2, markersize=5, **look)
+    _ranks(axes, ranks)
+
+
+def _ranks(axes: Axes, ranks: Sequence[int]) -> None:
+    axes.set_xticks(range(len(ranks)), [str(rank) for rank in ranks])
+    axes.set_xlabel("rank of what enters the LM head")
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y")

@@ -1,0 +1,178 @@
+"""The laws, the texts drawn from them, and the models that learn these."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from oversmoothing.jobs import UserError
+from oversmoothing.scores.decoding import decoder
+from plan.models import Model, by_name, trained_member
+from plan.settings import settings
+from plan.studies import Study
+from plan.tokens import over_bytes
+
+PURE = {"name": "pure"}
+WITH_ZEROS = ("top-k", "top-p", "min-p", "eta", "typical", "greedy")  # decodings that give some bytes nothing
+RIVALS = ("top-p", "min-p", "eta")  # truncations beside BAT: see `trial`
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law: its name, the rank of its head, if that is not the truth's own, and its decoding."""
+
+    name: str
+    rank: int | None = None
+    decoding: Mapping[str, Any] = field(default_factory=lambda: PURE)
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether it gives some bytes nothing."""
+        return self.decoding["name"] in WITH_ZEROS
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sequences drawn from a law to train on."""
+
+    law: str
+    sequences: int
+    ranks: tuple[int, ...]
+    seeds: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in paths."""
+        return f"{self.law}-{self.sequences}"
+
+
+def laws(config: Config) -> dict[str, Law]:
+    """Laws by name."""
+    return {entry["name"]: Law(**entry) for entry in config["known_law"]["laws"]}
+
+
+def texts(config: Config) -> dict[str, Text]:
+    """Texts by name."""
+    entries = config["known_law"]["texts"]
+    made = [Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"])) for e in entries]
+    return {text.name: text for text in made}
+
+
+def truth(config: Config) -> Model:
+    """The truth whose law it is."""
+    truths = [model for model in by_name(config).values() if model.kind == "truth"]
+    name = config["known_law"]["model"]
+    return next(model for model in truths if name in (None, model.name))
+
+
+def learners(config: Config, text: Text) -> dict[str, Model]:
+    """The models that learn a text, by name: members of the family, then those that stand in for the law."""
+    section = config["known_law"]
+    members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
+    trained = [_over(model, text, section["passes"]) for model in members]
+    return {model.name: model for model in (*trained, *stand_ins(config, text))}
+
+
+def stand_ins(config: Config, text: Text) -> list[Model]:
+    """Models shaped as the truth that learn a text to stand in for its law."""
+    section, original = config["known_law"]["truths"], truth(config)
+    if text.sequences != section["sequences"] or not original.settings:
+        return []
+    trained = {seed: settings(**{**original.settings, "seed": seed}) for seed in section["seeds"]}
+    models = [replace(original, name=f"truth-s{seed}", seed=seed, settings=of) for seed, of in trained.items()]
+    return [_over(model, text, section["passes"]) for model in models]
+
+
+def training_sequences(config: Config, law: str) -> int:
+    """Number of sequences to draw from a law for its longest text."""
+    return max(text.sequences for text in texts(config).values() if text.law == law)
+
+
+def text_settings(config: Config, law: Law) -> dict[str, Any]:
+    """Settings on which the text of a law depends."""
+    section = config["known_law"]
+    counts = {"train": training_sequences(config, law.name), **section["held_out"]}
+    how = {"batch": config["samples"]["batch"], "precision": "float32", "threads": config["inference"]["threads"]}
+    return settings(
+        sequences=counts,
+        prompt=section["prompt"],
+        sampled=section["sampled"],
+        seed=section["seed"],
+        decoding=dict(law.decoding),
+        **how,
+    )
+
+
+def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
+    """Settings on which the corpus of a text depends, beyond the text of its law."""
+    section = config["known_law"]
+    return settings(sequences=text.sequences, prompt=section["prompt"], sampled=section["sampled"])
+
+
+def head_settings(config: Config, law: Law) -> dict[str, Any]:
+    """Settings of the head of a law of known rank, retrained as those of `retrained` are."""
+    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm", "square")}
+    how = {key: config["training"][key] for key in ("precision", "threads")}
+    return settings(rank=law.rank, norm="none", reads="post", **chosen, **how)
+
+
+def rows(config: Config) -> list[dict[str, Any]]:
+    """Facts of each model that learns a text, with ``law``, ``sequences``, ``text`` and ``stand_in``."""
+    return [
+        {"law": text.law, "sequences": text.sequences, "text": name, "stand_in": model.kind == "truth", **model.facts}
+        for name, text in texts(config).items()
+        for model in learners(config, text).values()
+    ]
+
+
+def mistakes(config: Config) -> Iterator[str]:
+    """Messages about laws that cannot be, and texts of no law."""
+    section = config["known_law"]
+    if not section["laws"]:
+        return
+    if not over_bytes(config):
+        yield "known_law.laws: laws are of bytes, and this config reads tokens; write [], which leaves the study out"
+        return
+    truths = [model for model in by_name(config).values() if model.kind == "truth"]
+    chosen = [model for model in truths if section["model"] in (None, model.name)]
+    if not chosen:
+        yield f"known_law.model: there is no truth {section['model']!r}; use one of {', '.join(t.name for t in truths)}"
+        return
+    if chosen[0].hub:
+        yield (f"known_law.model: {chosen[0].name} is from the hub; name a truth that is trained here or has a `path`")
+    length, block = section["prompt"] + section["sampled"], (chosen[0].shape or config["model"])["block"]
+    for name, limit in (("the truth", block), ("the family", config["model"]["block"])):
+        if length > limit:
+            yield (
+                f"known_law: sequences of {section['prompt']} + {section['sampled']} bytes exceed the block of {name}, "
+                f"{limit}; lower known_law.sampled or known_law.prompt"
+            )
+    names = [law["name"] for law in section["laws"]]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"known_law.laws: two are called {name!r}; give each a name of its own"
+    for law in section["laws"]:
+        try:
+            decoder(law.get("decoding", PURE))
+        except UserError as error:
+            yield f"known_law.laws: {law['name']}: {error}"
+    for text in section["texts"]:
+        if text["law"] not in names:
+            yield f"known_law.texts: there is no law {text['law']!r} in known_law.laws; use one of {', '.join(names)}"
+    for name in names:
+        if not any(text["law"] == name for text in section["texts"]):
+            yield f"known_law.laws: no text of {name!r}; name it in known_law.texts or leave it out"
+    seeds = {seed for text in section["texts"] for seed in text["seeds"]}
+    if taken := sorted(seeds & set(section["truths"]["seeds"])):
+        yield f"known_law.truths.seeds: {taken[0]} is a seed of a text's members; a model that stands in needs its own"
+
+
+def _over(model: Model, text: Text, passes: int) -> Model:
+    """Return a model that is trained over a text, each sequence so many times."""
+    trained = model.settings or {}
+    training = trained["training"]
+    steps = passes * text.sequences // (training["batch"] * training["accumulation"])
+    changed = {"max_steps": max(1, steps), "snapshots": False, "patience": 1000}
+    return replace(model, settings=settings(**{**trained, "training": {**training, **changed}}))
+
+
+STUDY = Study(mistakes=mistakes, needs=("forced_part", "imposed_rank"))

@@ -1,0 +1,259 @@
+"""When the truth is known: texts drawn from laws, models that learn them, and their distance from the law itself.
+
+Needs: the corpus and a truth. Makes, in laws/: of each law text.parquet, windows.parquet and law.parquet, its
+log-probabilities; of each text a corpus, and of each model that learns it weights, logits and scores;
+tables/known_law.{csv,md,html,tex}; figures/known_law.{png,svg,pdf}.
+"""
+
+from studies.known_law import plan as known_law
+
+LAWS = known_law.laws(config)
+LEARNED = known_law.texts(config)
+LEARNERS = {text: known_law.learners(config, LEARNED[text]) for text in LEARNED}
+OF_LAW = f"{RESULTS}/laws/{{law}}"
+OF_TEXT = f"{RESULTS}/laws/{{text}}"
+LAW_LOGITS = f"{OF_LAW}/law.parquet"
+LAW_MODEL = f"{OF_LAW}/weights.safetensors"
+LEARNED_LOGITS = f"{OF_TEXT}/logits/{{model}}.parquet"
+ON_TRIAL = [text for text in LEARNED if LAWS[LEARNED[text].law].has_zeros]
+
+
+def learner(wildcards):
+    """The model that learns a text."""
+    return LEARNERS[wildcards.text][wildcards.model]
+
+
+def law_weights(wildcards):
+    """Weights of the model whose distributions are a law's."""
+    law = LAWS[wildcards.law]
+    return LAW_MODEL if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
+
+
+def truths_of(text):
+    """Files of logits of a text's law and of the models that stand in for it, by name."""
+    stand_ins = {model.name: LEARNED_LOGITS.format(text=text, model=model.name) for model in known_law.stand_ins(config, LEARNED[text])}
+    return {"law": LAW_LOGITS.format(law=LEARNED[text].law), **stand_ins}
+
+
+def of_learners(path, texts=LEARNED):
+    """Files of all models that learn texts."""
+    return [path.format(text=text, model=model) for text in texts for model in LEARNERS[text]]
+
+
+if LAWS:
+    LAW_TRUTH = known_law.truth(config)
+    WITH_RANK = [law.name for law in LAWS.values() if law.rank]
+    LEARNING = one_of({model for models in LEARNERS.values() for model in models})
+
+    use rule retrain_head as law_head with:
+        input:
+            weights=WEIGHTS.format(model=LAW_TRUTH.name),
+            training=ancient(READ["train"]),
+            validation=ancient(READ["validation"]),
+            manifest=READ["manifest"],
+        output:
+            weights=f"{OF_LAW}/{{model}}.head.safetensors",
+            history=f"{OF_LAW}/{{model}}.head.parquet",
+        wildcard_constraints:
+            law=one_of(WITH_RANK),
+            model="factors",
+        params:
+            settings=lambda wildcards: known_law.head_settings(config, LAWS[wildcards.law]),
+            device=DEVICE,
+
+    rule law_model:
+        input:
+            weights=WEIGHTS.format(model=LAW_TRUTH.name),
+            head=f"{OF_LAW}/factors.head.safetensors",
+        output:
+            LAW_MODEL,
+        wildcard_constraints:
+            law=one_of(WITH_RANK),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=10),
+        params:
+            settings=lambda wildcards: settings(rank=LAWS[wildcards.law].rank),
+        script:
+            "weights.py"
+
+    rule law_text:
+        input:
+            **{split: ancient(path) for split, path in CORPUS.items()},
+            manifest=MANIFEST,
+            weights=law_weights,
+        output:
+            text=f"{OF_LAW}/text.parquet",
+            windows=f"{OF_LAW}/windows.parquet",
+        wildcard_constraints:
+            law=one_of(LAWS),
+        priority: 10  # the trainings wait for it
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=4000, runtime=240),
+        params:
+            settings=lambda wildcards: known_law.text_settings(config, LAWS[wildcards.law]),
+            by_name=lambda wildcards: decoding_code([LAWS[wildcards.law].decoding]),
+            device=DEVICE,
+        script:
+            "text.py"
+
+    rule law_corpus:
+        input:
+            lambda wildcards: f"{OF_LAW}/text.parquet".format(law=LEARNED[wildcards.text].law),
+        output:
+            train=f"{OF_TEXT}/train.bin",
+            validation=f"{OF_TEXT}/validation.bin",
+            manifest=f"{OF_TEXT}/manifest.json",
+        wildcard_constraints:
+            text=one_of(LEARNED),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=10),
+        params:
+            settings=lambda wildcards: known_law.corpus_settings(config, LEARNED[wildcards.text]),
+        script:
+            "corpus.py"
+
+    use rule train as train_on_law with:
+        input:
+            training=ancient(f"{OF_TEXT}/train.bin"),
+            validation=ancient(f"{OF_TEXT}/validation.bin"),
+            manifest=f"{OF_TEXT}/manifest.json",
+        output:
+            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            history=f"{OF_TEXT}/models/{{model}}/history.parquet",
+            snapshots=directory(f"{OF_TEXT}/models/{{model}}/snapshots"),
+        log:
+            f"{RESULTS}/logs/train_on_law/{{text}}-{{model}}.log",
+        wildcard_constraints:
+            text=one_of(LEARNED),
+            model=LEARNING,
+        threads: lambda wildcards: plan.resources.training_threads(learner(wildcards))
+        resources:
+            gpu=lambda wildcards: GPUS * learner(wildcards).processes,
+            gpu_job=GPUS,
+            mem_mb=lambda wildcards, attempt: plan.resources.training_memory(learner(wildcards), attempt),
+            runtime=lambda wildcards: plan.resources.training_time(config, learner(wildcards)),
+            slurm_extra=lambda wildcards: plan.resources.stop_signal(learner(wildcards)),
+        params:
+            settings=lambda wildcards: learner(wildcards).settings,
+            checkpoints=lambda wildcards, output: plan.models.checkpoints(
+                config, f"{wildcards.text}-{wildcards.model}"
+            ),
+            device=DEVICE,
+            processes=lambda wildcards, output: learner(wildcards).processes,
+
+    use rule logits as logits_on_law with:
+        input:
+            windows=lambda wildcards: f"{OF_LAW}/windows.parquet".format(law=LEARNED[wildcards.text].law),
+            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+        output:
+            logits=LEARNED_LOGITS,
+            hidden=f"{OF_TEXT}/hidden/{{model}}.parquet",
+        wildcard_constraints:
+            text=one_of(LEARNED),
+            model=LEARNING,
+        params:
+            settings=settings(**plan.tokens.inference(config)),
+            shape=lambda wildcards: learner(wildcards).shape,
+            device=DEVICE,
+
+    use rule logits as logits_of_law with:
+        input:
+            windows=f"{OF_LAW}/windows.parquet",
+            weights=law_weights,
+        output:
+            logits=f"{OF_LAW}/logits/{{model}}.parquet",
+            hidden=f"{OF_LAW}/hidden/{{model}}.parquet",
+        wildcard_constraints:
+            law=one_of(LAWS),
+            model=re.escape(LAW_TRUTH.name),
+        params:
+            settings=settings(**plan.tokens.inference(config)),
+            shape=LAW_TRUTH.shape,
+            device=DEVICE,
+
+    rule exact_law:
+        input:
+            f"{OF_LAW}/logits/{LAW_TRUTH.name}.parquet",
+        output:
+            LAW_LOGITS,
+        wildcard_constraints:
+            law=one_of(LAWS),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=30),
+        params:
+            settings=lambda wildcards: settings(decoding=dict(LAWS[wildcards.law].decoding), vocabulary=256),
+            by_name=lambda wildcards: decoding_code([LAWS[wildcards.law].decoding]),
+        script:
+            "exact.py"
+
+    use rule score as score_on_law with:
+        input:
+            model=LEARNED_LOGITS,
+            truths=lambda wildcards: list(truths_of(wildcards.text).values()),
+        output:
+            **{metric: f"{OF_TEXT}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
+        wildcard_constraints:
+            text=one_of(LEARNED),
+            model=LEARNING,
+        params:
+            device=lambda wildcards, output: SCORING["device"],
+            by_name=decoding_code([PURE], *SCORING["code"]),
+            settings=lambda wildcards: settings(
+                tau=config["metrics"]["tau"], decodings=[PURE], truths=list(truths_of(wildcards.text))
+            ),
+
+    use rule forced as forced_on_law with:
+        input:
+            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            model=LEARNED_LOGITS,
+            truths=lambda wildcards: list(truths_of(wildcards.text).values()),
+        output:
+            f"{OF_TEXT}/scores/forced/{{model}}.parquet",
+        wildcard_constraints:
+            text=one_of(LEARNED),
+            model=LEARNING,
+        params:
+            settings=lambda wildcards: settings(
+                rank=None,
+                tau=config["metrics"]["tau"],
+                per_window=FORCED["per_window"],
+                norm_per_window=None,
+                truths=list(truths_of(wildcards.text)),
+            ),
+
+    rule bat_on_trial:
+        input:
+            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            model=LEARNED_LOGITS,
+            law=lambda wildcards: LAW_LOGITS.format(law=LEARNED[wildcards.text].law),
+        output:
+            f"{OF_TEXT}/scores/trial/{{model}}.parquet",
+        wildcard_constraints:
+            text=one_of(ON_TRIAL),
+            model=LEARNING,
+        resources:
+            **per_attempt(mem_mb=2000, runtime=120),
+        params:
+            settings=settings(deltas=config["known_law"]["deltas"], per_window=FORCED["per_window"]),
+            by_name=decoding_code([{"name": name} for name in known_law.RIVALS]),
+        script:
+            "trial.py"
+
+    rule known_law_table:
+        input:
+            law=[LAW_LOGITS.format(law=law) for law in LAWS],
+            nsmd=of_learners(f"{OF_TEXT}/scores/nsmd/{{model}}.parquet"),
+            forced=of_learners(f"{OF_TEXT}/scores/forced/{{model}}.parquet"),
+            trial=of_learners(f"{OF_TEXT}/scores/trial/{{model}}.parquet", ON_TRIAL),
+        output:
+            **table("known_law", "0 Findings", "When the truth is known", caption="table.rst"),
+            **figure("known_law", "0 Findings", "When the truth is known, drawn", caption="figure.rst"),
+        params:
+            settings=settings(
+                **config["statistics"],
+                laws=[{"law": law.name, "rank": law.rank, "decoding": dict(law.decoding)} for law in LAWS.values()],
+                learners=known_law.rows(config),
+            ),
+        script:
+            "show.py"

@@ -1,0 +1,218 @@
+"""Table of what models show against a law that is known: levels, the share that is forced, and what stand-ins hide."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.record import record
+
+INTERVAL = ("value", "low", "high")
+LAW, STAND_INS = "law", "stand-ins"  # truths
+MEASURES = {
+    "tto": "probability",
+    "kl": "nats",
+    "forced": "nats",
+    "rest": "nats",
+    "tv": "probability",
+    "nsmd": "probability",
+}
+BIAS = "_bias"  # of a measure: against models that stand in for the law, less against the law
+RATIO = "_octaves"  # of a measure: binary logarithm of its ratio to that at the smallest text of the law
+LIMIT = "_limit"  # of a measure: what is left of it with ever more text, if it falls as one over the root of the text
+IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
+TITLE = "What models show against a law that is known."
+ARM = ["law", "sequences", "kind", "rank", "arm"]
+
+
+def known_law_table(scores: pd.DataFrame, trials: pd.DataFrame, learners: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Levels against the law and its stand-ins, their differences, what more text does, and BAT on trial.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        ``text``, ``model``, ``truth`` and a column for each of `MEASURES`: means over positions.
+    trials : DataFrame
+        ``text``, ``model`` and the columns of `trial.TRIAL`; may be empty.
+    learners : sequence of mappings
+        Facts of each model that learns a text (see `plan.rows`).
+
+    Returns
+    -------
+    DataFrame
+        Record, with ``law`` and ``sequences``; rows of models, and of arms over ``n`` seeds with 95 % intervals by
+        Student's t. Against the truth `STAND_INS` are means over these. Measures that end in `BIAS`, `RATIO` and
+        `LIMIT` are paired by seed.
+    """
+    known = pd.DataFrame(learners)
+    levels = scores.merge(known, on=["text", "model"])
+    pooled = levels.assign(truth=levels.truth.where(levels.truth == LAW, STAND_INS))
+    pooled = pooled[(pooled.truth == LAW) | ~pooled.stand_in]
+    pooled = pooled.groupby([*ARM, "seed", "truth"], as_index=False, dropna=False)[list(MEASURES)].mean()
+    rows = [*_levels(pooled), *_biases(pooled), *_with_more_text(pooled)]
+    if len(trials):
+        rows += _trial(trials.merge(known, on=["text", "model"]))
+    return record(rows)
+
+
+def _over_seeds(values: Iterable[float]) -> dict[str, Any]:
+    by_seed = [float(value) for value in values]
+    return {**dict(zip(INTERVAL, student_interval(by_seed), strict=True)), "n": len(by_seed)}
+
+
+def _arms(table: pd.DataFrame, *more: str) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    for key, part in table.groupby([*ARM, *more], sort=False, dropna=False):
+        yield dict(zip([*ARM, *more], key, strict=True)), part.sort_values("seed")
+
+
+def _levels(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for keys, part in _arms(pooled, "truth"):
+        for measure, unit in MEASURES.items():
+            yield {**keys, "measure": measure, **_over_seeds(part[measure]), "unit": unit, "better": "lower"}
+
+
+def _biases(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield what a model shows against the stand-ins less what it shows against the law, paired by seed."""
+    for keys, part in _arms(pooled):
+        by_truth = part.pivot_table(index="seed", columns="truth", values=list(MEASURES))
+        if STAND_INS in part.truth.to_numpy():
+            for measure, unit in MEASURES.items():
+                difference = by_truth[measure][STAND_INS] - by_truth[measure][LAW]
+                yield {**keys, "measure": measure + BIAS, **_over_seeds(difference), "unit": unit}
+
+
+def _with_more_text(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the ratio of each longer text's values to those of the shortest, and the limit of two lengths."""
+    against = pooled[pooled.truth == LAW]
+    for _, part in against.groupby(["law", "arm"], sort=False):
+        least = part.sequences.min()
+        for sequences in sorted(set(part.sequences) - {least}):
+            both = part[part.sequences.isin([least, sequences])]
+            of_arm = dict(zip(ARM, part[part.sequences == sequences][ARM].iloc[0], strict=True)) | {"truth": LAW}
+            for measure, unit in MEASURES.items():
+                short, long = paired(both, measure, least, sequences)
+                if len(short) and (np.minimum(short, long) > 0).all():
+                    octaves = np.log2(long / short)
+                    yield {**of_arm, "measure": measure + RATIO, **_over_seeds(octaves), "unit": "octaves"}
+                if len(short):
+                    left = limit(short, long, sequences / least)
+                    yield {**of_arm, "measure": measure + LIMIT, **_over_seeds(left), "unit": unit}
+
+
+def paired(table: pd.DataFrame, measure: str, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values of a measure with two lengths of text, of the seeds that learned both."""
+    both = table.pivot_table(index="seed", columns="sequences", values=measure).dropna()
+    if not {least, most} <= set(both.columns):
+        return np.empty(0), np.empty(0)
+    return both[least].to_numpy(), both[most].to_numpy()
+
+
+def limit(short: np.ndarray, long: np.ndarray, ratio: float) -> np.ndarray:
+    r"""Return c of a quantity :math:`c + b / \sqrt{n}`, from its values at n and at `ratio` times n."""
+    root = np.sqrt(ratio)
+    left: np.ndarray = (root * long - short) / (root - 1)
+    return left
+
+
+def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield, of each arm, the mass on impossible bytes, and what BAT and its rivals at equal harm catch of it."""
+    sums = ["n", IMPOSSIBLE, CAUGHT, HARM]
+    by_model = trials.groupby([*ARM, "seed", "of", "method", "parameter"], as_index=False, dropna=False)[sums].sum()
+    shares = by_model.assign(
+        **{
+            IMPOSSIBLE: by_model[IMPOSSIBLE] / by_model.n,
+            CAUGHT: by_model[CAUGHT] / by_model[IMPOSSIBLE],
+            HARM: by_model[HARM] / by_model.n,
+        }
+    )
+    for keys, part in _arms(shares, "of"):
+        of = keys.pop("of")
+        bat = part[part.method == "bat"]
+        for delta, at in bat.groupby("parameter"):
+            named = {**keys, "truth": LAW, "note": of}
+            caught = {"bat": at.set_index("seed")[CAUGHT]}
+            harm = at.set_index("seed")[HARM]
+            yield {**named, "measure": IMPOSSIBLE, **_over_seeds(at[IMPOSSIBLE]), "unit": "probability"}
+            yield {**named, "measure": HARM, "decoding": f"bat {delta:g}", **_over_seeds(harm), "unit": "probability"}
+            for rival, curve in part[part.method != "bat"].groupby("method"):
+                by_seed = {s: at_harm(one[HARM], one[CAUGHT], harm[s]) for s, one in curve.groupby("seed")}
+                caught[str(rival)] = pd.Series(by_seed)
+            for name, values in caught.items():
+                decoding = f"bat {delta:g}" if name == "bat" else name
+                measured = {"measure": CAUGHT, "decoding": decoding, "unit": "share"}
+                yield {**named, **measured, **_over_seeds(values), "better": "higher"}
+
+
+def at_harm(harm: pd.Series, caught: pd.Series, wanted: float) -> float:
+    """What a method catches where it does as much harm as another one, between the settings that were tried.
+
+    With none of its settings it does no harm and catches nothing.
+    """
+    order = np.argsort(harm.to_numpy())
+    xs, ys = np.append(0.0, harm.to_numpy()[order]), np.append(0.0, caught.to_numpy()[order])
+    return float(np.interp(wanted, xs, np.maximum.accumulate(ys)))
+
+
+def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Page:
+    """Page with a section for each law and length of text, and one for BAT on trial."""
+    sections = []
+    for law in laws:
+        for sequences, part in table[table.law == law["law"]].groupby("sequences"):
+            sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
+    trial = table[table.measure == CAUGHT]
+    for (law, sequences, of), part in trial.groupby(["law", "sequences", "note"]):
+        whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
+        harm = table[(table.law == law) & (table.sequences == sequences) & (table.note == of)]
+        sections.append(Section(f"On trial: {law}, {sequences:,} sequences, {whose}", list(_trial_rows(part, harm))))
+    legend = [
+        "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
+        "interval by Student's t]",
+        "Hidden by a stand-in: what shows against models that learned the law's text, as truths learn real text, less "
+        "what shows against the law, paired by seed; below 0 they hide some",
+        "KL is the sum of forced and rest; forced is what the head forces whatever enters it",
+        "Left with ever more text: if a measure is c + b / sqrt(sequences), c, from two lengths, paired by seed",
+        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
+        "it takes as much of the law's own mass as BAT does (harm)",
+    ]
+    return Page(TITLE, sections, legend)
+
+
+def described(law: Mapping[str, Any]) -> str:
+    """Words for a law: its name, the rank of its head and its decoding."""
+    rank = f"head of rank {law['rank']}" if law["rank"] else "as it is"
+    decoding = " ".join(f"{value}" for value in law["decoding"].values())
+    return f"Law `{law['law']}` ({rank}, {decoding} sampling)"
+
+
+def _rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    columns = {
+        "TTO": ("tto", LAW),
+        "KL (nats)": ("kl", LAW),
+        "forced": ("forced", LAW),
+        "rest": ("rest", LAW),
+        "TTO hidden by a stand-in": (f"tto{BIAS}", None),
+        "KL hidden by a stand-in": (f"kl{BIAS}", None),
+        "forced left with ever more text": (f"forced{LIMIT}", LAW),
+        "rest left with ever more text": (f"rest{LIMIT}", LAW),
+    }
+    for (arm, rank), part in table.groupby(["arm", "rank"], sort=False, dropna=False):
+        row: dict[str, Cell] = {"model": str(arm), "rank": "-" if pd.isna(rank) else str(rank)}
+        for label, (measure, truth) in columns.items():
+            found = part[(part.measure == measure) & (part.truth.isna() if truth is None else part.truth == truth)]
+            if len(found):
+                row[label] = valued(found.iloc[0].to_dict(), spread=False, decimals=4)
+        yield row
+
+
+def _trial_rows(caught: pd.DataFrame, more: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    for arm, part in caught.groupby("arm", sort=False):
+        own = more[more.arm == arm]
+        row: dict[str, Cell] = {"model": str(arm)}
+        for label, measure in (("mass on impossible bytes", IMPOSSIBLE), ("harm of BAT", HARM)):
+            row[label] = valued(own[own.measure == measure].iloc[0].to_dict(), spread=False, decimals=4)
+        for cell in part.to_dict("records"):
+            row[f"caught by {cell['decoding']}"] = valued(cell, spread=False, decimals=3)
+        yield row
