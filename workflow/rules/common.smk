@@ -22,6 +22,7 @@ from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
 from checks.versions import other_versions
+from oversmoothing.run.follow import TRAINING_RULES
 from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from plan import settings
@@ -100,6 +101,7 @@ STATES = plan.tokens.states(config)
 
 ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
+WITH_CHECKPOINTS = [*TRAINING_RULES]  # rules whose checkpoints are deleted once Snakemake has recorded their outputs
 TESTED = []  # files of studies that their claims are tested on
 PRINTED = []  # the thesis's tables that these claims are tested on as well
 

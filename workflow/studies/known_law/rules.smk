@@ -31,7 +31,10 @@ def law_weights(wildcards):
 
 def truths_of(text):
     """Files of logits of a text's law and of the models that stand in for it, by name."""
-    stand_ins = {model.name: LEARNED_LOGITS.format(text=text, model=model.name) for model in known_law.stand_ins(config, LEARNED[text])}
+    stand_ins = {
+        model.name: LEARNED_LOGITS.format(text=text, model=model.name)
+        for model in known_law.stand_ins(config, LEARNED[text])
+    }
     return {"law": LAW_LOGITS.format(law=LEARNED[text].law), **stand_ins}
 
 
@@ -136,11 +139,11 @@ if LAWS:
             slurm_extra=lambda wildcards: plan.resources.stop_signal(learner(wildcards)),
         params:
             settings=lambda wildcards: learner(wildcards).settings,
-            checkpoints=lambda wildcards, output: plan.models.checkpoints(
-                config, f"{wildcards.text}-{wildcards.model}"
-            ),
+            checkpoints=lambda wildcards, output: plan.models.checkpoints(config, f"{wildcards.text}-{wildcards.model}"),
             device=DEVICE,
             processes=lambda wildcards, output: learner(wildcards).processes,
+
+    WITH_CHECKPOINTS.append("train_on_law")
 
     use rule logits as logits_on_law with:
         input:

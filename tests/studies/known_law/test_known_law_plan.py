@@ -1,0 +1,80 @@
+"""Mistakes in the study's section, what it makes, and what another rank or a longer text makes again."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from default_config import default
+from study import TINY
+
+import plan
+from checks.config import check
+
+LAWS = [{"name": "full"}]
+TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
+STAND_INS = {"sequences": 10, "seeds": [11], "passes": 1}
+EVERY = yaml.safe_load((Path(__file__).parent / "every_rule.yaml").read_text())["known_law"]
+TARGET = "results/tables/known_law.csv"
+
+
+def decoded(**decoding):
+    return [{"name": "full", "decoding": decoding}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"laws": [*LAWS, {"name": "full"}], "texts": [TEXT]}, "laws: two are called 'full'"),
+        (
+            {"laws": LAWS, "texts": [{**TEXT, "law": "other"}]},
+            "texts: there is no law 'other'",
+        ),
+        ({"laws": [*LAWS, {"name": "more"}], "texts": [TEXT]}, "laws: no text of 'more'"),
+        ({"laws": LAWS, "texts": [TEXT], "model": "other"}, "model: there is no truth 'other'; use one of truth"),
+        (
+            {"laws": LAWS, "texts": [TEXT], "truths": {"sequences": 10, "seeds": [2], "passes": 1}},
+            "truths.seeds: 2 is a",
+        ),
+        (
+            {"laws": [{"name": "full", "decoding": {"name": "top-p", "p": 2}}], "texts": [TEXT]},
+            "laws: full: decoding top-p",
+        ),
+        ({"laws": [{"name": "full", "decoding": {"name": "top-q"}}], "texts": [TEXT]}, "laws: full: decoding: unknown"),
+    ],
+)
+def test_mistakes_name_their_key(changes, message):
+    with pytest.raises(plan.ConfigError, match=rf"known_law\.{message}"):
+        check(default(known_law=changes))
+
+
+def test_sequences_that_exceed_a_block_are_refused():
+    with pytest.raises(
+        plan.ConfigError, match=r"known_law: sequences of 56 \+ 300 bytes exceed the block of the truth"
+    ):
+        check(default(known_law={"laws": LAWS, "texts": [TEXT], "sampled": 300}))
+
+
+def test_a_config_over_tokens_is_refused():
+    with pytest.raises(plan.ConfigError, match=r"known_law\.laws: laws are of bytes"):
+        check(default(known_law={"laws": LAWS, "texts": [TEXT]}, tokens={"vocabulary": 300}))
+
+
+def test_the_default_makes_none_of_it(copy):
+    assert not {"law_text", "known_law_table"} & set(copy.planned("all", config=(TINY,)))
+
+
+def test_each_text_has_its_members_and_stand_ins(copy):
+    (copy.folder / "every.yaml").write_text(yaml.safe_dump({"known_law": EVERY}))
+    jobs = copy.planned(TARGET, config=(TINY, "every.yaml"))
+    learners = 3 * (2 + 1) + 2  # two seeds and a stand-in for each short text, two seeds for the long one
+    assert jobs["law_text"] == jobs["exact_law"] == 3
+    assert jobs["law_head"] == jobs["law_model"] == 1
+    assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
+    assert jobs["bat_on_trial"] == 3
+
+
+def test_missing_weights_of_a_law_are_named_before_anything_runs(copy):
+    truths = [{"name": "law", "path": "missing.safetensors"}]
+    (copy.folder / "missing.yaml").write_text(yaml.safe_dump({"known_law": EVERY, "truths": truths}))
+    said = copy.snakemake(TARGET, config=(TINY, "missing.yaml"), options=["-n"], check=False)
+    assert "missing.safetensors" in said

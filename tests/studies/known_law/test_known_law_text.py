@@ -1,0 +1,196 @@
+"""Texts of a law: their distribution is its own, whatever the batch; its own weights are no distance from it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from corpus_jobs import corpus_job
+from scipy import stats
+from step_jobs import job
+
+import build_corpus
+import logits
+from oversmoothing.data.reader import read_manifest, read_split
+from oversmoothing.data.windows import read_windows
+from oversmoothing.forced.divide import divide
+from oversmoothing.forced.head import prepare
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_model, save_model, save_tensors
+from oversmoothing.models.window_logits import read_logits
+from oversmoothing.samples.generate import generate
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.probabilities import softmax
+from oversmoothing.store.parquet import read_table
+from studies.known_law import corpus, exact, text, weights
+
+SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 48, "rank": None}
+PROMPT, SAMPLED = 8, 32
+COUNTS = {"train": 12, "validation": 4, "evaluation": 40}
+PURE, TOP_P = {"name": "pure"}, {"name": "top-p", "p": 0.8}
+
+
+class Inputs(SimpleNamespace):
+    """Inputs that are called by name as Snakemake's are."""
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+
+@pytest.fixture(scope="module")
+def law(tmp_path_factory):
+    """A model whose distributions are far from uniform, and a corpus."""
+    folder = tmp_path_factory.mktemp("law")
+    model = GPT(GPTConfig(**SHAPE), 3).eval()
+    with torch.no_grad():
+        model.head.weight.mul_(150)
+    save_model(folder / "law.safetensors", model.config, model.state_dict(), {})
+    build_corpus.main(corpus_job(folder))
+    return SimpleNamespace(folder=folder, model=model)
+
+
+def drawn(law, name, decoding=PURE, batch=16, weights="law.safetensors", **counts):
+    """Sequences of the law, and the windows to score."""
+    splits = {split: law.folder / f"corpus/{split}.bin" for split in COUNTS}
+    inputs = Inputs(**splits, manifest=law.folder / "corpus/manifest.json", weights=law.folder / weights)
+    output = Inputs(text=law.folder / f"{name}.parquet", windows=law.folder / f"{name}.windows.parquet")
+    settings = {"sequences": COUNTS | counts, "prompt": PROMPT, "sampled": SAMPLED, "seed": 1, "decoding": decoding}
+    params = SimpleNamespace(settings={**settings, "batch": batch, "precision": "float32", "threads": 1}, device="cpu")
+    text.main(SimpleNamespace(input=inputs, output=output, params=params, wildcards=SimpleNamespace(law="l")))
+    return read_table(output.text).to_pandas(), output.windows
+
+
+def of_law(law, windows, decoding=PURE, weights="law.safetensors"):
+    """Log-probabilities of the law over its windows, by window."""
+    states = Inputs(logits=law.folder / "s.parquet", hidden=law.folder / "h.parquet")
+    settings = {"batch": 8, "precision": "float32", "threads": 1}
+    params = SimpleNamespace(settings=settings, device="cpu", shape=None)
+    inputs = Inputs(windows=windows, weights=law.folder / weights)
+    logits.main(SimpleNamespace(input=inputs, output=states, params=params, wildcards=SimpleNamespace(model="m")))
+    written = law.folder / "exact.parquet"
+    settings = {"decoding": decoding, "vocabulary": 256}
+    made = job({}, written, settings, law="l")
+    made.input = [states.logits]
+    exact.main(made)
+    return written, states.logits
+
+
+def rows(path):
+    """Log-probabilities of all positions, float64 (n, v)."""
+    logits = np.concatenate([window.model for window in read_logits(path, {})]).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        return np.log(softmax(logits))
+
+
+def test_a_text_is_as_surprising_to_its_law_as_the_law_is_uncertain(law):
+    sequences, windows = drawn(law, "pure")
+    log_p = rows(of_law(law, windows)[0])
+    targets = np.frombuffer(b"".join(sequences[sequences.split == "evaluation"].continuation), np.uint8)
+    surprise, p = -log_p[np.arange(len(log_p)), targets], np.exp(log_p)
+    entropy = -(p * log_p).sum(axis=1)
+    error = np.sqrt(((p * log_p**2).sum(axis=1) - entropy**2).sum()) / len(p)
+    assert entropy.mean() < 4  # far from log 256
+    assert abs(surprise.mean() - entropy.mean()) < 3 * error
+
+
+def test_the_first_byte_after_a_prompt_has_the_laws_frequencies(law):
+    prompt, n = b"Text 7 i", 4000
+    batches = generate(law.model, range(n), [prompt] * n, 1, PURE, 5, 500)
+    first = np.frombuffer(b"".join(b for batch in batches for b in batch["continuation"].to_pylist()), np.uint8)
+    with torch.no_grad():
+        p = law.model(torch.tensor([list(prompt)]))[0, -1].double().softmax(dim=0).numpy()
+    often = p * n >= 5
+    expected = np.append(p[often] * n, p[~often].sum() * n)
+    counted = np.bincount(first, minlength=256)
+    observed = np.append(counted[often], counted[~often].sum())
+    assert often.sum() > 5
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+def test_a_text_does_not_depend_on_the_batch_nor_its_beginning_on_its_length(law):
+    one, _ = drawn(law, "one")
+    other, _ = drawn(law, "other", batch=5, train=20)
+    both = one.merge(other, on=["split", "sequence"], suffixes=("", "_other"))
+    assert len(both) == len(one) == sum(COUNTS.values())
+    assert (both.prompt == both.prompt_other).all()
+    assert (both.continuation == both.continuation_other).all()
+
+
+def test_splits_have_prompts_of_their_own(law):
+    sequences, _ = drawn(law, "splits")
+    prompts = {split: set(part.prompt) for split, part in sequences.groupby("split")}
+    assert set(map(len, sequences.prompt)) == {PROMPT}
+    assert set(map(len, sequences.continuation)) == {SAMPLED}
+    real = (law.folder / "corpus/train.bin").read_bytes()
+    assert all(prompt in real for prompt in prompts["train"])
+
+
+def test_a_text_under_a_truncation_never_holds_an_impossible_byte(law):
+    sequences, windows = drawn(law, "zeros", TOP_P)
+    log_p = rows(of_law(law, windows, TOP_P)[0])
+    targets = np.frombuffer(b"".join(sequences[sequences.split == "evaluation"].continuation), np.uint8)
+    assert (np.isneginf(log_p)).mean() > 0.5
+    assert np.isfinite(log_p[np.arange(len(log_p)), targets]).all()
+
+
+def test_the_laws_own_weights_are_no_distance_from_it(law):
+    _, windows = drawn(law, "same")
+    written, states = of_law(law, windows)
+    (window, *_) = read_logits(states, {"law": written})
+    truth = softmax(window.truths["law"].astype(np.float64))
+    head = prepare(law.model.head.weight.detach().double().numpy())
+    log_q, nearest, rest = divide(head, window.model, truth)
+    assert np.abs(nearest.forced + rest).max() < 1e-10
+    assert np.maximum(np.exp(log_q) - truth, 0).sum(axis=1).max() < 1e-6  # logits are float32
+
+
+def test_heads_of_the_laws_rank_can_express_it_and_others_cannot(law):
+    draw = np.random.default_rng(0)
+    a, b = draw.normal(size=(256, 4)).astype(np.float32), draw.normal(size=(4, 16)).astype(np.float32)
+    save_tensors(law.folder / "factors.safetensors", {"A": torch.tensor(a), "B": torch.tensor(b)}, {"reads": "post"})
+    made = law.folder / "rank4.safetensors"
+    inputs = {"weights": law.folder / "law.safetensors", "head": law.folder / "factors.safetensors"}
+    weights.main(job(inputs, made, {"rank": 4}, law="rank4"))
+    product = load_model(made).head.weight.detach().double().numpy()
+    assert np.linalg.matrix_rank(product, tol=1e-4) == 4
+    _, windows = drawn(law, "rank4", weights="rank4.safetensors")
+    truth = softmax(rows(of_law(law, windows, weights="rank4.safetensors")[0])[:40])
+    wide = np.concatenate([a.astype(np.float64), draw.normal(size=(256, 4))], axis=1)
+    uniform = np.zeros((len(truth), 256))
+    enough, short = (divide(prepare(head), uniform, truth)[1].forced for head in (wide, wide[:, :3]))
+    assert enough.max() < 1e-9
+    assert short.mean() > 0.01
+
+
+def test_a_corpus_is_cut_from_the_first_sequences(law):
+    sequences, _ = drawn(law, "corpus")
+    outputs = {part: law.folder / f"c.{part}" for part in ("train", "validation", "manifest")}
+    settings = {"sequences": 5, "prompt": PROMPT, "sampled": SAMPLED}
+    made = SimpleNamespace(
+        input=[law.folder / "corpus.parquet"],
+        output=Inputs(**outputs),
+        params=SimpleNamespace(settings=settings),
+        wildcards=SimpleNamespace(text="l-5"),
+    )
+    corpus.main(made)
+    train = read_split(outputs["train"], outputs["manifest"], "train").tobytes()
+    first = sequences[sequences.split == "train"].head(5)
+    assert train == b"".join(p + c for p, c in zip(first.prompt, first.continuation, strict=True))
+    assert read_manifest(outputs["manifest"])["sequences"] == {"length": PROMPT + SAMPLED, "prompt": PROMPT}
+
+
+def test_decoded_log_probabilities_are_those_that_are_sampled_from():
+    logit = np.random.default_rng(1).normal(size=(7, 20)).astype(np.float32) * 3
+    p = decoder(TOP_P)(softmax(logit))
+    assert np.allclose(softmax(exact.log_law(logit, decoder(TOP_P)).astype(np.float64)), p, atol=1e-6)
+    assert ((p == 0) == np.isneginf(exact.log_law(logit, decoder(TOP_P)))).all()
+
+
+def test_windows_hold_the_sampled_text(law):
+    sequences, windows = drawn(law, "windows")
+    table = read_windows(windows).to_pandas()
+    expected = sequences[sequences.split == "evaluation"]
+    pd.testing.assert_series_equal(
+        table.scored.reset_index(drop=True), expected.continuation.reset_index(drop=True), check_names=False
+    )
