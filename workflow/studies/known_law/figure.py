@@ -32,8 +32,9 @@ def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
             _divided(panels[0][column], part[part.truth == LAW], lengths)
             _leaks(panels[1][column], part[part.sequences == lengths[0]])
             panels[0][column].set_title(f"Law: {law}")
-        panels[0][0].set_ylabel("KL to the law (nats)")
-        panels[1][0].set_ylabel("TTO")
+        for (first, *_), label in zip(panels, ("KL to the law (nats)", "TTO"), strict=True):
+            first.set_ylim(bottom=0)
+            first.set_ylabel(label)
         bars = [
             Patch(facecolor=FORCED, label="forced by the head, whatever enters it"),
             Patch(facecolor=REST, label="the rest (right of two bars: with more text)"),
@@ -69,5 +70,4 @@ def _leaks(axes: Axes, table: pd.DataFrame) -> None:
 def _ranks(axes: Axes, ranks: Sequence[int]) -> None:
     axes.set_xticks(range(len(ranks)), [str(rank) for rank in ranks])
     axes.set_xlabel("rank of what enters the LM head")
-    axes.set_ylim(bottom=0)
     axes.grid(axis="y")
