@@ -57,11 +57,14 @@ def known(found, rows):
     )
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/findings.md"])
-def test_each_mean_with_an_interval_is_in_a_kept_table(page, anywhere):
-    text = " ".join((ROOT / page).read_text().split())
-    quoted = [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(text)]
-    assert len(quoted) > 25
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("README.md", 25), ("docs/findings.md", 80), ("docs/tokens.md", 20), ("docs/reproducibility.md", 3)],
+)
+def test_each_mean_with_an_interval_is_in_a_kept_table(page, least, anywhere):
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    quoted = [tuple(end.lstrip("+") for end in found) for found in QUOTED.findall(" ".join(text.split()))]
+    assert len(quoted) >= least
     assert [found for found in quoted if not known(found, anywhere)] == []
 
 
