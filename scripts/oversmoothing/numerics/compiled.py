@@ -14,6 +14,7 @@ import numba
 
 logger = logging.getLogger(__name__)
 config: Any = numba.config
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # numba's types lack them
 
 
 def _cache_folder() -> Path | None:
@@ -77,7 +78,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator as `compiled` for what only compiled functions call: without what Python would call it by."""
-    return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return numba.njit(error_model="numpy", **WITHOUT_WRAPPERS, **options)
 
 
 def use_threads(threads: int) -> int:
