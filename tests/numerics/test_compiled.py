@@ -10,7 +10,7 @@ import numba
 import pytest
 
 from oversmoothing.numerics import compiled as module
-from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.compiled import in_threads, use_threads
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,3 +121,23 @@ def test_threads_are_kept_to_the_cores_there_are():
         assert use_threads(0) == 1
     finally:
         numba.set_num_threads(before)
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request):
+    before = numba.get_num_threads()
+    yield use_threads(request.param)
+    numba.set_num_threads(before)
+
+
+def test_threads_share_the_calls(threads):
+    called = []
+    in_threads(called.append, 50)
+    in_threads(called.append, 0)
+    assert sorted(called) == list(range(50))
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_fault_in_a_thread_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda i: 1 // (i - 3), 50)

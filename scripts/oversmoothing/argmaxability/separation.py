@@ -10,7 +10,7 @@ own.
 
 import numpy as np
 
-from oversmoothing.numerics.compiled import compiled
+from oversmoothing.numerics.compiled import compiled, inner
 
 FEW_DIMENSIONS = 12  # up to here most classes of a trained head lead nowhere, so reflections would be wasted
 REFLECTIONS = 40  # per class
@@ -29,7 +29,7 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
     inverse_norms = 1 / np.sqrt(np.diag(gram))
     directions, supports, seen = np.zeros((v, m)), np.full((v, m), -1), np.zeros(v, np.bool_)
     factor, weight, solution, scores = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n)
-    residual, last, k = np.empty(m), np.empty(m, np.int64), 0
+    residual, last, k = np.empty(m), np.empty(m, np.int64), np.int64(0)  # for a Python 0, numba compiles `_fit` twice
     if n == v and m > FEW_DIMENSIONS:
         for i in classes:
             if not seen[i]:
@@ -42,8 +42,8 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
             continue
         active = supports[i]
         if i in last[:k]:
-            k = 0
-        active[:k] = last[:k]
+            k = np.int64(0)
+        _copy(last[:k], active)
         weight[:k] = 0.0
         k = _fit(gram, i, active, weight, solution, factor, k)  # the last class's rows may fit this one too
         _leave(rows, i, active, weight, k, residual)
@@ -51,7 +51,7 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
             best, leader = _next(columns, inverse_norms, residual, scores, i, v)
             if leader >= 0 and not seen[leader]:
                 seen[leader] = True
-                directions[leader] = residual
+                _copy(residual, directions[leader])
             if best < 0 or k == m:
                 break
             active[k], weight[k] = best, 0.0
@@ -60,13 +60,20 @@ def separate_or_combine(rows: np.ndarray, v: int, classes: np.ndarray) -> tuple[
                 break
             k = _fit(gram, i, active, weight, solution, factor, k + 1)
             _leave(rows, i, active, weight, k, residual)
-        last[:k] = active[:k]
+        _copy(active[:k], last)
         if not seen[i]:
-            directions[i] = residual
+            _copy(residual, directions[i])
     return directions, supports
 
 
-@compiled()
+@inner()
+def _copy(values: np.ndarray, into: np.ndarray) -> None:
+    """Copy values to the beginning of another array; assigned to a slice, they take numba seconds to compile."""
+    for c in range(len(values)):
+        into[c] = values[c]
+
+
+@inner()
 def _take_nearest(gram: np.ndarray, classes: np.ndarray, count: int, i: int) -> int:
     """Remove and return the class nearest to row i among the first `count`: its combination may fit row i too."""
     nearest, least = 0, np.inf
@@ -80,27 +87,27 @@ def _take_nearest(gram: np.ndarray, classes: np.ndarray, count: int, i: int) -> 
     return taken
 
 
-@compiled()
+@inner()
 def _leave(rows: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, k: int, residual: np.ndarray) -> None:
     """Set `residual` to row i minus its combination."""
-    residual[:] = rows[i]
+    _copy(rows[i], residual)
     for a in range(k):
         for c in range(len(residual)):
             residual[c] -= weight[a] * rows[active[a], c]
 
 
-@compiled()
+@inner()
 def _reflect(
     rows: np.ndarray, gram: np.ndarray, i: int, seen: np.ndarray, directions: np.ndarray, scores: np.ndarray
 ) -> None:
     """Reflect row i until its class leads, and mark every class that leads on the way."""
     direction = rows[i].copy()
-    scores[:] = gram[i]
+    _copy(gram[i], scores)
     for _ in range(REFLECTIONS):
         leader = _largest(scores)
         if not seen[leader]:
             seen[leader] = True
-            directions[leader] = direction
+            _copy(direction, directions[leader])
         apart = gram[i, i] - 2 * gram[i, leader] + gram[leader, leader]
         if leader == i or apart <= 0:
             return
@@ -111,7 +118,7 @@ def _reflect(
             direction[c] += shift * (rows[i, c] - rows[leader, c])
 
 
-@compiled()
+@inner()
 def _next(
     columns: np.ndarray, inverse_norms: np.ndarray, residual: np.ndarray, scores: np.ndarray, i: int, v: int
 ) -> tuple[int, int]:
@@ -140,7 +147,7 @@ def _next(
     return best if scores[best] > tolerance else -1, leader if leads else -1
 
 
-@compiled(fastmath=True)
+@inner(fastmath=True)
 def _largest(values: np.ndarray) -> int:
     """Return the index of the largest of finite values: the maximum first, which vectorises, then its index."""
     largest = values[0]
@@ -152,7 +159,7 @@ def _largest(values: np.ndarray) -> int:
     return 0
 
 
-@compiled()
+@inner()
 def _fit(
     gram: np.ndarray, i: int, active: np.ndarray, weight: np.ndarray, solution: np.ndarray, factor: np.ndarray, k: int
 ) -> int:
@@ -192,7 +199,7 @@ def _fit(
     return k
 
 
-@compiled()
+@inner()
 def _factorise(gram: np.ndarray, active: np.ndarray, factor: np.ndarray, start: int, end: int) -> bool:
     """Continue the Cholesky factor of the active rows' Gram matrix from row `start`; False if they are dependent."""
     for a in range(start, end):

@@ -15,12 +15,11 @@ minimisation ended. Nonbasic coordinates are at 0 or E. Ties in the ratio test g
 pricing is Dantzig's and, after many steps without progress, Bland's, which cannot cycle.
 """
 
-import numba
 import numpy as np
 
-from oversmoothing.numerics.compiled import compiled
+from oversmoothing.numerics.compiled import compiled, in_threads, inner
 
-OPEN, REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2, 3
+OPEN, REJECTED, ACCEPTED, UNDECIDED = np.arange(4, dtype=np.int8)  # a Python int would compile a function for each
 
 FEASIBLE = 1e-9  # a coordinate may leave the box by this much
 ZERO = 1e-10  # a minimum below this is zero ...
@@ -32,21 +31,32 @@ MOST_STEPS = 20_000  # for one token
 DRIFT = 1e-9  # final error of A x = A 1 that is allowed, relative to the size of the terms
 
 
-@compiled(parallel=True)
-def solve(columns, normals, p, bound, mass_tolerance, status, basis, rest):
+def solve(
+    columns: np.ndarray,
+    normals: np.ndarray,
+    p: np.ndarray,
+    bound: float,
+    mass_tolerance: float,
+    status: np.ndarray,
+    basis: np.ndarray,
+    rest: np.ndarray,
+) -> None:
     """Write into `status`, int8 (n, v), what is decided of each token: REJECTED, ACCEPTED or UNDECIDED.
 
     `columns` (v, m) is orthonormal, and `normals` (n, m) has the direction of it that each position leaves free, or
     zeros. A position of `p` (n, v) is finished once its open tokens have at most the mass `mass_tolerance`; `bound` is
     E, above 1. `basis` and `rest` receive what `reject.Certificates` holds, in units of p; or have size 0.
     """
-    for i in numba.prange(p.shape[0]):
-        kept_basis = basis[i] if basis.size else np.zeros((0, 0), np.int16)
-        kept_rest = rest[i] if rest.size else np.zeros((0, 0), np.int8)
-        _solve_position(columns, normals[i], p[i], bound, mass_tolerance, status[i], kept_basis, kept_rest)
+    no_basis, no_rest = np.zeros((0, 0), np.int16), np.zeros((0, 0), np.int8)
+
+    def solve_position(i: int) -> None:
+        kept = (basis[i], rest[i]) if basis.size else (no_basis, no_rest)
+        _solve_position(columns, normals[i], p[i], bound, mass_tolerance, status[i], *kept)
+
+    in_threads(solve_position, len(p))
 
 
-@compiled()
+@compiled(nogil=True)
 def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, rest):
     support = np.flatnonzero(p > 0)
     status[:] = REJECTED  # tokens without mass
@@ -62,7 +72,7 @@ def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, re
     state = (tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, basis, rest)
     _accept_rows(state)
     for j in np.argsort(p[nonbasic]):
-        _move(state, j, -1.0, 1.0, False)
+        _move(state, j, -1.0, 1.0, FEASIBLE)
     _accept_rows(state)
     while True:
         token = _next_target(state, p, mass_tolerance)
@@ -75,7 +85,7 @@ def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, re
             status[token] = UNDECIDED
 
 
-@compiled()
+@inner()
 def _constraints(columns, normal, p, support):
     """Return A, shape (m, s), or (m - 1, s) after a Householder reflection that removes a free direction."""
     m = columns.shape[1]
@@ -97,7 +107,7 @@ def _constraints(columns, normal, p, support):
     return matrix[: m - 1]
 
 
-@compiled()
+@inner()
 def _factor(matrix):
     """Eliminate with complete pivoting; return basic and nonbasic columns and the tableau A_B^-1 A_N.
 
@@ -145,7 +155,7 @@ def _factor(matrix):
     return column_of[rows], nonbasic, tableau
 
 
-@compiled()
+@inner()
 def _accept_rows(state):
     tableau, basic, _, _, _, status, bound, _, _ = state
     for r in range(len(basic)):
@@ -153,7 +163,7 @@ def _accept_rows(state):
             _decide(state, basic[r], ACCEPTED)
 
 
-@compiled(fastmath=True)
+@inner(fastmath=True)
 def _deepest(tableau, r, bound):
     """Upper bound of the distance by which the basic token of row r can fall below 1 in the box."""
     positive, negative = 0.0, 0.0
@@ -164,7 +174,7 @@ def _deepest(tableau, r, bound):
     return (bound - 1.0) * positive + negative
 
 
-@compiled()
+@inner()
 def _next_target(state, p, mass_tolerance):
     """Open token to minimise next: one at E, or else the lowest; -1 if the open tokens may stay undecided."""
     _, basic, nonbasic, x_basic, _, status, _, _, _ = state
@@ -181,7 +191,7 @@ def _next_target(state, p, mass_tolerance):
     return target if mass > mass_tolerance else -1
 
 
-@compiled()
+@inner()
 def _minimise(state, token):
     """Minimise one coordinate until it is zero, provably positive, or at a minimum between the two tolerances."""
     tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
@@ -192,7 +202,7 @@ def _minimise(state, token):
     if row < 0:
         for j in range(len(nonbasic)):
             if nonbasic[j] == token:
-                row = _move(state, j, -1.0, bound, False)
+                row = _move(state, j, -1.0, bound, FEASIBLE)
                 break
     stalled = 0
     for _ in range(MOST_STEPS):
@@ -210,12 +220,12 @@ def _minimise(state, token):
             _decide(state, token, UNDECIDED)
             return
         before = x_basic[row]
-        _move(state, j, -1.0 if x_nonbasic[j] > 0.0 else 1.0, bound, careful)
+        _move(state, j, -1.0 if x_nonbasic[j] > 0.0 else 1.0, bound, 0.0 if careful else FEASIBLE)
         stalled = 0 if status[token] == OPEN and x_basic[row] < before - ZERO else stalled + 1
     _decide(state, token, UNDECIDED)
 
 
-@compiled()
+@inner()
 def _price(state, row, careful):
     """Nonbasic token whose move lowers a row fastest (Dantzig), or the first by index (Bland)."""
     tableau, _, nonbasic, _, x_nonbasic, _, _, _, _ = state
@@ -229,11 +239,11 @@ def _price(state, row, careful):
     return chosen
 
 
-@compiled()
-def _move(state, j, direction, furthest, careful):
+@inner()
+def _move(state, j, direction, furthest, slack):
     """Move a nonbasic token until it or a basic one reaches a bound; return the row that it enters, or -1."""
     tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
-    row, step, at_bound = _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful)
+    row, step, at_bound = _ratio(tableau, basic, x_basic, j, direction, bound, furthest, slack)
     for r in range(len(basic)):
         x_basic[r] -= tableau[r, j] * direction * step
     arrived = x_nonbasic[j] + direction * step
@@ -248,10 +258,9 @@ def _move(state, j, direction, furthest, careful):
     return row
 
 
-@compiled()
-def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful):
+@inner()
+def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, slack):
     """Result of the ratio test: the blocking row or -1, the step length, and whether the row is blocked at E."""
-    slack = 0.0 if careful else FEASIBLE
     relaxed = furthest
     for r in range(len(basic)):
         speed = tableau[r, j] * direction
@@ -267,13 +276,13 @@ def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, careful):
         room = x_basic[r] / speed if speed > 0 else (bound - x_basic[r]) / -speed
         if room > relaxed or room >= furthest:
             continue
-        better = row < 0 or basic[r] < basic[row] if careful else abs(speed) > largest
+        better = abs(speed) > largest if slack > 0.0 else row < 0 or basic[r] < basic[row]
         if better:
             row, step, at_bound, largest = r, max(room, 0.0), speed < 0, abs(speed)
     return row, step, at_bound
 
 
-@compiled(fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _pivot(tableau, row, j):
     """Exchange a basic and a nonbasic token."""
     inverse = 1.0 / tableau[row, j]
@@ -288,7 +297,7 @@ def _pivot(tableau, row, j):
             tableau[r, j] = -factor * inverse
 
 
-@compiled()
+@inner()
 def _drift(matrix, support, state):
     """Relative error of the constraints at the last vertex, from rounding."""
     _, basic, nonbasic, x_basic, x_nonbasic, status, _, _, _ = state
@@ -309,13 +318,13 @@ def _drift(matrix, support, state):
     return worst
 
 
-@compiled()
+@inner()
 def _decide(state, token, decision):
     """Set a token's status and, if certificates are requested, keep the basis that proves it."""
     _, basic, nonbasic, _, x_nonbasic, status, _, basis, rest = state
     status[token] = decision
     if basis.size:
-        basis[token, : len(basic)] = basic
-        rest[token, basic] = 3
+        for r in range(len(basic)):
+            basis[token, r], rest[token, basic[r]] = basic[r], 3
         for j in range(len(nonbasic)):
             rest[token, nonbasic[j]] = 0 if x_nonbasic[j] == 0.0 else 1 if x_nonbasic[j] == 1.0 else 2

@@ -1,4 +1,4 @@
-"""Compilation of inner loops by numba, and the location of its cache."""
+"""Compilation of inner loops by numba, the location of its cache, and loops over threads."""
 
 import logging
 import os
@@ -6,6 +6,7 @@ import platform
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numba
 
 logger = logging.getLogger(__name__)
 config: Any = numba.config
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # numba's types lack them
 
 
 def _cache_folder() -> Path | None:
@@ -74,8 +76,33 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
     return numba.njit(cache=CACHE, error_model="numpy", **options)
 
 
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator as `compiled` for what only compiled functions call: without what Python would call it by."""
+    return numba.njit(error_model="numpy", **WITHOUT_WRAPPERS, **options)
+
+
 def use_threads(threads: int) -> int:
-    """Let compiled parallel loops use `threads` cores, or as many as are available; return how many."""
+    """Let `in_threads` use `threads` cores, or as many as are available; return how many."""
     threads = max(1, min(threads, config.NUMBA_NUM_THREADS))
     numba.set_num_threads(threads)
     return threads
+
+
+def in_threads(call: Callable[[int], None], count: int) -> None:
+    """Call a function with 0 to `count` - 1 on several cores; most of its time must be in compiled code with `nogil`.
+
+    numba's own parallel loops take as long to compile as all that they call, once more.
+    """
+    left = iter(range(count))
+
+    def work() -> None:
+        for i in left:
+            call(i)
+
+    threads = min(numba.get_num_threads(), count)
+    if threads < 2:
+        work()
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for worker in [pool.submit(work) for _ in range(threads)]:
+            worker.result()

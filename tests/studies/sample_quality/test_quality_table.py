@@ -266,7 +266,7 @@ def test_no_perplexity_at_all(tmp_path):
     ]
     write_table(tmp_path / "q.parquet", quality_table({"pure": short}), {})
     summary = summarise_quality(tmp_path / "q.parquet", 100, 1)[0]
-    assert (summary["metric"], summary["n"], summary["note"]) == ("perplexity", 0, "3 left out: short")
+    assert (summary["measure"], summary["n"], summary["note"]) == ("perplexity", 0, "3 left out: short")
 
 
 def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):

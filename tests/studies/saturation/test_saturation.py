@@ -101,6 +101,10 @@ def test_leaving_is_for_good(losses, first):
     assert leaves(np.array(losses), np.full(len(losses), 2)) == first
 
 
+def test_without_a_band_no_model_leaves_it():
+    assert leaves(np.array([3, 3]), np.full(2, np.nan)) is None
+
+
 def test_pages_and_figure(fitted):
     table = saturation_table(*fitted, MODELS)
     page = markdown(saturation_page(table, "Title."))

@@ -11,13 +11,6 @@ from oversmoothing.tables.published import caveats, listed
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.table import HUMAN, SECOND
 
-PURE = "pure"
-HEADINGS = {
-    "pure": "Pure sampling (Table 5.3)",
-    "decodings": "By decoding (Tables 6.2 and 6.3)",
-    "svd": "Truncated heads, pure sampling (Table H.1)",
-}
-
 
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
     """Page in the thesis's three layouts: pure sampling, by decoding, truncated heads.
@@ -25,18 +18,17 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
     The table is that of `table.beside_human`; metrics in `completed` include the partial last word of the prompt.
     """
     table = table[table.measure.isin(MEASURES)]
-    human = table[table.kind == "human"]
-    aims = human[human.model == HUMAN].set_index("measure").value.to_dict()
-    pure = table[(table.decoding == PURE) & table.kind.isin(["family", "truth"])]
-    sections = [Section(HEADINGS["pure"], _by_metric(pd.concat([pure, human]), "family", aims))]
-    by_decoding = table[table.kind.isin(["family", "truth"])]
-    if len(by_decoding):
-        sections.append(Section(HEADINGS["decodings"], _by_decoding(by_decoding, aims)))
-    svd = table[(table.kind == "svd") & (table.decoding == PURE)]
+    models, svd, human = (table[table.kind.isin(kinds)] for kinds in (["family", "truth"], ["svd"], ["human"]))
+    first, pure = human[human.model == HUMAN], models[models.decoding == "pure"]
+    aims = first.set_index("measure").value.to_dict()
+    sections = [
+        Section("Pure sampling (Table 5.3)", _by_metric(pd.concat([pure, human]), "family", aims)),
+        Section("By decoding (Tables 6.2 and 6.3)", _by_decoding(models, aims)),
+    ]
     if len(svd):
-        first = human[human.model == HUMAN]
-        sections.append(Section(HEADINGS["svd"], _by_metric(pd.concat([svd, first]), "svd", aims)))
-    return Page(title, sections, _legend(table, completed))
+        truncated = _by_metric(pd.concat([svd, first]), "svd", aims)
+        sections.append(Section("Truncated heads, pure sampling (Table H.1)", truncated))
+    return Page(title, [section for section in sections if section.rows], _legend(table, completed))
 
 
 def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
@@ -68,8 +60,9 @@ def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str
 
 
 def _ours(row: Mapping[str, Any], rivals: str, aims: Mapping[str, float]) -> Value:
+    """Our value as the thesis prints it; the best of its rivals is bold."""
     factor = MEASURES[row["measure"]].published_factor
-    aim = (AIMS | {"human": aims.get(row["measure"], math.nan) * factor})[row["better"]]
+    aim = AIMS.get(row["better"], aims.get(row["measure"], math.nan) * factor)
     return Value(row["value"] * factor, row["sd"] * factor, rivals=rivals, aim=aim)
 
 

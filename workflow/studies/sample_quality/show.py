@@ -9,6 +9,7 @@ from studies.sample_quality.figure import byte_frequencies, draw
 from studies.sample_quality.page import quality_page
 from studies.sample_quality.table import (
     beside_human,
+    differences,
     of_human,
     read_cells,
     read_with_gpt2_large,
@@ -23,16 +24,12 @@ def main(job: Job) -> None:
     """Read the quality of all samples and of the human texts, and the family's samples; write table and figure."""
     settings = job.params.settings
     bootstrap = settings["resamples"], settings["seed"]
-    summaries = []
-    for path in job.input.quality:
-        summaries += [{"model": Path(path).stem, **row} for row in summarise_quality(path, *bootstrap)]
+    summaries = {Path(path).stem: summarise_quality(path, *bootstrap) for path in job.input.quality}
     table = beside_human(
-        summaries + of_human(summarise_quality(job.input.human, *bootstrap)),
+        summaries | of_human(summarise_quality(job.input.human, *bootstrap)),
         sets_of_models(settings["family"], settings["truths"], settings["svd"]),
         read_cells(job.input.published, job.input.published_svd),
-        read_with_gpt2_large(job.input.human),
-        settings["windows"],
-        settings["completed"],
+        differences(settings["windows"], settings["completed"], read_with_gpt2_large(job.input.human)),
     )
     write_record(job.output, table, quality_page(table, TITLE, settings["completed"]))
     frequencies = byte_frequencies(job.input.windows, job.input.samples, settings["family"])

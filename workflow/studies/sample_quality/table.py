@@ -1,4 +1,4 @@
-"""Summaries of sample quality per set and metric, beside the human value and the thesis's."""
+"""Table of sample quality: each metric of each set of samples, beside the human value and the thesis's."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,36 +10,45 @@ import pandas as pd
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
 from oversmoothing.tables.published import Rows, by_key, printed, read_published, that_matter
-from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.record import facts, numbers, record
 from studies.sample_quality.metrics import MEASURES
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
-UNKNOWN = {"low": np.nan, "high": np.nan}
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
 
 
 def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[str, Any]]:
-    """Return the mean, standard deviation and interval of every metric in one file of `measure.QUALITY`.
+    """Return the rows of the record, without the model, of every decoding and metric in one file of `measure.QUALITY`.
 
-    Of a metric of the whole set, ``mean`` is its value, ``sd`` and ``resampled_mean`` are those of its values in draws
-    of windows, and there is no interval; the others have one by a bootstrap over windows. ``note`` explains a missing
-    value.
+    The value of a metric of samples is their mean, with an interval by a bootstrap over windows. A metric of the whole
+    set has one value and no interval; ``sd`` is that of its values in draws of windows, and their mean is a row of its
+    own, such as ``mauve_resampled``. ``note`` explains a missing value.
     """
     table = read_table(path, ["decoding", "metric", "window", "resample", "value", "note"]).to_pandas()
-    sizes = table[table.window.notna()].groupby("decoding", observed=True).window.nunique()
+    windows = table.groupby("decoding", observed=True).window.nunique()
     rows = []
-    for (decoding, metric), part in table.groupby(["decoding", "metric"], sort=False, observed=True):
-        whole = MEASURES[metric].of_set
-        summary = _of_set(part, int(sizes[decoding])) if whole else _of_samples(part, resamples, seed)
-        rows.append({"decoding": decoding, "metric": metric, **summary})
-    places = {name: i for i, name in enumerate([*dict.fromkeys(table.decoding), *MEASURES])}
-    return sorted(rows, key=lambda row: (places[row["decoding"]], places[row["metric"]]))
+    for decoding in dict.fromkeys(table.decoding):
+        for metric, measure in MEASURES.items():
+            part = table[(table.decoding == decoding) & (table.metric == metric)]
+            drawn = part["value"][part["resample"].notna()]
+            if measure.of_set:
+                summary = _of_set(part[part["resample"].isna()], drawn, int(windows[decoding]))
+            else:
+                summary = _of_samples(part, resamples, seed)
+            keys = {"decoding": decoding, "unit": measure.unit}
+            rows.append({**keys, "measure": metric, "better": measure.better, **summary})
+            if drawn.notna().any():
+                rows.append({**keys, "measure": f"{metric}_resampled", "value": drawn.mean()})
+    return rows
 
 
-def of_human(summaries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the summaries of human texts as those of the models `HUMAN` and `SECOND`, which have no decoding."""
-    return [{**row, "model": {"first": HUMAN, "second": SECOND}[row["decoding"]], "decoding": ""} for row in summaries]
+def of_human(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of both sets of human texts by model, `HUMAN` and `SECOND`, which have no decoding."""
+    sets = {HUMAN: "first", SECOND: "second"}
+    return {
+        model: [{**row, "decoding": None} for row in rows if row["decoding"] == name] for model, name in sets.items()
+    }
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
@@ -57,14 +66,13 @@ def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
 
 
 def sets_of_models(
-    family: Iterable[Mapping[str, Any]], truths: Iterable[Mapping[str, Any]], svd: Iterable[Mapping[str, Any]]
+    family: Sequence[Mapping[str, Any]], truths: Sequence[Mapping[str, Any]], svd: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
 
     The rows are those of the plan (`plan.thesis.compared`), with ``kind``. A truncated head stands beside the
     thesis's of the same rank, and differs from it where the family does.
     """
-    family = [dict(row) for row in family]
     shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
     human = {"rank": None, "seed": None, "differs": ["data"] if "data" in shared else []}
     return [
@@ -76,63 +84,59 @@ def sets_of_models(
     ]
 
 
-def beside_human(
-    summaries: Sequence[Mapping[str, Any]],
-    sets: Sequence[Mapping[str, Any]],
-    published: Rows,
-    gpt2_large: bool,
-    windows: Mapping[str, int],
-    completed: Collection[str],
-) -> pd.DataFrame:
-    """Return a record of each summary beside the human value and the thesis's, in the order of the sets.
+def differences(windows: Mapping[str, int], completed: Collection[str], gpt2_large: bool) -> dict[str, list[str]]:
+    """Return the settings in which the measurement of each metric differs from the thesis's.
 
-    `summaries` are as `summarise_quality` returns them, with ``model``, and those of `of_human`; `sets` as
-    `sets_of_models` returns them, `published` as `read_cells`. `gpt2_large` says whether the language model is the
-    thesis's; `windows` is the section of the config; metrics in `completed` include the partial last word of the
-    prompt. Values follow the metric's definition; the thesis prints `metrics.Measure.published_factor` times that. The
-    mean over draws of windows, of a metric of the whole set, is called ``mauve_resampled``. ``published_differs`` lists
-    the settings that differ: data, scale, rank, length (length or number of samples), language_model, text (which part
-    of a sample the metric reads).
+    They are length (of samples, or their number), language_model and text (which part of a sample the metric reads).
+    `windows` is the section of the config; metrics in `completed` include the partial last word of the prompt;
+    `gpt2_large` says whether the language model is the thesis's.
     """
-    described = {row["model"]: row for row in sets}
-    length = [] if all(windows[key] == value for key, value in WINDOWS.items()) else ["length"]
+    length = any(windows[key] != value for key, value in WINDOWS.items())
+    differs = {
+        metric: {
+            "length": length,
+            "language_model": measure.reads and not gpt2_large,
+            "text": (metric in completed) != measure.completed,
+        }
+        for metric, measure in MEASURES.items()
+    }
+    return {metric: [name for name, holds in of_metric.items() if holds] for metric, of_metric in differs.items()}
+
+
+def beside_human(
+    summaries: Mapping[str, Iterable[Mapping[str, Any]]],
+    sets: Iterable[Mapping[str, Any]],
+    published: Rows,
+    differs: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Return a record of each summary beside the thesis's value, in the order of the sets.
+
+    `summaries` has the rows that `summarise_quality` returns, by model, and those of `of_human`; `sets` are as
+    `sets_of_models` returns them, `published` as `read_cells`, `differs` as `differences`. Values follow the metric's
+    definition; the thesis prints `metrics.Measure.published_factor` times that. ``published_differs`` lists the
+    settings of the model and of the measurement that differ: data, scale, rank, and those of `differs`.
+    """
     rows = []
-    places = {row["model"]: i for i, row in enumerate(sets)}
-    for row in sorted(summaries, key=lambda row: places[row["model"]]):
-        samples, measure = described[row["model"]], MEASURES[row["metric"]]
-        key = (samples["kind"], samples["published_as"] or "", row["decoding"], row["metric"])
-        differs = that_matter(samples["differs"]) + length
-        differs += ["language_model"] if measure.reads and not gpt2_large else []
-        differs += ["text"] if (row["metric"] in completed) != measure.completed else []
-        keys = {**facts(samples), "decoding": row["decoding"] or None, "unit": measure.unit}
-        values = {"value": row["mean"], **{name: row[name] for name in ("sd", "n", "low", "high", "note")}}
-        beside = printed(published, key, differs)
-        rows.append({**keys, "measure": row["metric"], **values, "better": measure.better, **beside})
-        if pd.notna(row.get("resampled_mean")):
-            rows.append({**keys, "measure": f"{row['metric']}_resampled", "value": row["resampled_mean"]})
+    for samples in sets:
+        for row in summaries.get(samples["model"], ()):
+            key = (samples["kind"], samples["published_as"] or "", row["decoding"] or "", row["measure"])
+            settings = [*that_matter(samples["differs"]), *differs.get(row["measure"], ())]
+            rows.append({**facts(samples), **row, **printed(published, key, settings)})
     return record(rows)
 
 
-def _of_set(rows: pd.DataFrame, n: int) -> dict[str, Any]:
-    value = rows.loc[rows["resample"].isna()].iloc[0]
-    drawn = rows.loc[rows["resample"].notna(), "value"]
-    note = None if pd.isna(value["note"]) else str(value["note"])
-    return {
-        "mean": value["value"],
-        "sd": drawn.std(ddof=1),
-        **UNKNOWN,
-        "n": n,
-        "resampled_mean": drawn.mean(),
-        "note": note,
-    }
+def _of_set(part: pd.DataFrame, drawn: pd.Series, n: int) -> dict[str, Any]:
+    """Columns of a metric of the whole set: its one row, with the spread of its values in draws of the n windows."""
+    (row,) = part.to_dict("records")
+    return {"value": row["value"], "sd": drawn.std(ddof=1), "n": n, "note": row["note"]}
 
 
-def _of_samples(rows: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
-    here = rows[rows["value"].notna()]
-    missing = rows[rows["value"].isna()]
+def _of_samples(part: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+    """Columns of a metric of samples: the summary of those where it is defined."""
+    known, missing = part[part["value"].notna()], part[part["value"].isna()]
     note = f"{len(missing)} left out: {missing['note'].iloc[0]}" if len(missing) else None
-    if not len(here):
-        return {"mean": np.nan, "sd": np.nan, **UNKNOWN, "n": 0, "note": note}
+    if known.empty:
+        return {"n": 0, "note": note}
     sums = WindowSums()
-    sums.add(here["window"].to_numpy(np.int64), here["value"].to_numpy(np.float64))
-    return {**vars(summarise(sums, resamples, seed)), "note": note}
+    sums.add(known["window"].to_numpy(np.int64), known["value"].to_numpy(np.float64))
+    return {**numbers(summarise(sums, resamples, seed)), "note": note}

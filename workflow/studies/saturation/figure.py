@@ -40,7 +40,7 @@ def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, 
             axes.plot(measured.seen, measured.loss, **look, mfc="white")
             late = measured[measured.compared]
             axes.plot(late.seen, late.loss, **{**look, "linestyle": "none"})
-            first = leaves(late.loss.to_numpy(), late.high.to_numpy()) if late.high.notna().any() else None
+            first = leaves(late.loss.to_numpy(), late.high.to_numpy())
             if first is not None:
                 axes.plot(late.seen.iloc[first], late.loss.iloc[first], zorder=5, **RING)
         _frame(axes, points, str(law.note.iloc[0]))

@@ -23,25 +23,27 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
     ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
     """
     unit = str(points.unit.iloc[0])
+    loss_unit = f"nats per {unit.removesuffix('s')}"
     rows = [
         {"measure": row.parameter, "value": row.value, "low": row.low, "high": row.high, "note": row.note or None}
         for row in law.itertuples()
     ]
     for model in models:
-        measured = points[points.model == model["model"]]
-        sizes = [
-            {"measure": "fitted", "value": float(measured.fitted.iloc[0])},
-            {"measure": "parameters", "value": measured.parameters.iloc[0], "unit": "weights"},
-            {"measure": "seen", "value": measured.seen.iloc[-1], "unit": unit},
-        ]
-        rows += [{**facts(model), **row} for row in (*sizes, *_ends(measured, unit, str(law.note.iloc[0])))]
+        own = points[points.model == model["model"]]
+        beside = _beside_law(own, unit, loss_unit)
+        if own.extrapolated.isna().all():  # nothing is fitted, and the law's first note says why
+            beside = [{**row, "note": str(law.note.iloc[0])} for row in beside]
+        rows += [{**facts(model), **row} for row in (*_measured(own, unit, loss_unit), *beside)]
     return record(rows)
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not."""
-    within = np.flatnonzero(losses <= high)
-    first = int(within[-1]) + 1 if within.size else 0
+    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not.
+
+    No loss lies above an end that is NaN, because nothing is fitted.
+    """
+    not_above = np.flatnonzero(~(losses > high))
+    first = int(not_above[-1]) + 1 if not_above.size else 0
     return first if first < len(losses) else None
 
 
@@ -54,30 +56,41 @@ def saturation_page(table: pd.DataFrame, title: str) -> Page:
     return Page(title, [Section("The law", law), Section("The models", _model_rows(table))], _legend(table))
 
 
-def _ends(measured: pd.DataFrame, unit: str, why: str) -> list[dict[str, Any]]:
-    """Rows of one model; `why` explains a missing fit."""
-    per = f"nats per {unit.removesuffix('s')}"
-    end = measured.iloc[-1]
-    best = measured.loss.min()
-    known = pd.notna(end.extrapolated)
-    said = {key: end[key] if known else None for key in ("low", "high")}
-    rows: list[dict[str, Any]] = [
-        {"measure": "loss_last", "unit": per, "value": end.loss},
-        {"measure": "loss_best", "unit": per, "value": best},
-        {"measure": "extrapolated", "unit": per, "value": end.extrapolated if known else None, **said},
+def _measured(points: pd.DataFrame, unit: str, loss_unit: str) -> list[dict[str, Any]]:
+    """Rows of what was measured of one model."""
+    end = points.iloc[-1]
+    return [
+        {"measure": "fitted", "value": float(end.fitted)},
+        {"measure": "parameters", "value": end.parameters, "unit": "weights"},
+        {"measure": "seen", "value": end.seen, "unit": unit},
+        {"measure": "loss_last", "value": end.loss, "unit": loss_unit},
+        {"measure": "loss_best", "value": points.loss.min(), "unit": loss_unit},
     ]
-    for name, loss in (("above_last", end.loss), ("above_best", best)):
-        value, high, low = ((100 * (loss / end[key] - 1)) if known else None for key in ("extrapolated", "low", "high"))
-        rows.append({"measure": name, "unit": "%", "value": value, "low": low, "high": high})
-    compared = measured[measured.compared]
-    first = leaves(compared.loss.to_numpy(), compared.high.to_numpy()) if known else None
-    left = None if first is None else float(compared.seen.iloc[first])
-    note = NEVER if first is None else ALWAYS if first == 0 else None
-    rows.append({"measure": "leaves_at", "unit": unit, "value": left, "note": note})
-    if not known:
-        for row in rows[2:]:
-            row["note"] = why
-    return rows
+
+
+def _beside_law(points: pd.DataFrame, unit: str, loss_unit: str) -> list[dict[str, Any]]:
+    """Rows of what the law says at the end of one model's training, and how its losses compare with the law."""
+    end = points.iloc[-1]
+    return [
+        {"measure": "extrapolated", "value": end.extrapolated, "low": end.low, "high": end.high, "unit": loss_unit},
+        {"measure": "above_last", **_percent_above(end.loss, end), "unit": "%"},
+        {"measure": "above_best", **_percent_above(points.loss.min(), end), "unit": "%"},
+        {"measure": "leaves_at", **_leaving(points[points.compared]), "unit": unit},
+    ]
+
+
+def _percent_above(loss: float, law: pd.Series) -> dict[str, float]:
+    """Columns of how far a loss is above the law, in %: ``low`` above the upper end of its band, ``high`` the lower."""
+    ends = {"value": law.extrapolated, "low": law.high, "high": law.low}
+    return {name: 100 * (loss / end - 1) for name, end in ends.items()}
+
+
+def _leaving(points: pd.DataFrame) -> dict[str, Any]:
+    """Columns of how much text a model had seen where it leaves the law."""
+    first = leaves(points.loss.to_numpy(), points.high.to_numpy())
+    if first is None:
+        return {"value": None, "note": NEVER}
+    return {"value": float(points.seen.iloc[first]), "note": ALWAYS if first == 0 else None}
 
 
 def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
