@@ -10,7 +10,10 @@ from itertools import chain
 import pytest
 from kept_runs import QUOTED, ROOT, Kept, percent
 
-FINDINGS = "docs/findings.md"
+from oversmoothing.numerics.equal_loss import at_loss
+
+FINDINGS, TOKENS = "docs/findings.md", "docs/tokens.md"
+SECTIONS = {TOKENS: "## What came out"}  # of pages that are not tested whole
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, citations, and what other tests know
     "README.md": (
@@ -44,6 +47,7 @@ NO_RESULTS = {  # settings, sizes, citations, and what other tests know
         "0.074 lower, of the 0.246",
         "levels within 0.005 of each other",
     ),
+    TOKENS: ("over bytes [12 %]",),
 }
 
 
@@ -63,8 +67,9 @@ def of_the_core():
     yield "README.md", at_ranks, share[:4]
     of = "of {:.3f} nats, {:.3f} of {:.3f}, {:.3f} of {:.3f}, {:.3f} of {:.3f}, and 0 of {:.3f} at full rank"
     yield "README.md", of, [kl[0], *between, kl[4]]
-    yield "README.md", "{:.3f} of {:.3f} (one seed)", [greedy, pure]
-    yield "README.md", "forces {:.0f} %, not {:.0f} %", [over_tokens, share[0]]
+    yield "README.md", "TTO {:.3f} beside {:.3f}", [greedy, pure]
+    yield "README.md", "rank 64 forces {:.0f} %", [over_tokens]
+    yield "README.md", "forces {:.0f} % (one seed", share[:1]
     theirs = "thesis has {:.3f}, {:.3f}, {:.3f} and {:.3f} at ranks 4, 8, 16 and 32, and {:.3f}"
     yield FINDINGS, theirs, published
     ours = "has Q, {:.3f}, {:.3f}, {:.3f} and Q; greedy decoding leaves {:.3f} of the {:.3f}"
@@ -73,9 +78,47 @@ def of_the_core():
     yield FINDINGS, of, kl[:4]
 
 
+def over_tokens():
+    """Yield those of the page on tokens."""
+    subword, along = Kept("subword"), Kept("subword").tables["along_training"]
+    course = {
+        rank: along[along["rank"] == rank].pivot_table(index="step", columns="measure", values="value")
+        for rank in (16, 64, 256)
+    }
+    of_widest = course[256]
+    alike = [
+        number
+        for rank in (16, 64)
+        for last in [course[rank].iloc[-1]]
+        for number in (at_loss(of_widest.loss.tolist(), of_widest.tto.tolist(), last.loss), last.tto)
+    ]
+    words = (
+        "comes down to that of rank 16 its TTO is {:.3f}, and rank 16 has {:.3f}; at that of rank 64 it is {:.3f}, and"
+    )
+    yield TOKENS, words + " rank 64 has {:.3f}", alike
+    shares = [percent(subword.interval("forced", "share", rank)) for rank in (16, 64, 256)]
+    for share in shares:
+        yield TOKENS, "| {:.0f} % [{:.0f}, {:.0f}] |", share
+    yield TOKENS, "falls from {:.0f} % of KL at rank 16 to {:.0f} % at rank 256", [shares[0][0], shares[2][0]]
+    forces = [subword.cell("forced", measure="forced", rank=256), *Kept("default").by_rank("forced", "forced", 32)]
+    yield TOKENS, "still forces {:.3f} nats a token; over bytes one of rank 32 forces {:.3f} a byte", forces
+
+
+def along_training():
+    """Yield those of the singular entropy of heads over tokens."""
+    course = Kept("subword").tables["along_training"]
+    course = course[course.measure == "singular_entropy"].set_index(["rank", "step"]).value
+    start, end = ([course[rank, step] for rank in (16, 256)] for step in (0, 800))
+    words = "Gaussian matrix, {:.4f} at rank 16 and {:.4f} at rank 256, and rises to {:.3f} and {:.3f}"
+    yield FINDINGS, words, [*start, *end]
+
+
 def text(page):
     """What a page says in sentences, on one line, with ``Q`` for a mean with its interval."""
-    whole = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    whole = (ROOT / page).read_text()
+    if page in SECTIONS:
+        whole = whole.partition(SECTIONS[page])[2].partition("\n## ")[0]
+    whole = re.sub(r"```.*?```", "", whole, flags=re.DOTALL)
     if page == "README.md":  # its table: test_kept_seeds
         whole = re.sub(r"^\| (rank|:---|\d+|floor) .*\n", "", whole, flags=re.MULTILINE)
     whole = re.sub(r"`[^`]*`", "`code`", re.sub(r"\]\([^)]*\)", "]", whole))
@@ -87,7 +130,7 @@ def sentences():
     """Those that the kept tables make, by page."""
     of_studies = (runpy.run_path(str(path))["quoted"]() for path in sorted(ROOT.glob("tests/studies/*/quoted.py")))
     made = {page: [] for page in NO_RESULTS}
-    for page, words, numbers in chain(of_the_core(), *of_studies):
+    for page, words, numbers in chain(of_the_core(), over_tokens(), along_training(), *of_studies):
         made[page].append(words.format(*numbers))
     return made
 

@@ -48,7 +48,7 @@ def test_every_step_is_above_0_and_the_headline_says_so():
     assert order_of_ranks(read_csv(RUN / "tables/rank_order.csv")) == "The lower the rank, the more probability leaks"
     assert "**In these models, the lower the rank, the more probability leaks" in PASSAGES["README"]
     least = steps[steps.kind == "family"].value.min()
-    assert f"each step between ranks is above 0, the least {least:.3f} [" in PASSAGES["README"]
+    assert f"each step in the table is above 0, the least {least:.3f} [" in PASSAGES["README"]
 
 
 def test_what_is_said_of_rank_4_and_of_the_truths():

@@ -14,8 +14,12 @@ def quoted():
     gradient, own = Kept("gradient"), Kept("murugan")
     kept = [percent(gradient.interval("closed_square", "loss_share", rank, kind="full_head")) for rank in RANKS[:2]]
     leaks = percent(gradient.by_rank("closed_square", "tto_share", *RANKS[:2], kind="full_head"))
-    yield "README.md", "keeps {:.0f} % [{:.0f}, {:.0f}] of the loss", kept[0]
-    yield "README.md", "of a rank-8 model {:.0f} % [{:.0f}, {:.0f}]", kept[1]
+    yield "README.md", "keeps {:.0f} % [{:.0f}, {:.0f}] of what the rank adds", kept[0]
+    yield "README.md", "at rank 8 {:.0f} % [{:.0f}, {:.0f}]", kept[1]
+    wide = percent(Kept("gradient_wide").interval("closed_square", "loss_share", 4, kind="full_head"))
+    leaks_wide = percent(Kept("gradient_wide").interval("closed_square", "tto_share", 4, kind="full_head"))
+    yield "README.md", "in a wider model {:.0f} % [{:.0f}, {:.0f}] at rank 4", wide
+    yield PAGE, "nats, {:.0f} % [{:.0f}, {:.0f}], of TTO {:.0f} % [{:.0f}, {:.0f}]", [*wide, *leaks_wide]
     for rank, share in zip(RANKS, kept, strict=False):
         yield PAGE, f"| {rank} | Q | Q | Q | {{:.0f}} % [{{:.0f}}, {{:.0f}}] |", share
     both = [kept[0][0], kept[1][0], *leaks]
