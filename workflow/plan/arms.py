@@ -72,7 +72,7 @@ PLAIN = Arm(
     "pl{rank}",
     "learned from scratch, plain head",
     (4, "v", (0, (1, 1))),
-    legend="head W = A B learned from scratch",
+    legend="head W = A B, no LayerNorm, learned from scratch",
     keys={
         **FAMILY.keys,
         "head": {

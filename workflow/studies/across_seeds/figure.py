@@ -61,7 +61,7 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y")
     axes.set_xlabel("ranks of one arm")
-    axes.set_title(f"Steps in {METRICS[MEASURE].name}, paired by seed")
+    axes.set_title(f"Steps in {METRICS[MEASURE].name}, paired by seed (axis: linear below 0.02)")
 
 
 def _intervals(axes: Axes, places: pd.Series, table: pd.DataFrame, look: Look) -> None:

@@ -1,5 +1,7 @@
 """The table and the figure of the closed square: what a full and a narrow head make of each trunk."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -40,16 +42,18 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     """Draw what each head costs on each trunk, TTO against `truth`; whiskers are 95 % intervals over seeds."""
     table = table[table.truth.isna() | (table.truth == truth)]
     ranks = sorted(table["rank"][table.kind == "own_trunk"].unique(), reverse=True)
+    read = {trunk for kind, (trunk, _) in (RETRAINED | TRAINED).items() if kind in set(table.kind)}
+    trunks = [trunk for trunk in TRUNKS if trunk == FULL or trunk in read]
     with style():
         figure = Figure(figsize=(1.2 + 3.0 * max(len(ranks), 2), 6.4))
         panels = figure.subplots(len(SHOWN), len(ranks), sharex=True, sharey="row", squeeze=False)
         for measure, line in zip(SHOWN, panels, strict=True):
             for rank, axes in zip(ranks, line, strict=True):
                 part = table[(table["rank"] == rank) & (table.measure == f"{measure}{COST}")].set_index("kind")
-                _panel(axes, part)
+                _panel(axes, part, trunks)
                 axes.set_title(f"{COMPARED[measure][0]}, r = {rank}", size="medium")
         for axes in panels[-1]:
-            axes.set_xticks(range(len(TRUNKS)), list(TRUNKS.values()), size="small")
+            axes.set_xticks(range(len(trunks)), [TRUNKS[trunk] for trunk in trunks], size="small")
         panels[-1, 0].set_xlabel("what stood on the trunk when it was trained", loc="left")
         heads = {f"read by a {head}": look for head, look in LOOKS.items()}
         legend(figure, handles(heads, markersize=6, linewidth=1.4) + handles(HOLLOW, markersize=6), columns=3)
@@ -62,9 +66,8 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, part: pd.DataFrame) -> None:
+def _panel(axes: Axes, part: pd.DataFrame, places: Sequence[str]) -> None:
     axes.axhline(0, color="0.35", linestyle=":", linewidth=1.2)
-    places = list(TRUNKS)
     lines: dict[str, list[tuple[float, float]]] = {FULL: [(APART[FULL], 0.0)], NARROW: []}
     for kinds, filled in ((RETRAINED, True), (TRAINED, False)):
         for kind, (trunk, head) in kinds.items():
