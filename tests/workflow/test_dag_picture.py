@@ -18,6 +18,9 @@ EVERYTHING = {
 for optional in ROOT.glob("tests/studies/*/every_rule.yaml"):  # what a study needs for all its rules
     EVERYTHING |= yaml.safe_load(optional.read_text())
 EVERYTHING["family"] += [{"name": "mine", "path": "mine.safetensors"}]
+OF_BYTES = {}
+for optional in ROOT.glob("tests/studies/*/every_rule_of_bytes.yaml"):  # and one that refuses tokens
+    OF_BYTES |= yaml.safe_load(optional.read_text())
 OF_TOKENS = (
     {"tokens": {"vocabulary": 400}, "truths": [{"name": "truth", "model": {}}]},
     {
@@ -64,7 +67,7 @@ def planned(study, name, config):
 def test_the_picture_shows_what_depends_on_what(tmp_path):
     study = copy_project(tmp_path)
     (tmp_path / "mine.safetensors").touch()
-    configs = ({}, EVERYTHING, *(EVERYTHING | own for own in OF_TOKENS))
+    configs = ({}, EVERYTHING | OF_BYTES, *(EVERYTHING | own for own in OF_TOKENS))
     real = set().union(*(planned(study, "every.yaml", config) for config in configs))
     real = {edge for edge in real if UNDRAWN.isdisjoint(edge)}
     assert closure(drawn()) == closure(real)

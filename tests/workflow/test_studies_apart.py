@@ -92,7 +92,7 @@ def test_no_other_file_mentions_it(name, without):
 
 def planned(study, tests, **settings):
     """Plan a project with all rules of the studies whose tests are in a folder; return jobs by rule."""
-    for optional in tests.glob("studies/*/every_rule.yaml"):
+    for optional in tests.glob("studies/*/every_rule*.yaml"):
         settings |= yaml.safe_load(optional.read_text())
     (study.folder / "every.yaml").write_text(yaml.safe_dump(settings))
     return study.planned("all", config=(TINY, "every.yaml"))

@@ -13,7 +13,7 @@ from checks.config import check
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
 STAND_INS = {"sequences": 10, "seeds": [11], "passes": 1}
-EVERY = yaml.safe_load((Path(__file__).parent / "every_rule.yaml").read_text())["known_law"]
+EVERY = yaml.safe_load((Path(__file__).parent / "every_rule_of_bytes.yaml").read_text())["known_law"]
 TARGET = "results/tables/known_law.csv"
 
 
@@ -30,7 +30,10 @@ def decoded(**decoding):
             "texts: there is no law 'other'",
         ),
         ({"laws": [*LAWS, {"name": "more"}], "texts": [TEXT]}, "laws: no text of 'more'"),
-        ({"laws": LAWS, "texts": [TEXT], "model": "other"}, "model: there is no truth 'other'; use one of truth"),
+        (
+            {"laws": LAWS, "texts": [TEXT], "model": "other"},
+            "model: 'other' is no truth that is trained here",
+        ),
         (
             {"laws": LAWS, "texts": [TEXT], "truths": {"sequences": 10, "seeds": [2], "passes": 1}},
             "truths.seeds: 2 is a",

@@ -60,9 +60,14 @@ def texts(config: Config) -> dict[str, Text]:
 
 def truth(config: Config) -> Model:
     """The truth whose law it is."""
-    truths = [model for model in by_name(config).values() if model.kind == "truth"]
-    name = config["known_law"]["model"]
-    return next(model for model in truths if name in (None, model.name))
+    return _truths(config)[config["known_law"]["model"]]
+
+
+def _truths(config: Config) -> dict[str | None, Model]:
+    """Truths that are trained here or have a path, by name, and under None the first of them."""
+    known = [model for model in by_name(config).values() if model.kind == "truth" and not model.hub]
+    first: dict[str | None, Model] = {None: known[0]} if known else {}
+    return first | {model.name: model for model in known}
 
 
 def learners(config: Config, text: Text) -> dict[str, Model]:
@@ -133,14 +138,14 @@ def mistakes(config: Config) -> Iterator[str]:
     if not over_bytes(config):
         yield "known_law.laws: laws are of bytes, and this config reads tokens; write [], which leaves the study out"
         return
-    truths = [model for model in by_name(config).values() if model.kind == "truth"]
-    chosen = [model for model in truths if section["model"] in (None, model.name)]
-    if not chosen:
-        yield f"known_law.model: there is no truth {section['model']!r}; use one of {', '.join(t.name for t in truths)}"
+    truths = _truths(config)
+    if section["model"] not in truths:
+        yield (
+            f"known_law.model: {section['model']!r} is no truth that is trained here or has a `path`; use one of "
+            f"{', '.join(name for name in truths if name) or 'them'}"
+        )
         return
-    if chosen[0].hub:
-        yield (f"known_law.model: {chosen[0].name} is from the hub; name a truth that is trained here or has a `path`")
-    length, block = section["prompt"] + section["sampled"], (chosen[0].shape or config["model"])["block"]
+    length, block = section["prompt"] + section["sampled"], (truth(config).shape or config["model"])["block"]
     for name, limit in (("the truth", block), ("the family", config["model"]["block"])):
         if length > limit:
             yield (
