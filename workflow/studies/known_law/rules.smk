@@ -16,31 +16,16 @@ LAW_LOGITS = f"{OF_LAW}/law.parquet"
 LAW_MODEL = f"{OF_LAW}/weights.safetensors"
 LEARNED_LOGITS = f"{OF_TEXT}/logits/{{model}}.parquet"
 ON_TRIAL = [text for text in LEARNED if LAWS[LEARNED[text].law].has_zeros]
-
-
-def learner(wildcards):
-    """The model that learns a text."""
-    return LEARNERS[wildcards.text][wildcards.model]
-
-
-def law_weights(wildcards):
-    """Weights of the model whose distributions are a law's."""
-    law = LAWS[wildcards.law]
-    return LAW_MODEL if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
-
-
-def truths_of(text):
-    """Files of logits of a text's law and of the models that stand in for it, by name."""
-    stand_ins = {
-        model.name: LEARNED_LOGITS.format(text=text, model=model.name)
-        for model in known_law.stand_ins(config, LEARNED[text])
-    }
-    return {"law": LAW_LOGITS.format(law=LEARNED[text].law), **stand_ins}
-
-
-def of_learners(path, texts=LEARNED):
-    """Files of all models that learn texts."""
-    return [path.format(text=text, model=model) for text in texts for model in LEARNERS[text]]
+LAW_WEIGHTS = {  # of the model whose distributions a law's are
+    law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
+    for law in LAWS.values()
+}
+TRUTHS_OF = {  # of each text: logits of its law and of the models that stand in for it, by name
+    text: {"law": LAW_LOGITS.format(law=LEARNED[text].law)}
+    | {model: LEARNED_LOGITS.format(text=text, model=model) for model in models if models[model].kind == "truth"}
+    for text, models in LEARNERS.items()
+}
+PAIRS = [(text, model) for text, models in LEARNERS.items() for model in models]
 
 
 if LAWS:
@@ -83,7 +68,7 @@ if LAWS:
         input:
             **{split: ancient(path) for split, path in CORPUS.items()},
             manifest=MANIFEST,
-            weights=law_weights,
+            weights=lambda wildcards: LAW_WEIGHTS[wildcards.law],
         output:
             text=f"{OF_LAW}/text.parquet",
             windows=f"{OF_LAW}/windows.parquet",
@@ -130,18 +115,20 @@ if LAWS:
         wildcard_constraints:
             text=one_of(LEARNED),
             model=LEARNING,
-        threads: lambda wildcards: plan.resources.training_threads(learner(wildcards))
+        threads: lambda wildcards: plan.resources.training_threads(LEARNERS[wildcards.text][wildcards.model])
         resources:
-            gpu=lambda wildcards: GPUS * learner(wildcards).processes,
+            gpu=lambda wildcards: GPUS * LEARNERS[wildcards.text][wildcards.model].processes,
             gpu_job=GPUS,
-            mem_mb=lambda wildcards, attempt: plan.resources.training_memory(learner(wildcards), attempt),
-            runtime=lambda wildcards: plan.resources.training_time(config, learner(wildcards)),
-            slurm_extra=lambda wildcards: plan.resources.stop_signal(learner(wildcards)),
+            mem_mb=lambda wildcards, attempt: plan.resources.training_memory(
+                LEARNERS[wildcards.text][wildcards.model], attempt
+            ),
+            runtime=lambda wildcards: plan.resources.training_time(config, LEARNERS[wildcards.text][wildcards.model]),
+            slurm_extra=lambda wildcards: plan.resources.stop_signal(LEARNERS[wildcards.text][wildcards.model]),
         params:
-            settings=lambda wildcards: learner(wildcards).settings,
+            settings=lambda wildcards: LEARNERS[wildcards.text][wildcards.model].settings,
             checkpoints=lambda wildcards, output: plan.models.checkpoints(config, f"{wildcards.text}-{wildcards.model}"),
             device=DEVICE,
-            processes=lambda wildcards, output: learner(wildcards).processes,
+            processes=lambda wildcards, output: LEARNERS[wildcards.text][wildcards.model].processes,
 
     WITH_CHECKPOINTS.append("train_on_law")
 
@@ -157,13 +144,13 @@ if LAWS:
             model=LEARNING,
         params:
             settings=settings(**plan.tokens.inference(config)),
-            shape=lambda wildcards: learner(wildcards).shape,
+            shape=lambda wildcards: LEARNERS[wildcards.text][wildcards.model].shape,
             device=DEVICE,
 
     use rule logits as logits_of_law with:
         input:
             windows=f"{OF_LAW}/windows.parquet",
-            weights=law_weights,
+            weights=lambda wildcards: LAW_WEIGHTS[wildcards.law],
         output:
             logits=f"{OF_LAW}/logits/{{model}}.parquet",
             hidden=f"{OF_LAW}/hidden/{{model}}.parquet",
@@ -193,7 +180,7 @@ if LAWS:
     use rule score as score_on_law with:
         input:
             model=LEARNED_LOGITS,
-            truths=lambda wildcards: list(truths_of(wildcards.text).values()),
+            truths=lambda wildcards: list(TRUTHS_OF[wildcards.text].values()),
         output:
             **{metric: f"{OF_TEXT}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
         wildcard_constraints:
@@ -203,14 +190,14 @@ if LAWS:
             device=lambda wildcards, output: SCORING["device"],
             by_name=decoding_code([PURE], *SCORING["code"]),
             settings=lambda wildcards: settings(
-                tau=config["metrics"]["tau"], decodings=[PURE], truths=list(truths_of(wildcards.text))
+                tau=config["metrics"]["tau"], decodings=[PURE], truths=list(TRUTHS_OF[wildcards.text])
             ),
 
     use rule forced as forced_on_law with:
         input:
             weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
             model=LEARNED_LOGITS,
-            truths=lambda wildcards: list(truths_of(wildcards.text).values()),
+            truths=lambda wildcards: list(TRUTHS_OF[wildcards.text].values()),
         output:
             f"{OF_TEXT}/scores/forced/{{model}}.parquet",
         wildcard_constraints:
@@ -222,7 +209,7 @@ if LAWS:
                 tau=config["metrics"]["tau"],
                 per_window=FORCED["per_window"],
                 norm_per_window=None,
-                truths=list(truths_of(wildcards.text)),
+                truths=list(TRUTHS_OF[wildcards.text]),
             ),
 
     rule bat_on_trial:
@@ -246,9 +233,15 @@ if LAWS:
     rule known_law_table:
         input:
             law=[LAW_LOGITS.format(law=law) for law in LAWS],
-            nsmd=of_learners(f"{OF_TEXT}/scores/nsmd/{{model}}.parquet"),
-            forced=of_learners(f"{OF_TEXT}/scores/forced/{{model}}.parquet"),
-            trial=of_learners(f"{OF_TEXT}/scores/trial/{{model}}.parquet", ON_TRIAL),
+            nsmd=[f"{OF_TEXT}/scores/nsmd/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS],
+            forced=[
+                f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
+            ],
+            trial=[
+                f"{OF_TEXT}/scores/trial/{{model}}.parquet".format(text=text, model=model)
+                for text, model in PAIRS
+                if text in ON_TRIAL
+            ],
         output:
             **table("known_law", "0 Findings", "When the truth is known", caption="table.rst"),
             **figure("known_law", "0 Findings", "When the truth is known, drawn", caption="figure.rst"),
