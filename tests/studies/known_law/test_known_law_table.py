@@ -126,7 +126,7 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
     )
     scores = pd.DataFrame([score(row, "law") for row in learners])
     table = known_law_table(scores, trials, learners)
-    values = table[table.note == "model"].set_index(["measure", "decoding"]).value
+    values = table.set_index(["measure", "decoding"]).value
     assert values["impossible"].iloc[0] == pytest.approx(0.2)
     assert values["harm", "bat 0.22"] == pytest.approx(0.01)
     assert values["caught", "bat 0.22"] == pytest.approx(0.25)

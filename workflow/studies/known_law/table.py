@@ -24,6 +24,7 @@ BIAS = "_bias"  # of a measure: against models that stand in for the law, less a
 RATIO = "_octaves"  # of a measure: binary logarithm of its ratio to that at the smallest text of the law
 LIMIT = "_limit"  # of a measure: what is left of it with ever more text, if it falls as one over the root of the text
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
+ENDINGS = {"model": "", "nearest": "_nearest"}  # of these measures: of the model, of the nearest that its head can give
 TITLE = "What models show against a law that is known."
 ARM = ["law", "sequences", "kind", "rank", "arm"]
 
@@ -129,20 +130,22 @@ def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
         }
     )
     for keys, part in _arms(shares, "of"):
-        of = keys.pop("of")
+        ending = ENDINGS[str(keys.pop("of"))]
         bat = part[part.method == "bat"]
+        named = {**keys, "truth": LAW}
+        impossible = bat.drop_duplicates("seed")[IMPOSSIBLE]
+        yield {**named, "measure": IMPOSSIBLE + ending, **_over_seeds(impossible), "unit": "probability"}
         for delta, at in bat.groupby("parameter"):
-            named = {**keys, "truth": LAW, "note": of}
             caught = {"bat": at.set_index("seed")[CAUGHT]}
             harm = at.set_index("seed")[HARM]
-            yield {**named, "measure": IMPOSSIBLE, **_over_seeds(at[IMPOSSIBLE]), "unit": "probability"}
-            yield {**named, "measure": HARM, "decoding": f"bat {delta:g}", **_over_seeds(harm), "unit": "probability"}
+            of_bat = {"measure": HARM + ending, "decoding": f"bat {delta:g}", "unit": "probability"}
+            yield {**named, **of_bat, **_over_seeds(harm)}
             for rival, curve in part[part.method != "bat"].groupby("method"):
                 by_seed = {s: at_harm(one[HARM], one[CAUGHT], harm[s]) for s, one in curve.groupby("seed")}
                 caught[str(rival)] = pd.Series(by_seed)
             for name, values in caught.items():
                 decoding = f"bat {delta:g}" if name == "bat" else name
-                measured = {"measure": CAUGHT, "decoding": decoding, "unit": "share"}
+                measured = {"measure": CAUGHT + ending, "decoding": decoding, "unit": "share"}
                 yield {**named, **measured, **_over_seeds(values), "better": "higher"}
 
 
@@ -162,11 +165,14 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
     for law in laws:
         for sequences, part in table[table.law == law["law"]].groupby("sequences"):
             sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
-    trial = table[table.measure == CAUGHT]
-    for (law, sequences, of), part in trial.groupby(["law", "sequences", "note"]):
+    for of, ending in ENDINGS.items():
+        trial = table[table.measure.isin([name + ending for name in (IMPOSSIBLE, CAUGHT, HARM)])]
         whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
-        harm = table[(table.law == law) & (table.sequences == sequences) & (table.note == of)]
-        sections.append(Section(f"On trial: {law}, {sequences:,} sequences, {whose}", list(_trial_rows(part, harm))))
+        for (law, sequences), part in trial.groupby(["law", "sequences"]):
+            heading = f"On trial: {law}, {sequences:,} sequences, {whose}"
+            sections.append(
+                Section(heading, list(_trial_rows(part.assign(measure=part.measure.str.removesuffix(ending)))))
+            )
     legend = [
         "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
         "interval by Student's t]",
@@ -207,12 +213,14 @@ def _rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
         yield row
 
 
-def _trial_rows(caught: pd.DataFrame, more: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in caught.groupby("arm", sort=False):
-        own = more[more.arm == arm]
+def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    for arm, part in table.groupby("arm", sort=False):
         row: dict[str, Cell] = {"model": str(arm)}
-        for label, measure in (("mass on impossible bytes", IMPOSSIBLE), ("harm of BAT", HARM)):
-            row[label] = valued(own[own.measure == measure].iloc[0].to_dict(), spread=False, decimals=4)
         for cell in part.to_dict("records"):
-            row[f"caught by {cell['decoding']}"] = valued(cell, spread=False, decimals=3)
+            words = {
+                IMPOSSIBLE: "mass on impossible bytes",
+                HARM: f"harm of {cell['decoding']}",
+                CAUGHT: f"caught by {cell['decoding']}",
+            }
+            row[words[cell["measure"]]] = valued(cell, spread=False, decimals=3 if cell["measure"] == CAUGHT else 4)
         yield row
