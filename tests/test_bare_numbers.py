@@ -10,8 +10,6 @@ from itertools import chain
 import pytest
 from kept_runs import QUOTED, ROOT, Kept, percent
 
-from oversmoothing.numerics.equal_loss import at_loss
-
 FINDINGS, TOKENS = "docs/findings.md", "docs/tokens.md"
 SECTIONS = {TOKENS: "## What came out"}  # of pages that are not tested whole
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
@@ -80,37 +78,13 @@ def of_the_core():
 
 def over_tokens():
     """Yield those of the page on tokens."""
-    subword, along = Kept("subword"), Kept("subword").tables["along_training"]
-    course = {
-        rank: along[along["rank"] == rank].pivot_table(index="step", columns="measure", values="value")
-        for rank in (16, 64, 256)
-    }
-    of_widest = course[256]
-    alike = [
-        number
-        for rank in (16, 64)
-        for last in [course[rank].iloc[-1]]
-        for number in (at_loss(of_widest.loss.tolist(), of_widest.tto.tolist(), last.loss), last.tto)
-    ]
-    words = (
-        "comes down to that of rank 16 its TTO is {:.3f}, and rank 16 has {:.3f}; at that of rank 64 it is {:.3f}, and"
-    )
-    yield TOKENS, words + " rank 64 has {:.3f}", alike
+    subword = Kept("subword")
     shares = [percent(subword.interval("forced", "share", rank)) for rank in (16, 64, 256)]
     for share in shares:
         yield TOKENS, "| {:.0f} % [{:.0f}, {:.0f}] |", share
     yield TOKENS, "falls from {:.0f} % of KL at rank 16 to {:.0f} % at rank 256", [shares[0][0], shares[2][0]]
     forces = [subword.cell("forced", measure="forced", rank=256), *Kept("default").by_rank("forced", "forced", 32)]
     yield TOKENS, "still forces {:.3f} nats a token; over bytes one of rank 32 forces {:.3f} a byte", forces
-
-
-def along_training():
-    """Yield those of the singular entropy of heads over tokens."""
-    course = Kept("subword").tables["along_training"]
-    course = course[course.measure == "singular_entropy"].set_index(["rank", "step"]).value
-    start, end = ([course[rank, step] for rank in (16, 256)] for step in (0, 800))
-    words = "Gaussian matrix, {:.4f} at rank 16 and {:.4f} at rank 256, and rises to {:.3f} and {:.3f}"
-    yield FINDINGS, words, [*start, *end]
 
 
 def text(page):
@@ -130,7 +104,7 @@ def sentences():
     """Those that the kept tables make, by page."""
     of_studies = (runpy.run_path(str(path))["quoted"]() for path in sorted(ROOT.glob("tests/studies/*/quoted.py")))
     made = {page: [] for page in NO_RESULTS}
-    for page, words, numbers in chain(of_the_core(), over_tokens(), along_training(), *of_studies):
+    for page, words, numbers in chain(of_the_core(), over_tokens(), *of_studies):
         made[page].append(words.format(*numbers))
     return made
 
