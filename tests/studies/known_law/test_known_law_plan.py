@@ -76,6 +76,15 @@ def test_each_text_has_its_members_and_stand_ins(copy):
     assert jobs["bat_on_trial"] == 3
 
 
+def test_the_trainings_are_counted_among_what_a_config_needs():
+    config = default(known_law={"laws": LAWS, "texts": [TEXT]})
+    (needed,) = [part for part in plan.studies.work(config) if "known laws" in part["what"]]
+    assert needed["count"] == 2
+    longer = default(known_law={"laws": LAWS, "texts": [{**TEXT, "sequences": 10_000}]})
+    (more,) = [part for part in plan.studies.work(longer) if "known laws" in part["what"]]
+    assert more["operations"] > needed["operations"] > 0
+
+
 def test_missing_weights_of_a_law_are_named_before_anything_runs(copy):
     truths = [{"name": "law", "path": "missing.safetensors"}]
     (copy.folder / "missing.yaml").write_text(yaml.safe_dump({"known_law": EVERY, "truths": truths}))

@@ -122,8 +122,10 @@ def test_splits_have_prompts_of_their_own(law):
     prompts = {split: set(part.prompt) for split, part in sequences.groupby("split")}
     assert set(map(len, sequences.prompt)) == {PROMPT}
     assert set(map(len, sequences.continuation)) == {SAMPLED}
-    real = (law.folder / "corpus/train.bin").read_bytes()
-    assert all(prompt in real for prompt in prompts["train"])
+    for split, own in prompts.items():
+        real = (law.folder / f"corpus/{split}.bin").read_bytes()
+        assert all(prompt in real for prompt in own)
+        assert not all(prompt in real for other in prompts if other != split for prompt in prompts[other])
 
 
 def test_a_text_under_a_truncation_never_holds_an_impossible_byte(law):

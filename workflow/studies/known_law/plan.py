@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from oversmoothing.jobs import UserError
+from oversmoothing.run.needs import training_flops
 from oversmoothing.scores.decoding import decoder
 from plan.models import Model, by_name, trained_member
 from plan.settings import settings
@@ -13,7 +14,6 @@ from plan.tokens import over_bytes
 
 PURE = {"name": "pure"}
 WITH_ZEROS = ("top-k", "top-p", "min-p", "eta", "typical", "greedy")  # decodings that give some bytes nothing
-RIVALS = ("top-p", "min-p", "eta")  # truncations beside BAT: see `trial`
 Config = Mapping[str, Any]
 
 
@@ -180,4 +180,11 @@ def _over(model: Model, text: Text, passes: int) -> Model:
     return replace(model, settings=settings(**{**trained, "training": {**training, **changed}}))
 
 
-STUDY = Study(mistakes=mistakes, needs=("forced_part", "imposed_rank"))
+def work(config: Config) -> list[dict[str, Any]]:
+    """Number of models that learn texts, and operations that it takes; sampling the texts is not counted."""
+    trained = [model.settings or {} for text in texts(config).values() for model in learners(config, text).values()]
+    what = "models that learn texts of known laws"
+    return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
+
+
+STUDY = Study(mistakes=mistakes, work=work, needs=("forced_part", "imposed_rank"))

@@ -6,6 +6,7 @@ tables/known_law.{csv,md,html,tex}; figures/known_law.{png,svg,pdf}.
 """
 
 from studies.known_law import plan as known_law
+from studies.known_law.rivals import RIVALS
 
 LAWS = known_law.laws(config)
 LEARNED = known_law.texts(config)
@@ -226,7 +227,7 @@ if LAWS:
             **per_attempt(mem_mb=2000, runtime=120),
         params:
             settings=settings(deltas=config["known_law"]["deltas"], per_window=FORCED["per_window"]),
-            by_name=decoding_code([{"name": name} for name in known_law.RIVALS]),
+            by_name=decoding_code([{"name": rival.name} for rival in RIVALS]),
         script:
             "trial.py"
 

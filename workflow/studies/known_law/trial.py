@@ -1,7 +1,6 @@
 """BAT on trial: of the bytes that a law forbids, what it and other truncations reject, and what they reject wrongly."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
+from studies.known_law.rivals import RIVALS
 
 TRIAL = pa.schema(  # sums over the positions of a window
     [
@@ -33,25 +33,6 @@ TRIAL = pa.schema(  # sums over the positions of a window
 )
 LAW = "law"  # name of the truth
 MASS_TOLERANCE = 1e-6
-
-
-class Rival(NamedTuple):
-    """A truncation beside BAT, and the values of its parameter."""
-
-    name: str
-    key: str
-    values: tuple[float, ...]
-
-    def entry(self, value: float) -> dict[str, object]:
-        """Return it as an entry of the config."""
-        return {"name": self.name, self.key: int(value) if self.key == "k" else value}
-
-
-RIVALS = (
-    Rival("top-p", "p", (0.5, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999)),
-    Rival("min-p", "min_p", (0.5, 0.3, 0.2, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0003)),
-    Rival("eta", "epsilon", (0.3, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)),
-)
 
 
 def main(job: Job) -> None:
@@ -82,7 +63,7 @@ def rejections(basis: Basis, p: np.ndarray, deltas: list[float]) -> Iterator[tup
         yield "bat", delta, sets.rejected
     for rival in RIVALS:
         for value in rival.values:
-            yield rival.name, value, decoder(rival.entry(value))(p) == 0
+            yield rival.name, value, decoder({"name": rival.name, rival.key: value})(p) == 0
 
 
 def sums(p: np.ndarray, law: np.ndarray, rejected: np.ndarray) -> dict[str, float]:
