@@ -6,8 +6,10 @@ import pytest
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
+from studies.known_law.correlations import correlations
 from studies.known_law.figure import draw
-from studies.known_law.table import MEASURES, at_harm, known_law_page, known_law_table, limit, paired
+from studies.known_law.page import known_law_page
+from studies.known_law.table import MEASURES, at_harm, known_law_table, limit, paired
 from studies.known_law.trial import rejections, sums
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
@@ -43,8 +45,8 @@ def table():
     scores = []
     for row in LEARNERS:
         truths = ["law", "truth-s11", "truth-s12"] if row["text"] == "full-100" else ["law"]
-        scores += [score(row, truth) for truth in truths if truth != row["model"]]
-    return known_law_table(pd.DataFrame(scores), pd.DataFrame(), LEARNERS)
+        scores += [score(row, truth) for truth in truths]
+    return known_law_table(pd.DataFrame(scores), pd.DataFrame(), pd.DataFrame(), LEARNERS)
 
 
 def cell(table, measure, rank=4, sequences=100, truth="law", column="value"):
@@ -64,6 +66,19 @@ def test_what_a_stand_in_hides_is_paired_by_seed(table):
     assert cell(table, "tto_bias", truth=None) == pytest.approx(-0.03)
     assert cell(table, "tto_bias", truth=None, column="high") == pytest.approx(-0.03)  # the same for every seed
     assert cell(table, "kl_bias", truth=None) == pytest.approx(0, abs=1e-12)
+
+
+def test_excesses_are_over_the_highest_rank_and_need_no_stand_in(table):
+    assert cell(table, "kl_excess") == pytest.approx(0.5)
+    assert cell(table, "kl_excess", sequences=400) == pytest.approx(0.5)
+    assert cell(table, "tto_excess_bias", truth=None) == pytest.approx(0, abs=1e-12)  # all ranks hide the same
+    assert not ((table.measure == "kl_excess") & (table["rank"] == 16)).any()
+
+
+def test_a_stand_in_is_held_against_the_others_and_not_against_itself(table):
+    rows = table[(table.arm == "truth") & (table.measure == "tto") & (table.truth == "stand-ins")]
+    assert rows.value.tolist() == [pytest.approx((0.1 + 0.11 - 0.04 + 0.1 + 0.12 - 0.02) / 2)]
+    assert rows.n.tolist() == [2]
 
 
 def test_with_more_text_the_rest_falls_and_the_forced_part_stays(table):
@@ -125,13 +140,40 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
         ]
     )
     scores = pd.DataFrame([score(row, "law") for row in learners])
-    table = known_law_table(scores, trials, learners)
+    seen = pd.DataFrame(
+        {
+            "text": "full-100",
+            "model": row["model"],
+            "tto": 0.1 * row["seed"],
+            "nsmd": 0,
+            "tv": 0,
+            "kl": 1,
+            "tbat": np.nan,
+        }
+        for row in learners
+    )
+    table = known_law_table(scores, trials, seen, learners)
     values = table.set_index(["measure", "decoding"]).value
     assert values["impossible"].iloc[0] == pytest.approx(0.2)
     assert values["harm", "bat 0.22"] == pytest.approx(0.01)
     assert values["caught", "bat 0.22"] == pytest.approx(0.25)
     assert values["caught", "top-p"] == pytest.approx(0.45)
-    assert "caught by top-p" in markdown(known_law_page(table, LAWS))
+    assert cell(table, "tto_correlation") == pytest.approx(0.2)
+    assert not (table.measure == "tbat_correlation").any()
+    text = markdown(known_law_page(table, LAWS))
+    assert "caught by top-p" in text
+    assert "mass on impossible bytes: full" in text
+
+
+def test_rank_correlations_by_hand():
+    masses = pd.DataFrame({"window": 0, "position": range(4), "impossible": [0.0, 0.1, 0.2, 0.4]})
+    order = masses.iloc[::-1].assign(
+        up=[9.0, 3.0, 2.0, 1.0], down=[1.0, 2.0, 3.0, 4.0], mixed=[3.0, 4.0, 1.0, 2.0], same=5
+    )
+    found = correlations(masses, dict.fromkeys(("up", "down", "mixed", "same"), order))
+    assert found == pytest.approx({"up": 1, "down": -1, "mixed": 0.6, "same": np.nan}, nan_ok=True)
+    of_three = correlations(masses, {"up": order[order.position > 0]})
+    assert of_three == pytest.approx({"up": 1})
 
 
 def test_bat_rejects_nothing_of_a_full_head_and_rivals_what_they_say():

@@ -219,7 +219,8 @@ if LAWS:
             model=LEARNED_LOGITS,
             law=lambda wildcards: LAW_LOGITS.format(law=LEARNED[wildcards.text].law),
         output:
-            f"{OF_TEXT}/scores/trial/{{model}}.parquet",
+            trial=f"{OF_TEXT}/scores/trial/{{model}}.parquet",
+            positions=f"{OF_TEXT}/scores/impossible/{{model}}.parquet",
         wildcard_constraints:
             text=one_of(ON_TRIAL),
             model=LEARNING,
@@ -238,11 +239,14 @@ if LAWS:
             forced=[
                 f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
             ],
-            trial=[
-                f"{OF_TEXT}/scores/trial/{{model}}.parquet".format(text=text, model=model)
-                for text, model in PAIRS
-                if text in ON_TRIAL
-            ],
+            **{
+                name: [
+                    f"{OF_TEXT}/scores/{name}/{{model}}.parquet".format(text=text, model=model)
+                    for text, model in PAIRS
+                    if text in ON_TRIAL
+                ]
+                for name in ("trial", "impossible")
+            },
         output:
             **table("known_law", "0 Findings", "When the truth is known", caption="table.rst"),
             **figure("known_law", "0 Findings", "When the truth is known, drawn", caption="figure.rst"),

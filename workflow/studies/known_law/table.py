@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.numerics.statistics import student_interval
-from oversmoothing.tables.page import Cell, Page, Section, valued
 from oversmoothing.tables.record import record
+from studies.known_law.correlations import IMPOSSIBLE
 
 INTERVAL = ("value", "low", "high")
 LAW, STAND_INS = "law", "stand-ins"  # truths
@@ -22,14 +22,18 @@ MEASURES = {
 }
 BIAS = "_bias"  # of a measure: against models that stand in for the law, less against the law
 RATIO = "_octaves"  # of a measure: binary logarithm of its ratio to that at the smallest text of the law
+EXCESS = "_excess"  # of a measure: less that of the model of the highest rank of the same seed
+SEES = "_correlation"  # of a metric: Spearman's rank correlation with the mass on impossible bytes, over positions
 LIMIT = "_limit"  # of a measure: what is left of it with ever more text, if it falls as one over the root of the text
-IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
+CAUGHT, HARM = "caught", "harm"
+SEEING = ("tto", "nsmd", "tv", "kl", "tbat")
 ENDINGS = {"model": "", "nearest": "_nearest"}  # of these measures: of the model, of the nearest that its head can give
-TITLE = "What models show against a law that is known."
 ARM = ["law", "sequences", "kind", "rank", "arm"]
 
 
-def known_law_table(scores: pd.DataFrame, trials: pd.DataFrame, learners: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def known_law_table(
+    scores: pd.DataFrame, trials: pd.DataFrame, seen: pd.DataFrame, learners: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
     """Levels against the law and its stand-ins, their differences, what more text does, and BAT on trial.
 
     Parameters
@@ -38,6 +42,8 @@ def known_law_table(scores: pd.DataFrame, trials: pd.DataFrame, learners: Sequen
         ``text``, ``model``, ``truth`` and a column for each of `MEASURES`: means over positions.
     trials : DataFrame
         ``text``, ``model`` and the columns of `trial.TRIAL`; may be empty.
+    seen : DataFrame
+        ``text``, ``model`` and a column for each of `SEEING`: its correlation (see `correlations`); may be empty.
     learners : sequence of mappings
         Facts of each model that learns a text (see `plan.rows`).
 
@@ -45,17 +51,18 @@ def known_law_table(scores: pd.DataFrame, trials: pd.DataFrame, learners: Sequen
     -------
     DataFrame
         Record, with ``law`` and ``sequences``; rows of models, and of arms over ``n`` seeds with 95 % intervals by
-        Student's t. Against the truth `STAND_INS` are means over these. Measures that end in `BIAS`, `RATIO` and
-        `LIMIT` are paired by seed.
+        Student's t. Against the truth `STAND_INS` are means over these; a stand-in is held against the others. Measures
+        that end in `BIAS`, `EXCESS`, `RATIO` and `LIMIT` are paired by seed.
     """
     known = pd.DataFrame(learners)
     levels = scores.merge(known, on=["text", "model"])
     pooled = levels.assign(truth=levels.truth.where(levels.truth == LAW, STAND_INS))
-    pooled = pooled[(pooled.truth == LAW) | ~pooled.stand_in]
+    pooled = pooled[levels.truth != levels.model]
     pooled = pooled.groupby([*ARM, "seed", "truth"], as_index=False, dropna=False)[list(MEASURES)].mean()
+    pooled = pooled.merge(_excesses(pooled), how="left")
     rows = [*_levels(pooled), *_biases(pooled), *_with_more_text(pooled)]
     if len(trials):
-        rows += _trial(trials.merge(known, on=["text", "model"]))
+        rows += [*_trial(trials.merge(known, on=["text", "model"])), *_seeing(seen.merge(known, on=["text", "model"]))]
     return record(rows)
 
 
@@ -69,19 +76,34 @@ def _arms(table: pd.DataFrame, *more: str) -> Iterator[tuple[dict[str, Any], pd.
         yield dict(zip([*ARM, *more], key, strict=True)), part.sort_values("seed")
 
 
+def _excesses(pooled: pd.DataFrame) -> pd.DataFrame:
+    """What each member shows beyond that of the highest rank with the same seed, text and truth."""
+    of_pair = ["law", "sequences", "truth", "seed"]
+    members = pooled[pooled.kind == "family"]
+    highest = members[members["rank"] == members["rank"].max()].set_index(of_pair)[list(MEASURES)]
+    others = members[members["rank"] != members["rank"].max()].set_index([*of_pair, "arm"])[list(MEASURES)]
+    return others.sub(highest.reindex(others.index.droplevel("arm")).to_numpy()).add_suffix(EXCESS).reset_index()
+
+
 def _levels(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield each measure by arm and truth, and its excess over the highest rank."""
     for keys, part in _arms(pooled, "truth"):
         for measure, unit in MEASURES.items():
             yield {**keys, "measure": measure, **_over_seeds(part[measure]), "unit": unit, "better": "lower"}
+            if part[measure + EXCESS].notna().all():
+                yield {**keys, "measure": measure + EXCESS, **_over_seeds(part[measure + EXCESS]), "unit": unit}
 
 
 def _biases(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield what a model shows against the stand-ins less what it shows against the law, paired by seed."""
+    units = {measure + ending: unit for ending in ("", EXCESS) for measure, unit in MEASURES.items()}
     for keys, part in _arms(pooled):
-        by_truth = part.pivot_table(index="seed", columns="truth", values=list(MEASURES))
-        if STAND_INS in part.truth.to_numpy():
-            for measure, unit in MEASURES.items():
-                difference = by_truth[measure][STAND_INS] - by_truth[measure][LAW]
+        if STAND_INS not in part.truth.to_numpy():
+            continue
+        by_truth = part.pivot(index="seed", columns="truth", values=list(units))
+        for measure, unit in units.items():
+            difference = by_truth[measure][STAND_INS] - by_truth[measure][LAW]
+            if difference.notna().all():
                 yield {**keys, "measure": measure + BIAS, **_over_seeds(difference), "unit": unit}
 
 
@@ -149,6 +171,15 @@ def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 yield {**named, **measured, **_over_seeds(values), "better": "higher"}
 
 
+def _seeing(seen: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how each metric goes with the mass on impossible bytes, but for one that is the same everywhere."""
+    for keys, part in _arms(seen):
+        for metric in SEEING:
+            if part[metric].notna().all():
+                correlation = {"measure": metric + SEES, **_over_seeds(part[metric]), "unit": "Spearman's rho"}
+                yield {**keys, "truth": LAW, **correlation}
+
+
 def at_harm(harm: pd.Series, caught: pd.Series, wanted: float) -> float:
     """What a method catches where it does as much harm as another one, between the settings that were tried.
 
@@ -157,70 +188,3 @@ def at_harm(harm: pd.Series, caught: pd.Series, wanted: float) -> float:
     order = np.argsort(harm.to_numpy())
     xs, ys = np.append(0.0, harm.to_numpy()[order]), np.append(0.0, caught.to_numpy()[order])
     return float(np.interp(wanted, xs, np.maximum.accumulate(ys)))
-
-
-def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Page:
-    """Page with a section for each law and length of text, and one for BAT on trial."""
-    sections = []
-    for law in laws:
-        for sequences, part in table[table.law == law["law"]].groupby("sequences"):
-            sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
-    for of, ending in ENDINGS.items():
-        trial = table[table.measure.isin([name + ending for name in (IMPOSSIBLE, CAUGHT, HARM)])]
-        whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
-        for (law, sequences), part in trial.groupby(["law", "sequences"]):
-            heading = f"On trial: {law}, {sequences:,} sequences, {whose}"
-            sections.append(
-                Section(heading, list(_trial_rows(part.assign(measure=part.measure.str.removesuffix(ending)))))
-            )
-    legend = [
-        "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
-        "interval by Student's t]",
-        "Hidden by a stand-in: what shows against models that learned the law's text, as truths learn real text, less "
-        "what shows against the law, paired by seed; below 0 they hide some",
-        "KL is the sum of forced and rest; forced is what the head forces whatever enters it",
-        "Left with ever more text: if a measure is c + b / sqrt(sequences), c, from two lengths, paired by seed",
-        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
-        "it takes as much of the law's own mass as BAT does (harm)",
-    ]
-    return Page(TITLE, sections, legend)
-
-
-def described(law: Mapping[str, Any]) -> str:
-    """Words for a law: its name, the rank of its head and its decoding."""
-    rank = f"head of rank {law['rank']}" if law["rank"] else "as it is"
-    decoding = " ".join(f"{value}" for value in law["decoding"].values())
-    return f"Law `{law['law']}` ({rank}, {decoding} sampling)"
-
-
-def _rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    columns = {
-        "TTO": ("tto", LAW),
-        "KL (nats)": ("kl", LAW),
-        "forced": ("forced", LAW),
-        "rest": ("rest", LAW),
-        "TTO hidden by a stand-in": (f"tto{BIAS}", None),
-        "KL hidden by a stand-in": (f"kl{BIAS}", None),
-        "forced left with ever more text": (f"forced{LIMIT}", LAW),
-        "rest left with ever more text": (f"rest{LIMIT}", LAW),
-    }
-    for (arm, rank), part in table.groupby(["arm", "rank"], sort=False, dropna=False):
-        row: dict[str, Cell] = {"model": str(arm), "rank": "-" if pd.isna(rank) else str(rank)}
-        for label, (measure, truth) in columns.items():
-            found = part[(part.measure == measure) & (part.truth.isna() if truth is None else part.truth == truth)]
-            if len(found):
-                row[label] = valued(found.iloc[0].to_dict(), spread=False, decimals=4)
-        yield row
-
-
-def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in table.groupby("arm", sort=False):
-        row: dict[str, Cell] = {"model": str(arm)}
-        for cell in part.to_dict("records"):
-            words = {
-                IMPOSSIBLE: "mass on impossible bytes",
-                HARM: f"harm of {cell['decoding']}",
-                CAUGHT: f"caught by {cell['decoding']}",
-            }
-            row[words[cell["measure"]]] = valued(cell, spread=False, decimals=3 if cell["measure"] == CAUGHT else 4)
-        yield row

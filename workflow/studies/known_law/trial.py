@@ -1,6 +1,7 @@
 """BAT on trial: of the bytes that a law forbids, what it and other truncations reject, and what they reject wrongly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,26 +32,51 @@ TRIAL = pa.schema(  # sums over the positions of a window
         ("harm", pa.float64()),  # the law's own mass on bytes that are rejected
     ]
 )
+POSITIONS = pa.schema(  # of the model's distribution at each position
+    [
+        ("window", pa.int32()),
+        ("position", pa.int32()),  # from 0 at the first scored byte
+        ("impossible", pa.float64()),  # mass on bytes that the law forbids
+        ("tbat", pa.float64()),  # mass that BAT rejects with the first delta
+    ]
+)
 LAW = "law"  # name of the truth
 MASS_TOLERANCE = 1e-6
 
 
 def main(job: Job) -> None:
-    """Read a model's head and logits and the law's; write sums over each window."""
+    """Read a model's head and logits and the law's; write sums over each window, and the masses at each position."""
     settings = job.params.settings
     model_head = read_model_head(job.input.weights)
     head, basis = model_head.prepared(), prepare(model_head.weights)
-    with open_writer(job.output[0], TRIAL, provenance(settings, model=job.wildcards.model)) as writer:
+    how = provenance(settings, model=job.wildcards.model)
+    with (
+        open_writer(job.output.trial, TRIAL, how) as trial,
+        open_writer(job.output.positions, POSITIONS, how) as positions,
+    ):
         for window in tqdm(read_logits(job.input.model, {LAW: job.input.law}), unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
             law = softmax(window.truths[LAW][at].astype(np.float64))
             log_q, nearest, _ = divide(head, window.model[at], law)
-            rows = []
-            for of, p in (("model", np.exp(log_q)), ("nearest", law if head.full else np.exp(nearest.log_q))):
-                for method, parameter, rejected in rejections(basis, p, settings["deltas"]):
-                    rows.append({"of": of, "method": method, "parameter": parameter, **sums(p, law, rejected)})
+            q = np.exp(log_q)
+            by_method = list(rejections(basis, q, settings["deltas"]))
+            rows = [{"of": "model", **row} for row in compared(by_method, q, law)]
+            p = law if head.full else np.exp(nearest.log_q)
+            rows += [{"of": "nearest", **row} for row in compared(rejections(basis, p, settings["deltas"]), p, law)]
             facts = {"window": window.window, "n": len(at)}
-            writer.write_table(pa.Table.from_pylist([facts | row for row in rows], schema=TRIAL))
+            trial.write_table(pa.Table.from_pylist([facts | row for row in rows], schema=TRIAL))
+            _, _, by_bat = by_method[0]
+            masses = {"impossible": (q * (law == 0)).sum(axis=1), "tbat": (q * by_bat).sum(axis=1)}
+            columns = {"window": np.full(len(at), window.window), "position": at, **masses}
+            positions.write_table(pa.table(columns, schema=POSITIONS))
+
+
+def compared(
+    by_method: Iterable[tuple[str, float, np.ndarray]], p: np.ndarray, law: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """Yield what each method rejects of distributions `p`, in sums over positions."""
+    for method, parameter, rejected in by_method:
+        yield {"method": method, "parameter": parameter, **sums(p, law, rejected)}
 
 
 def rejections(basis: Basis, p: np.ndarray, deltas: list[float]) -> Iterator[tuple[str, float, np.ndarray]]:
