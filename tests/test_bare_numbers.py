@@ -1,4 +1,4 @@
-"""Each number without an interval that README and findings quote is a cell of a kept table, or listed as no result.
+"""Each number without an interval that these pages quote is a cell of a kept table, or listed as no result.
 
 What they quote of a study's tables is in ``quoted.py`` among its tests.
 """
@@ -46,6 +46,43 @@ NO_RESULTS = {  # settings, sizes, citations, and what other tests know
         "levels within 0.005 of each other",
     ),
     TOKENS: ("over bytes [12 %]",),
+    "docs/forced.md": (
+        "[95 % interval",
+        "bytes that hold 0.9.",
+        "smallest rank for 0.1, 0.01 and 0.001 nats",
+        "| 4 | 0.849 | 0.540 | Q | 0.647 | 64 % | 80 % |",  # of a trial that is not kept, against another truth
+        "| 8 | 0.444 | 0.132 | Q | 0.178 | 73 % | 42 % |",
+        "| 16 | 0.283 | 0.0237 | Q | 0.0318 | 83 % | 12 % |",
+        "| 32 | 0.246 | 0.0033 | Q | 0.0063 | 94 % | 3 % |",
+        "0.11 to 0.14 nats to what the head of rank 4 forces in the trial",
+        "of seed 1337 were known: 0.636, 0.084, 0.013, and of the cost 0.864 and 0.602",
+        "0.818 to 0.874 at rank 4 and 0.538 to 0.607 at rank 8",  # over seeds: config/README.md has the table
+        "0.20 nats elsewhere but 0.018 where fitted",  # of random truths, not kept
+        "At 30 % of the positions of rank 4 (5 % of rank 32)",  # of positions, in no table
+        "| 0.21 ms | 5e-13 nats | 3.6 ms |",  # benchmarks/forced_speed.py
+        "| 0.50 ms |",
+    ),
+    "docs/bat.md": (
+        "[95 % interval",
+        "E = 1.25",
+        "δ = ln 1.25",
+        "took 0.2 to 0.6 s",  # benchmarks/bat_large_speed.py, as the next two
+        "ended 0.005 and 0.014 wide, where 0.001 was asked",
+        "Memory: 0.2 and 1.1 GB",
+        "two of them 1.2e-10 apart",  # tests/bat/test_basis.py
+        "rank 16 still gives 0.045",  # of a table that is not kept
+    ),
+    "docs/scales.md": (
+        "beside its 2.8b",
+        "took 8.5 minutes (14 of processor) and the rest 10.5 (18)",  # of a run that is not kept
+        "AVX2 alone take 1.4 times as long",
+        "1.4e+17 | 0.8 | 0.2 | 5 GB | 8 GB | 0.0 GB",  # tests/run/test_needs.py, as the next
+        "1.3e+20 | 733 | 183 | 19 GB | 20 GB | 18.8 GB",
+        "a minimum rate of 0.00003 and",
+        "a minimum rate of 0.0001,",
+        "a logit by up to 0.05, TTO and NSMD of a position by up to 0.01 (",  # of files that are not kept, as the next
+        "TV by 0.003 and KL by 0.008 nats, and the means of all four by less than 0.0001",
+    ),
 }
 
 
