@@ -62,6 +62,9 @@ KEYS = {
     "vocabulary": Column(WHOLE, "symbols of a language that is drawn, and not a text"),
     "law": Column(TEXT, "the law that its text was drawn from"),
     "sequences": Column(WHOLE, "of the text that it learned"),
+    "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
+    "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
+    "parameter": Column(NUMBER, "of the decoding method"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

@@ -58,6 +58,13 @@ def texts(config: Config) -> dict[str, Text]:
     return {text.name: text for text in made}
 
 
+def shortest(config: Config) -> list[str]:
+    """Names of the texts that are the shortest of their laws."""
+    made = texts(config).values()
+    least = {text.law: min(other.sequences for other in made if other.law == text.law) for text in made}
+    return [text.name for text in made if text.sequences == least[text.law]]
+
+
 def truth(config: Config) -> Model:
     """The truth whose law it is."""
     return _truths(config)[config["known_law"]["model"]]

@@ -26,6 +26,18 @@ TRUTHS_OF = {  # of each text: logits of its law and of the models that stand in
     | {model: LEARNED_LOGITS.format(text=text, model=model) for model in models if models[model].kind == "truth"}
     for text, models in LEARNERS.items()
 }
+DISTRIBUTIONS.extend(  # of members, with the shortest text of each law
+    {
+        "folder": OF_TEXT.format(text=text),
+        "facts": {**model.facts, "law": LEARNED[text].law, "sequences": LEARNED[text].sequences},
+        "logits": LEARNED_LOGITS.format(text=text, model=model.name),
+        "weights": f"{OF_TEXT}/models/{model.name}/weights.safetensors".format(text=text),
+        "truths": {"law": TRUTHS_OF[text]["law"]},
+    }
+    for text in known_law.shortest(config)
+    for model in LEARNERS[text].values()
+    if model.kind == "family"
+)
 PAIRS = [(text, model) for text, models in LEARNERS.items() for model in models]
 
 
@@ -234,11 +246,6 @@ if LAWS:
 
     rule known_law_table:
         input:
-            law=[LAW_LOGITS.format(law=law) for law in LAWS],
-            nsmd=[f"{OF_TEXT}/scores/nsmd/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS],
-            forced=[
-                f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
-            ],
             **{
                 name: [
                     f"{OF_TEXT}/scores/{name}/{{model}}.parquet".format(text=text, model=model)
@@ -247,6 +254,11 @@ if LAWS:
                 ]
                 for name in ("trial", "impossible")
             },
+            law=[LAW_LOGITS.format(law=law) for law in LAWS],
+            nsmd=[f"{OF_TEXT}/scores/nsmd/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS],
+            forced=[
+                f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
+            ],
         output:
             **table("known_law", "0 Findings", "When the truth is known", caption="table.rst"),
             **figure("known_law", "0 Findings", "When the truth is known, drawn", caption="figure.rst"),

@@ -1,0 +1,97 @@
+"""Frontiers of decoding methods: areas, and what one gains over another, paired by window."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from oversmoothing.numerics.statistics import LEVEL, draw_windows, expanded
+
+
+def frontier(leak: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leaks in increasing order, and the most that is kept with no more than each of them."""
+    order = np.argsort(leak, kind="stable")
+    return leak[order], np.maximum.accumulate(kept[order])
+
+
+def area(leak: np.ndarray, kept: np.ndarray, limit: float) -> float:
+    """Mean, over leaks from 0 to `limit`, of the most that is kept with no more than that leak.
+
+    Between two settings it is interpolated, for a mixture of both keeps and leaks means of theirs; below the smallest
+    leak of all settings nothing is kept.
+    """
+    x, y = frontier(leak, kept)
+    if x[0] >= limit:
+        return 0.0
+    within = x < limit
+    xs, ys = np.append(x[within], limit), np.append(y[within], np.interp(limit, x, y))
+    return float(np.trapezoid(ys, xs) / limit)
+
+
+def above(leak: np.ndarray, kept: np.ndarray, rival: tuple[np.ndarray, np.ndarray]) -> float:
+    """What one setting, arrays (1,), keeps more than the frontier of a rival at the same leak; 0 below its smallest."""
+    x, y = frontier(*rival)
+    return float(kept[0] - np.interp(leak[0], x, y, left=0.0))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A difference with its 95 % interval, and p of a two-sided test that it is 0 (Student's t over windows)."""
+
+    effect: float
+    low: float
+    high: float
+    p: float
+
+
+def gain(effect: float, drawn: Sequence[float], windows: int) -> Gain:
+    """Return a difference with its interval, from bootstrap draws of it over so many windows (see `expanded`)."""
+    sd = float(np.std(drawn, ddof=1)) if windows > 1 else np.nan
+    half = expanded(LEVEL, windows) * sd if windows > 1 else np.nan
+    if not sd > 0:
+        return Gain(effect, effect - half, effect + half, 1.0 if effect == 0 else np.nan)
+    t = abs(effect) / (sd * np.sqrt(windows / (windows - 1)))
+    return Gain(effect, effect - half, effect + half, float(2 * stdtr(windows - 1, -t)))
+
+
+def holm(p: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p values of several tests so that all their rejections hold together (Holm 1979); NaN stays NaN."""
+    adjusted, largest = dict(p), 0.0
+    ordered = sorted((name for name in p if not np.isnan(p[name])), key=lambda name: p[name])
+    for i, name in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - i) * p[name]))
+        adjusted[name] = largest
+    return adjusted
+
+
+class Resampled:
+    """Means of sums per window, of all windows and of bootstrap draws over them.
+
+    Parameters
+    ----------
+    sums : array, shape (windows, settings, measures)
+    count : array, shape (windows,)
+        Positions of each.
+    resamples, seed : int
+        As of `oversmoothing.numerics.statistics.summarise`.
+    """
+
+    def __init__(self, sums: np.ndarray, count: np.ndarray, resamples: int, seed: int) -> None:
+        self.windows = len(count)
+        flat = sums.reshape(self.windows, -1)
+        self.means = (flat.sum(axis=0) / count.sum()).reshape(sums.shape[1:])
+        times = [
+            np.bincount(draw, minlength=self.windows)
+            for part in draw_windows(self.windows, resamples if self.windows > 1 else 0, seed)
+            for draw in part
+        ]
+        weights = np.array(times, float).reshape(-1, self.windows)
+        self.drawn = ((weights @ flat) / (weights @ count)[:, None]).reshape(-1, *sums.shape[1:])
+
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the percentile intervals, shaped as `means`; NaN of fewer than two windows."""
+        if not len(self.drawn):
+            return np.full_like(self.means, np.nan), np.full_like(self.means, np.nan)
+        low, high = np.quantile(self.drawn, [LEVEL, 1 - LEVEL], axis=0)
+        return low, high

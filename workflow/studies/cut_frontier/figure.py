@@ -1,0 +1,85 @@
+"""Frontiers of decoding methods at one temperature: a panel per method, against all others."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, style
+from studies.cut_frontier.curves import frontier
+from studies.cut_frontier.cuts import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
+
+COLUMNS = 4
+OWN: dict[str, Any] = {"color": PALETTE[0], "marker": "o", "markersize": 4, "linewidth": 1.6, "zorder": 4}
+CUT_FIRST: dict[str, Any] = {**OWN, "color": PALETTE[1], "marker": "s", "markerfacecolor": "none", "linestyle": "--"}
+OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.8, "zorder": 1}
+REFERENCE: dict[str, Any] = {"color": "0.25", "linewidth": 1.1, "zorder": 2}
+BOUND: dict[str, Any] = {"color": "black", "linestyle": (0, (1, 1.5)), "linewidth": 1.1, "zorder": 2}
+PERFECT: dict[str, Any] = {"color": "black", "linestyle": (0, (5, 3)), "linewidth": 1.1, "zorder": 2}
+
+
+def draw(table: pd.DataFrame, temperature: float, drawn: str | None, reference: str) -> Figure:
+    """Draw a panel for each method of one model, the one of that name or the middle one."""
+    models = list(dict.fromkeys(table.model))
+    model = drawn or models[len(models) // 2]
+    of_model = table[(table.model == model) & (table.temperature == temperature)]
+    rows = of_model[of_model.truth == of_model.truth.iloc[0]]
+    if rows.law.notna().any():
+        rows = rows[rows.law == rows.law.dropna().iloc[-1]]
+    settings = {key: _curve(part) for key, part in rows.groupby(["order", "decoding"], sort=False)}
+    methods = [name for name in rows.decoding.unique() if name not in (*ENDS, ORACLE, HINDSIGHT)]
+    columns = min(COLUMNS, len(methods))
+    lines = -(-len(methods) // columns)
+    with style():
+        figure = Figure(figsize=(3 * columns, 2.7 * lines + 0.9))
+        panels = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+        for axes in panels.flat[len(methods) :]:
+            axes.set_visible(False)
+        for axes, name in zip(panels.flat, methods, strict=False):
+            for other in methods:
+                _line(axes, settings.get((FIRST, other)), OTHERS)
+            _line(axes, settings.get((FIRST, reference)), REFERENCE)
+            _line(axes, settings[FIRST, HINDSIGHT], BOUND)
+            axes.axhline(float(settings[FIRST, ORACLE].kept.iloc[0]), **PERFECT)
+            _points(axes, settings.get((LAST, name)), CUT_FIRST)
+            _points(axes, settings.get((FIRST, name)), OWN)
+            axes.set_title("BAT" if name == BAT else name)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("kept of the nucleus")
+        for axes in panels[-1]:
+            axes.set_xlabel("leak (TTO)")
+            axes.tick_params(labelbottom=True)
+        looks = {
+            "the method, each point a setting": OWN,
+            "cut before the temperature": CUT_FIRST,
+            reference: REFERENCE,
+            "other methods": OTHERS,
+            "best cut in hindsight": BOUND,
+            "the truth's own nucleus": PERFECT,
+        }
+        if temperature == 1:
+            del looks["cut before the temperature"]
+        legend(figure, handles(looks), columns=3)
+        figure.suptitle(f"Temperature {temperature:g}: model {model}", x=0.01, ha="left")
+    return figure
+
+
+def _curve(rows: pd.DataFrame) -> pd.DataFrame:
+    """Settings of a method, with leak and what is kept, and the ends of their intervals."""
+    parts = rows[rows.measure.isin(["leak", "kept"])].assign(parameter=rows.parameter.fillna(-1))
+    wide = parts.pivot_table(index="parameter", columns="measure", values=["value", "low", "high"], dropna=False)
+    columns = {name: wide["value"][name] for name in ("leak", "kept")}
+    ends = {end: wide[end]["kept"] if end in wide else columns["kept"] for end in ("low", "high")}
+    return pd.DataFrame(columns | ends).sort_values("leak")
+
+
+def _line(axes: Axes, curve: pd.DataFrame | None, look: dict[str, Any]) -> None:
+    if curve is not None:
+        axes.plot(*frontier(curve.leak.to_numpy(), curve.kept.to_numpy()), **look)
+
+
+def _points(axes: Axes, curve: pd.DataFrame | None, look: dict[str, Any]) -> None:
+    """Draw settings with the intervals of what is kept."""
+    if curve is not None:
+        axes.errorbar(curve.leak, curve.kept, [curve.kept - curve.low, curve.high - curve.kept], capsize=0, **look)

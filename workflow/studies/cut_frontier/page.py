@@ -1,0 +1,71 @@
+"""Page of the table of frontiers: the verdicts, then every method."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from oversmoothing.tables.page import Cell, Page, Section, valued
+from studies.cut_frontier.cuts import FIRST, LAST
+from studies.cut_frontier.table import ADJUSTED, AREA, BOUNDS, GAIN, LEAKS, ORDER_GAIN
+
+TITLE = "What decoding methods keep of the truth's nucleus, and what they leak, over all their settings."
+LEVEL = 0.05  # of the adjusted p below which a gain is called one
+AGAINST = {"leak": "leak", "impossible": "mass on impossible bytes"}
+
+
+def frontier_page(table: pd.DataFrame, reference: str) -> Page:
+    """Page with the verdicts, and for each model, truth and temperature a row per method."""
+    sections = []
+    for leak, ending in LEAKS.items():
+        gains = table[table.measure.isin([GAIN + ending, GAIN + ending + ADJUSTED])]
+        if len(gains):
+            sections.append(Section(f"Compared with {reference}, by {AGAINST[leak]}", list(_verdicts(gains, ending))))
+    for keys, part in table.groupby(["model", "truth", "temperature"], sort=False):
+        model, truth, temperature = keys
+        heading = f"`{model}` against `{truth}` at temperature {temperature:g}"
+        sections.append(Section(heading, list(_methods(part, reference)), latex=False))
+    legend = [
+        "Kept: the probability of the truth that the decoded model covers in the truth's nucleus, the fewest most "
+        "probable tokens that hold most of it: the sum of min(p, q). Leak: TTO, the probability that it adds outside",
+        "Area: mean over leaks, from 0 to that of the model's own distribution at temperature 1, of the most that some "
+        "setting keeps with no more leak; higher is better",
+        f"Gain: area less that of {reference} in the same order; of a method without a parameter, what it keeps less "
+        "what that one keeps at the same leak. In brackets its 95 % interval over windows; p is adjusted for the "
+        "number of methods (Holm)",
+        "Cut first: the method cuts the model's own distribution and the temperature is applied to what is left. Gain "
+        "of it: area less that of the same method after the temperature",
+        "Oracle: keeps the truth's nucleus and nothing else. Hindsight: keeps as many of the model's most probable "
+        "tokens at each position as would have been best",
+    ]
+    return Page(TITLE, sections, legend)
+
+
+def _verdicts(gains: pd.DataFrame, ending: str) -> Iterator[dict[str, Cell]]:
+    for keys, part in gains.groupby(["model", "truth", "temperature", "order"], sort=False):
+        effects = part[part.measure == GAIN + ending].set_index("decoding").value
+        p = part[part.measure == GAIN + ending + ADJUSTED].set_index("decoding").value
+        sides = {
+            "keeps more": [name for name in effects.index if p[name] < LEVEL and effects[name] > 0],
+            "keeps less": [name for name in effects.index if p[name] < LEVEL and effects[name] < 0],
+            "cannot be distinguished": [name for name in effects.index if not p[name] < LEVEL],
+        }
+        model, truth, temperature, order = keys
+        row: dict[str, Cell] = {"model": f"`{model}`", "truth": f"`{truth}`", "temperature": f"{temperature:g}"}
+        yield row | {"order": order} | {side: ", ".join(names) or "none" for side, names in sides.items()}
+
+
+def _methods(table: pd.DataFrame, reference: str) -> Iterator[dict[str, Cell]]:
+    cells = {(row["order"], row["decoding"], row["measure"]): row for row in table.to_dict("records")}
+    areas = table[table.measure.isin([AREA + ending for ending in LEAKS.values()])]
+    for name in areas.decoding.unique():
+        row: dict[str, Cell] = {"method": name}
+        for ending in LEAKS.values():
+            against = " (impossible)" if ending else ""
+            for order, label in ((FIRST, ""), (LAST, ", cut first")):
+                for measure, words in ((AREA, "area"), (GAIN, f"gain over {reference}"), (ORDER_GAIN, "gain of it")):
+                    if (cell := cells.get((order, name, measure + ending))) is not None:
+                        row[words + label + against] = valued(cell, spread=False, decimals=4)
+                        adjusted = cells.get((order, name, measure + ending + ADJUSTED))
+                        if adjusted is not None:
+                            row[f"p of {words}{label}{against}"] = valued(adjusted, spread=False, decimals=3)
+        yield row if name not in BOUNDS else {**row, "method": f"{name} (bound)"}

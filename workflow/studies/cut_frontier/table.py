@@ -1,0 +1,132 @@
+"""Table of frontiers: every setting, the area of every method, and what it gains over the reference."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from studies.cut_frontier.curves import Gain, Resampled, above, area, gain, holm
+from studies.cut_frontier.cuts import ENDS, FIRST, HINDSIGHT, LAST, ORACLE
+from studies.cut_frontier.measure import MEASURES
+
+UNITS = {"leak": "probability", "kept": "probability", "reach": "share", "impossible": "probability", "size": "tokens"}
+LEAKS = {"leak": "", "impossible": "_impossible"}  # what is held against what is kept, and how its measures end
+AREA, GAIN, ORDER_GAIN, ADJUSTED = "area", "gain", "order_gain", "_p"
+BOUNDS = (ORACLE, HINDSIGHT)
+KEYS = ["temperature", "order", "method", "parameter"]
+Key = tuple[float, str, str]  # temperature, order, method
+
+
+class Frontiers:
+    """The frontiers of one model against one truth.
+
+    Parameters
+    ----------
+    sums : DataFrame
+        The columns of `measure.SUMS` but for the truth.
+    reference : str
+        Method with which the others are compared.
+    resamples, seed : int
+        Of the bootstrap over windows.
+    """
+
+    def __init__(self, sums: pd.DataFrame, reference: str, resamples: int, seed: int) -> None:
+        sums = sums.assign(parameter=sums.parameter.fillna(-1))  # no parameter is negative
+        windows = sums.window.nunique()
+        self.settings = sums.drop_duplicates(KEYS)[KEYS].reset_index(drop=True)
+        values = sums[list(MEASURES)].to_numpy().reshape(windows, len(self.settings), len(MEASURES))
+        count = sums.n.to_numpy().reshape(windows, -1)[:, 0]
+        self.n = int(count.sum())
+        self.resampled = Resampled(values, count.astype(float), resamples, seed)
+        self.reference = reference
+        self.curves: dict[Key, list[int]] = {
+            key: list(part.index) for key, part in self.settings.groupby(["temperature", "order", "method"], sort=False)
+        }
+        self.methods = [name for name in self.settings.method.unique() if name not in (*ENDS, *BOUNDS, reference)]
+        self.pure = self.curves[1.0, FIRST, "pure"]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of every setting, area and gain."""
+        yield from self._settings()
+        with_zeros = self.resampled.means[..., MEASURES.index("impossible")].any()
+        for leak, ending in LEAKS.items() if with_zeros else [("leak", "")]:
+            yield from self._areas(leak, ending)
+            for temperature, order in dict.fromkeys(key[:2] for key in self.curves):
+                found = {name: self._gain(leak, (temperature, order, name)) for name in self.methods}
+                yield from _gains(found, temperature, order, GAIN + ending)
+            for temperature in dict.fromkeys(key[0] for key in self.curves):
+                both = [name for name in (*self.methods, self.reference) if (temperature, LAST, name) in self.curves]
+                between = {name: self._order_gain(leak, temperature, name) for name in both}
+                yield from _gains(between, temperature, LAST, ORDER_GAIN + ending)
+
+    def _settings(self) -> Iterator[dict[str, Any]]:
+        low, high = self.resampled.intervals()
+        for i, setting in self.settings.iterrows():
+            for j, measure in enumerate(MEASURES):
+                ends = {"low": low[i, j], "high": high[i, j]} if measure in ("leak", "kept", "impossible") else {}
+                value = {"value": self.resampled.means[i, j], **ends, "n": self.n, "unit": UNITS[measure]}
+                if measure != "impossible" or self.resampled.means[:, j].any():
+                    yield {**_keys(setting), "measure": measure, **value}
+
+    def _areas(self, leak: str, ending: str) -> Iterator[dict[str, Any]]:
+        for temperature, order, name in self.curves:
+            if name not in ENDS:
+                value = self._area(self.resampled.means, leak, (temperature, order, name))
+                keys = {"temperature": temperature, "order": order, "decoding": name}
+                yield {**keys, "measure": AREA + ending, "value": value, "unit": "probability"}
+
+    def _plane(self, values: np.ndarray, leak: str, key: Key) -> tuple[np.ndarray, np.ndarray]:
+        """Leaks and what is kept of a method's settings and of the ends that all methods share."""
+        own = self.curves[key]
+        if key[2] not in BOUNDS:
+            own = [*own, *(i for end in ENDS for i in self.curves[key[0], FIRST, end])]
+        return values[own, MEASURES.index(leak)], values[own, MEASURES.index("kept")]
+
+    def _area(self, values: np.ndarray, leak: str, key: Key) -> float:
+        limit = values[self.pure[0], MEASURES.index(leak)]
+        return area(*self._plane(values, leak, key), limit)
+
+    def _gain(self, leak: str, key: Key) -> Gain | None:
+        """What a method gains over the reference in the same order: of area, or at its one setting of what is kept."""
+        rival = (key[0], key[1], self.reference)
+        if key not in self.curves or rival not in self.curves:
+            return None
+        own = self.curves[key]
+
+        def difference(values: np.ndarray) -> float:
+            if len(own) > 1:
+                return self._area(values, leak, key) - self._area(values, leak, rival)
+            setting = values[own, MEASURES.index(leak)], values[own, MEASURES.index("kept")]
+            return above(*setting, self._plane(values, leak, rival))
+
+        return self._tested(difference)
+
+    def _order_gain(self, leak: str, temperature: float, name: str) -> Gain | None:
+        """What cutting before the temperature gains over cutting after it, in area."""
+        last, first = (temperature, LAST, name), (temperature, FIRST, name)
+        if first not in self.curves or len(self.curves[first]) < 2:
+            return None
+        return self._tested(lambda values: self._area(values, leak, last) - self._area(values, leak, first))
+
+    def _tested(self, difference: Any) -> Gain:
+        drawn = [difference(values) for values in self.resampled.drawn]
+        return gain(difference(self.resampled.means), drawn, self.resampled.windows)
+
+
+def _keys(setting: pd.Series) -> dict[str, Any]:
+    parameter = setting.parameter if setting.parameter >= 0 else None
+    return {"temperature": setting.temperature, "order": setting.order, "decoding": setting.method} | {
+        "parameter": parameter
+    }
+
+
+def _gains(found: Mapping[str, Gain | None], temperature: float, order: str, measure: str) -> Iterator[dict[str, Any]]:
+    """Yield gains with their intervals, and p values adjusted over methods."""
+    tested = {name: of for name, of in found.items() if of}
+    adjusted = holm({name: of.p for name, of in tested.items()})
+    for name, of in tested.items():
+        keys = {"temperature": temperature, "order": order, "decoding": name}
+        ends = {"value": of.effect, "low": of.low, "high": of.high, "unit": "probability"}
+        yield {**keys, "measure": measure, **ends}
+        yield {**keys, "measure": measure + ADJUSTED, "value": adjusted[name], "unit": "p"}
