@@ -1,0 +1,130 @@
+"""The plane of cuts and the frontiers in it, on cases solved by hand and against the metrics."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from oversmoothing.scores.metrics import tto
+from oversmoothing.scores.probabilities import renormalised
+from studies.cut_frontier.curves import Resampled, above, area, frontier, gain, holm
+from studies.cut_frontier.cuts import Cut, cuts, of_bat
+from studies.cut_frontier.plane import LENGTHS, Plane, in_hindsight, places, tried
+
+
+def drawn(seed, n=20, v=30):
+    return np.random.default_rng(seed).dirichlet(np.full(v, 0.3), size=n)
+
+
+def test_measures_by_hand():
+    plane = Plane(np.array([[0.6, 0.35, 0.05, 0.0]]), 0.9)
+    q, keep = np.array([[0.4, 0.2, 0.2, 0.2]]), np.array([[True, False, True, True]])
+    measures = {name: values[0] for name, values in plane.measures(q, keep).items()}
+    # left: .5, 0, .25, .25; the nucleus is the first two
+    assert measures == pytest.approx(
+        {"leak": 0.2 + 0.25, "kept": 0.5, "reach": 0.6 / 0.95, "impossible": 0.25, "size": 3}
+    )
+
+
+@given(st.integers(0, 1000))
+def test_leak_is_the_metric_and_what_is_kept_is_bounded_by_the_nucleus(seed):
+    p, q, generator = drawn(seed), drawn(seed + 1), np.random.default_rng(seed)
+    keep = (generator.random(q.shape) < 0.5) | (np.arange(30) == q.argmax(axis=1)[:, None])
+    measures = Plane(p, 0.9).measures(q, keep)
+    assert measures["leak"] == pytest.approx(tto(renormalised(q, keep), p, 0.9))
+    assert (measures["kept"] <= Plane(p, 0.9).mass + 1e-12).all()
+    assert (measures["kept"] + measures["leak"] <= 1 + 1e-12).all()
+
+
+def test_the_truths_own_nucleus_leaks_nothing():
+    plane = Plane(drawn(1), 0.9)
+    assert plane.measures(drawn(2), plane.inside)["leak"] == pytest.approx(0, abs=1e-12)
+    uniform = np.full_like(plane.p, 1 / 30)
+    assert (
+        plane.measures(uniform, plane.inside | True)["kept"].mean()
+        < plane.measures(plane.p, plane.inside)["kept"].mean()
+    )
+
+
+def test_in_hindsight_no_threshold_is_better():
+    p, q = drawn(3), drawn(4)
+    plane = Plane(p, 0.9)
+    found = {weight: plane.measures(q, keep) for weight, keep in in_hindsight(plane, q, places(q))}
+    assert list(tried(30))[-1] == 30
+    assert len(tried(10_000)) <= LENGTHS
+    for cut in cuts({"top-k": [1, 2, 5], "min-p": [0.5, 0.1], "top-p": [0.5, 0.9]}):
+        measures = plane.measures(q, cut.keep(q))
+        for weight, best in found.items():
+            score = measures["kept"] - weight * measures["leak"]
+            assert (score <= best["kept"] - weight * best["leak"] + 1e-9).all()
+
+
+def test_places_give_ties_to_the_first():
+    assert places(np.array([[0.2, 0.5, 0.2, 0.1]])).tolist() == [[1, 0, 2, 3]]
+
+
+def test_areas_by_hand():
+    leak, kept = np.array([0.4, 0.1, 0.2]), np.array([0.7, 0.5, 0.9])
+    assert frontier(leak, kept)[1].tolist() == [0.5, 0.9, 0.9]
+    # 0 up to .1, then from .5 to .9 up to .2, then .9
+    assert area(leak, kept, 0.3) == pytest.approx((0.1 * 0.7 + 0.1 * 0.9) / 0.3)
+    assert area(leak, kept, 0.15) == pytest.approx(0.05 * 0.6 / 0.15)
+    assert area(leak, kept, 0.1) == 0
+    assert above(np.array([0.15]), np.array([0.8]), (leak, kept)) == pytest.approx(0.1)
+    assert above(np.array([0.05]), np.array([0.3]), (leak, kept)) == pytest.approx(0.3)
+
+
+@given(arrays(float, (6, 2), elements=st.floats(0, 1)), st.floats(0.01, 1), st.floats(0, 1), st.floats(0, 1))
+def test_another_setting_never_takes_area_from_a_frontier_that_it_leaves(points, limit, leak, kept):
+    whole = area(*points.T, limit)
+    assert 0 <= whole <= 1 + 1e-12
+    above_all = np.append(points[:, 1], max(kept, points[:, 1].max()))
+    assert area(np.append(points[:, 0], leak), above_all, limit) >= whole - 1e-12
+
+
+def test_holm_by_hand():
+    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": np.nan})
+    assert adjusted == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06, "d": np.nan}, nan_ok=True)
+
+
+def test_a_gain_of_nothing_is_none_and_a_plain_one_is_seen():
+    draws = np.random.default_rng(0).normal(0.2, 0.01, 1000)
+    clear = gain(0.2, draws, 50)
+    assert clear.p < 1e-6
+    assert clear.low < 0.2 < clear.high
+    assert gain(0.0, np.zeros(10), 50).p == 1
+
+
+def test_gains_between_equal_methods_are_seldom_seen():
+    generator = np.random.default_rng(5)
+    false = 0
+    for _ in range(200):
+        resampled = Resampled(generator.normal(size=(40, 1, 1)), np.ones(40), 200, 0)
+        false += gain(resampled.means[0, 0], resampled.drawn[:, 0, 0], 40).p < 0.05
+    assert false <= 20  # 10 are expected; more than 20 come once in 900
+
+
+def test_draws_are_means_over_windows():
+    sums, count = np.array([[[2.0]], [[9.0]]]), np.array([1.0, 3.0])
+    resampled = Resampled(sums, count, 50, 0)
+    assert resampled.means.item() == 11 / 4
+    assert set(np.round(resampled.drawn.ravel(), 9)) <= {2.0, 2.75, 3.0}
+    low, high = Resampled(sums[:1], count[:1], 50, 0).intervals()
+    assert np.isnan([low.item(), high.item()]).all()
+
+
+def test_cuts_are_those_of_the_catalogue():
+    q = np.array([[0.5, 0.3, 0.15, 0.05]])
+    assert Cut("top-k", 2.0).keep(q).tolist() == [[True, True, False, False]]
+    assert Cut("min-p", 0.3).keep(q).tolist() == [[True, True, True, False]]
+    assert Cut("pure", np.nan).keep(q).all()
+
+
+def test_bat_leaves_the_most_probable_token():
+    from oversmoothing.bat.basis import prepare
+
+    q = drawn(6, n=5, v=8)
+    kept = {cut.parameter: keep for cut, keep in of_bat(prepare(np.ones((8, 1))), q, [0.2, 3.0])}
+    assert all(keep[np.arange(5), q.argmax(axis=1)].all() for keep in kept.values())
+    assert kept[3.0].sum() <= kept[0.2].sum()
