@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hub_models import write_neox, write_token_model
 
-from oversmoothing.commands import compare_models
+from oversmoothing.commands import compare_models, two_models
 from oversmoothing.commands.compare_models import report
 from oversmoothing.tables.record import record
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def not_begun(tmp_path, monkeypatch, refused):
     """Compare a model with a truth of 301 ids and a context of 64; return the line that refuses it."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(compare_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
+    monkeypatch.setattr(two_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
     (tmp_path / "t.txt").write_text("the water of the river")
     write_token_model(tmp_path / "truth", "llama")
 
@@ -105,7 +105,7 @@ def test_the_options_are_in_the_config(tmp_path):
 
     def config(*options):
         asked = compare_models.parser().parse_args([*common, *options])
-        return compare_models.study(asked, "small", "large", tmp_path)
+        return two_models.study(asked, "small", "large", tmp_path) | compare_models.scored(asked)
 
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"]
     assert config()["decodings"] == default

@@ -15,6 +15,7 @@ COMMANDS = {
     "size": "find how many columns a head needs for a text: what the best heads of each rank force",
     "page": "print the main table, and write the page of what there is, index.html",
     "compare-models": "measure how much a language model oversmooths beside another one",
+    "frontier": "compare decoding methods of one model over all their settings, beside another model",
     "compare": "compare the tables and settings of two results folders",
     "needs": "print the operations, GPU hours, memory and disk space that a config needs",
     "progress": "print how far a run is while it goes on",

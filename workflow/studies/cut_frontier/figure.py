@@ -66,12 +66,12 @@ def draw(table: pd.DataFrame, temperature: float, drawn: str | None, reference: 
 
 
 def _curve(rows: pd.DataFrame) -> pd.DataFrame:
-    """Settings of a method, with leak and what is kept, and the ends of their intervals."""
+    """Settings of a method in the order of its parameter: leak, what is kept, and the ends of its interval."""
     parts = rows[rows.measure.isin(["leak", "kept"])].assign(parameter=rows.parameter.fillna(-1))
     wide = parts.pivot_table(index="parameter", columns="measure", values=["value", "low", "high"], dropna=False)
     columns = {name: wide["value"][name] for name in ("leak", "kept")}
     ends = {end: wide[end]["kept"] if end in wide else columns["kept"] for end in ("low", "high")}
-    return pd.DataFrame(columns | ends).sort_values("leak")
+    return pd.DataFrame(columns | ends)
 
 
 def _line(axes: Axes, curve: pd.DataFrame | None, look: dict[str, Any]) -> None:
