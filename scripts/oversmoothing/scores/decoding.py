@@ -14,7 +14,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.decoders import maps, method, names, parameters
 from oversmoothing.scores.probabilities import Array, Decoder
 
-__all__ = ["Decoder", "check_k", "decoder", "links", "name_of"]
+__all__ = ["Decoder", "check_k", "decoder", "decoding_name", "links"]
 
 
 def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decoder:
@@ -53,15 +53,15 @@ def links(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
             raise UserError("decoding: write `name: METHOD` with its parameter, or `chain: [...]`")
         return [entry]
     if set(entry) != {"chain"}:
-        other = min(set(entry) - {"chain"})
+        other = next(key for key in entry if key != "chain")
         raise UserError(f"decoding chain: {other} stands beside it; leave it out, parameters belong to the links")
     chain = entry["chain"]
     if not isinstance(chain, Sequence) or isinstance(chain, str) or not chain:
-        raise UserError(f"decoding chain: {chain!r} is no list of links, such as [{{temperature: 1.5}}, {{min-p: 0.05}}]")
+        raise UserError(f"decoding chain: {chain!r} is no list of links; write [{{temperature: 1.5}}, {{min-p: 0.05}}]")
     return [_link(link) for link in chain]
 
 
-def name_of(entry: Mapping[str, Any]) -> str:
+def decoding_name(entry: Mapping[str, Any]) -> str:
     """Return what an entry is called in tables and paths: its method, or ``temperature-1.5+min-p-0.05`` for a chain."""
     if "chain" not in entry:
         return str(entry["name"])
@@ -82,7 +82,7 @@ def _link(link: Any) -> dict[str, Any]:
     elif isinstance(link, str):
         name, value = link, {}
     else:
-        raise UserError(f"decoding chain: {link!r} is no link; write {{METHOD: VALUE}}, or METHOD if it has no parameter")
+        raise UserError(f"decoding chain: {link!r} is no link; write {{METHOD: VALUE}}, or METHOD if it takes none")
     known = method(name) if name in names() else None
     if known is None or known.function is None:
         why = "maps no distributions and can be no link" if known else "is an unknown method"

@@ -1,4 +1,4 @@
-"""Sets of the largest values of each row whose size depends on the values in falling order; ties go to the lowest ids."""
+"""The largest values of each row, as many as the row itself decides; ties go to the lowest ids."""
 
 from collections.abc import Callable
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.scores.decoding import name_of
+from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Cell, Page, Section, valued
 from studies.known_law.correlations import IMPOSSIBLE
 from studies.known_law.table import BIAS, CAUGHT, ENDINGS, EXCESS, HARM, LAW, LIMIT, SEEING, SEES, STAND_INS
@@ -50,7 +50,7 @@ def described(law: Mapping[str, Any]) -> str:
     """Words for a law: its name, the rank of its head and its decoding."""
     rank = f"head of rank {law['rank']}" if law["rank"] else "as it is"
     entry = law["decoding"]
-    decoding = name_of(entry) if "chain" in entry else " ".join(f"{value}" for value in entry.values())
+    decoding = decoding_name(entry) if "chain" in entry else " ".join(f"{value}" for value in entry.values())
     return f"Law `{law['law']}` ({rank}, {decoding} sampling)"
 
 

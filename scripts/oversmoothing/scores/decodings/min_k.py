@@ -13,8 +13,8 @@ def min_k(p: Array, fallback: float = 3.0) -> Array:
     """Keep the tokens before the steepest fall of the sorted logits and renormalise (Ding et al. 2026, Algorithm 1).
 
     With the logits in falling order, l_1 to l_v, the fall behind the i-th is (l_i - l_i+1) / (R i), where R = l_1 - l_v
-    is their range: steep falls count for more at the head. The k most probable tokens are kept, where k is the i of the
-    steepest fall, the first among equals, or floor(fallback / R), if that is more: where nearly all logits are equal, no
+    is their range: falls near the head count for more. The k most probable tokens are kept, where k is the i of the
+    steepest fall, the first among equals, or floor(fallback / R) if that is more: where the logits are nearly equal, no
     fall means much. R is increased by 1e-8, for distributions that are flat.
 
     The logits are ln p (in float64) up to a constant. A token with probability 0 has no logit: it is left out and stays

@@ -7,7 +7,7 @@ from oversmoothing.scores.probabilities import Array, renormalised
 
 
 def p_less_norm(p: Array) -> Array:
-    """Keep the tokens from a threshold on that is 0 where all are equal, and renormalise (Tan et al. 2026, p-less_norm).
+    """Keep the tokens that reach a threshold, 0 where all are equal, and renormalise (Tan et al. 2026, p-less_norm).
 
     The threshold is (v L - 1) / (v - 1), where L is the sum of all squares, the threshold of `p_less`; v counts all
     tokens, also those with probability 0. It is at most L, so the set contains that of `p_less`, and the most probable
