@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.models.window_logits import read_logits
-from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.scores.score import score_window
 from oversmoothing.store.parquet import open_writer
@@ -25,7 +25,7 @@ def main(job: Job) -> None:
     """
     settings = job.params.settings
     metrics = list(job.output.keys())
-    decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
+    decoders = {decoding_name(entry): decoder(entry) for entry in settings["decodings"]}
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     made_by = provenance(settings, model=job.wildcards.model)
     device = job.params.device

@@ -7,7 +7,7 @@ from tqdm import tqdm
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.spaced_positions import positions_of
-from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.tbat import TBAT_SCORES, choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_reader, open_writer
@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     """Read a model's head, logits and, behind a LayerNorm, hidden states; write its TBAT scores."""
     settings, model = job.params.settings, job.wildcards.model
     basis = choose_basis(job.input.weights, settings["condition"])
-    decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
+    decoders = {decoding_name(entry): decoder(entry) for entry in settings["decodings"]}
     logger.info("%d constraints on %d tokens, %d threads", *basis.columns.shape[::-1], use_threads(job.threads))
     with open_reader(job.input.logits) as reader:
         count = reader.num_row_groups

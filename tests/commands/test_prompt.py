@@ -11,6 +11,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model, save_model
 from oversmoothing.scores.catalogue.decoders import Method, Parameter, methods
+from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.decodings.top_k import top_k
 
 
@@ -93,6 +94,14 @@ def test_a_value_is_that_of_the_first_parameter(models, monkeypatch):
     assert kept == [(3, 2.0)]
 
 
+def test_several_decodings_follow_one_another(models):
+    links = [{"temperature": 3}, {"min-p": 0.5}, "greedy"]
+    p = np.random.default_rng(0).dirichlet(np.ones(256), 4)
+    for text, first in (("temperature=3  min-p=0.5", 2), ("temperature=3 min-p=0.5 greedy", 3)):
+        decode = prompt.choose_decoding(text)("", load_model(models.replace("*", "bn4-s1")))
+        np.testing.assert_array_equal(decode(p), decoder({"chain": links[:first]})(p))
+
+
 def test_without_a_length_the_smallest_block_decides(models):
     assert {len(answer.sample) for answer in prompt.ask(b"x" * 60, models, "pure", None, 1)} == {4}
 
@@ -110,12 +119,16 @@ def test_without_a_length_the_smallest_block_decides(models):
         (["Of", "--html", "no/such/page.html"], "not a file in an existing folder"),
         (["Of", "--decoding", "temperature=1e-50"], "1e-50"),
         (["Of", "--decoding", "topk"], "did you mean top-k"),
-        (["Of", "--decoding", "zzzz"], "use eta, greedy, min-p, pure"),
+        (["Of", "--decoding", "zzzz"], "use epsilon, eta, greedy, min-k, min-p"),
         (["Of", "--decoding", "top-k=x"], "'x' is not a number"),
         (["Of", "--decoding", "top-k=0"], "k = 0"),
         (["Of", "--decoding", "top-p=1.5"], "p = 1.5"),
         (["Of", "--decoding", "pure=1"], "pure takes no value"),
         (["Of", "--decoding", "bat=-1"], "delta = -1 is not a number in [0, 20]"),
+        (["Of", "--decoding", "temperature=2 minp"], "unknown name 'minp'; did you mean min-p?"),
+        (["Of", "--decoding", "temperature=2 top-k=0"], "k = 0"),
+        (["Of", "--decoding", "temperature=2, min-p"], "'2,' is not a number"),
+        (["Of", "--decoding", "temperature=2 bat=0.2"], "bat maps no distributions and can be no link"),
     ],
 )
 def test_mistakes_are_one_clear_line(models, refused, arguments, says):

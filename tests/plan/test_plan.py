@@ -14,6 +14,7 @@ from plan import arms
 from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
+CHAIN = {"chain": [{"temperature": 1.5}, {"min-p": 0.05}]}
 ARMS = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}]
 ARMS += [{"backward_rank": 4}, {"head_gradient": "inside"}, {"vocabulary": 1024}]
 
@@ -270,6 +271,20 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"samples": {"decodings": [{"name": "greedy"}]}}, "decodings: greedy is listed twice"),
         ({"samples": {"show": [100]}}, "samples.show: there is no window 100; windows.count is 100"),
         ({"decodings": [{"name": "pure"}, {"name": "bat"}]}, "decodings.1.name: 'bat' is not one of"),
+        ({"decodings": [{"name": "pure"}, {}]}, "decodings.1: decoding: write `name: METHOD`"),
+        ({"decodings": [{"name": "pure"}, {"chain": []}]}, r"decodings.1.chain: \[\] "),
+        ({"decodings": [{"name": "pure"}, {"chain": [1]}]}, "decodings.1.chain.0: 1 is not of type 'string', 'object'"),
+        ({"decodings": [{"name": "pure", "chain": ["greedy"]}]}, "decodings.0: decoding chain: name stands beside it"),
+        ({"decodings": [{"name": "pure"}, {"chain": [{"bat": 0.2}]}]}, "decodings.1: decoding chain: bat maps no"),
+        ({"decodings": [{"name": "pure"}, {"chain": [{"top-p": 2}]}]}, "decodings.1: decoding top-p: p = 2 is not"),
+        (
+            {"samples": {"decodings": [{"chain": [{"temperature": 2}, {"top-k": 257}]}]}},
+            "samples.decodings.0: decoding top-k: k = 257 is above 256, the size of the vocabulary",
+        ),
+        (
+            {"decodings": [{"name": "pure"}, CHAIN], "samples": {"decodings": [CHAIN]}},
+            r"decodings: temperature-1.5\+min-p-0.05 is listed twice",
+        ),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
         ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
         ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
@@ -384,6 +399,21 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
     assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
     assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")
+
+
+def test_a_chain_stands_where_a_method_may_and_changes_no_setting_of_others():
+    extra = {"name": "min-p", "min_p": 0.1}
+    without = default(samples={"decodings": [extra]})
+    chains = default(
+        decodings=[*DEFAULT["decodings"], CHAIN, {"chain": [{"top-p": 0.5}]}],
+        samples={"decodings": [extra, {"chain": ["p-less"]}]},
+    )
+    check(chains)
+    before, after = (plan.samples.judged_decodings(config)["truth"] for config in (without, chains))
+    assert set(after) - set(before) == {"temperature-1.5+min-p-0.05", "top-p-0.5", "p-less"}
+    one, other = (plan.samples.sampling_settings(config, [extra]) for config in (without, chains))
+    assert one == other
+    assert plan.samples.sampling_settings(without, without["decodings"])["decodings"] == DEFAULT["decodings"]
 
 
 def test_an_arm_differs_from_the_full_head_in_one_thing():

@@ -36,7 +36,7 @@ def test_decoding_methods_and_their_bounds_are_the_catalogues():
         properties = entries["items"]["properties"]
         assert set(properties["name"]["enum"]) == names
         parameters = {p.key: p for name in names for p in methods()[name].parameters}
-        assert set(properties) == {"name", *parameters}
+        assert set(properties) == {"name", "chain", *parameters}
         for key, parameter in parameters.items():
             low = properties[key].get("minimum", properties[key].get("exclusiveMinimum"))
             assert (low, properties[key].get("maximum", float("inf"))) == (parameter.low, parameter.high)

@@ -16,8 +16,10 @@ from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
 from oversmoothing.samples import generate as module
 from oversmoothing.samples.cache import Cache
-from oversmoothing.samples.draws import choose, uniforms
-from oversmoothing.samples.generate import generate
+from oversmoothing.samples.draws import choose, draws_for, uniforms
+from oversmoothing.samples.generate import drawn_from, generate, sample
+from oversmoothing.scores.decodings.min_p import min_p
+from oversmoothing.scores.decodings.temperature import temperature
 from oversmoothing.store.parquet import write_table
 
 PURE, GREEDY = {"name": "pure"}, {"name": "greedy"}
@@ -221,6 +223,16 @@ def test_every_map_samples_with_the_same_numbers(decoding, same):
     assert (texts(decoding=decoding) == texts()) == same
 
 
+def test_a_chain_samples_from_what_its_links_make_in_turn():
+    def hot(p):
+        return min_p(temperature(p, 1.5), 0.1)
+
+    prompts, draws = torch.tensor([list(text) for text in PROMPTS]), draws_for(3, range(7), 20, torch.device("cpu"))
+    expected = [bytes(row.tolist()) for row in sample(small(), prompts, draws, drawn_from(hot))]
+    assert texts(decoding={"chain": [{"temperature": 1.5}, {"min-p": 0.1}]}) == expected
+    assert texts(decoding={"name": "min-p", "min_p": 0.1}) != expected
+
+
 BEAM = {"name": "beam", "width": 2}
 
 
@@ -239,6 +251,8 @@ def test_progress_counts_every_byte(decoding):
         ({"prompts": [b"a", b""]}, "prompt 1 is empty"),
         ({"decoding": {"name": "top-k", "k": 257}}, "k = 257"),
         ({"decoding": {"name": "worst"}}, "unknown name 'worst'"),
+        ({"decoding": {"chain": [{"top-k": 257}]}}, "k = 257"),
+        ({"decoding": {"chain": [{"temperature": 2}, {"mirostat": 3}]}}, "mirostat maps no distributions"),
         ({"decoding": {"name": "bat"}}, "decoding bat: takes delta, not none"),
         ({"decoding": {"name": "bat", "delta": -1.0}}, "decoding bat: delta"),
         ({"decoding": {"name": "beam", "width": 0}}, "width = 0 is not a whole number from 1 on"),

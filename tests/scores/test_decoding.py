@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -14,12 +15,18 @@ from scipy.special import softmax
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.decoders import methods
 from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decodings.epsilon import epsilon
 from oversmoothing.scores.decodings.eta import eta
 from oversmoothing.scores.decodings.greedy import greedy
+from oversmoothing.scores.decodings.min_k import min_k
 from oversmoothing.scores.decodings.min_p import min_p
+from oversmoothing.scores.decodings.p_less import p_less
+from oversmoothing.scores.decodings.p_less_norm import p_less_norm
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.decodings.top_h import top_h
 from oversmoothing.scores.decodings.top_k import top_k
+from oversmoothing.scores.decodings.top_n_sigma import top_n_sigma
 from oversmoothing.scores.decodings.top_p import top_p
 from oversmoothing.scores.decodings.typical import typical
 from oversmoothing.scores.nucleus import nucleus
@@ -56,6 +63,32 @@ def kept_by_typical(row, mass):
     return shortest_prefix(row, ascending(distance), mass)
 
 
+def kept_by_top_h(row, alpha):
+    terms = [-x * math.log(x) if x > 0 else 0.0 for x in row]
+    order = ascending([-x for x in row])
+    spent = itertools.accumulate(terms[i] for i in order)
+    return [i for i, sum_so_far in zip(order, spent, strict=True) if sum_so_far <= alpha * sum(terms)] or order[:1]
+
+
+def kept_by_top_n_sigma(row, n):
+    logits = {i: math.log(x) for i, x in enumerate(row) if x > 0}
+    sigma = statistics.stdev(logits.values()) if len(logits) > 1 else 0
+    return [i for i, logit in logits.items() if logit >= max(logits.values()) - n * sigma]
+
+
+def kept_by_p_less(row, threshold):
+    return [i for i, x in enumerate(row) if x >= min(threshold, max(row))]
+
+
+def kept_by_min_k(row, fallback):
+    order = [i for i in ascending([-x for x in row]) if row[i] > 0]
+    logits = [math.log(row[i]) for i in order]
+    spread = logits[0] - logits[-1] + 1e-8
+    falls = [(a - b) / i for i, (a, b) in enumerate(itertools.pairwise(logits), start=1)]
+    steepest = falls.index(max(falls)) + 1 if falls else 1
+    return order[: max(steepest, int(fallback / spread))]
+
+
 # The definitions, one row and one token at a time: which tokens are kept.
 KEPT = {
     "top-k": lambda row, k: ascending([-x for x in row])[:k],
@@ -63,11 +96,17 @@ KEPT = {
     "min-p": lambda row, share: [i for i, x in enumerate(row) if x >= share * max(row)],
     "eta": kept_by_eta,
     "typical": kept_by_typical,
+    "epsilon": lambda row, epsilon: [i for i, x in enumerate(row) if x > epsilon] or [row.index(max(row))],
+    "top-h": kept_by_top_h,
+    "top-n-sigma": kept_by_top_n_sigma,
+    "p-less": lambda row, _: kept_by_p_less(row, sum(x * x for x in row)),
+    "p-less-norm": lambda row, _: kept_by_p_less(row, (len(row) * sum(x * x for x in row) - 1) / max(len(row) - 1, 1)),
+    "min-k": kept_by_min_k,
 }
 
 
 def entry(name, value):
-    return {"name": name, methods()[name].parameters[0].key: value}
+    return {"name": name, **{parameter.key: value for parameter in methods()[name].parameters}}
 
 
 def by_definition(name, row, value):
@@ -146,7 +185,7 @@ def test_decodings_are_distributions_in_the_same_order(settings, p):
 
 @given(p=distributions())
 def test_limits(p):
-    for same in (pure(p), top_k(p, p.shape[1]), top_p(p, 1.0), temperature(p, 1.0)):
+    for same in (pure(p), top_k(p, p.shape[1]), top_p(p, 1.0), top_h(p, 1.0), temperature(p, 1.0)):
         np.testing.assert_array_equal(same, p)
     for best in (top_k(p, 1), top_p(p, 1e-6)):
         np.testing.assert_array_equal(best, greedy(p))
@@ -174,7 +213,11 @@ def test_temperature_of_tiny_probabilities():
     np.testing.assert_array_equal(temperature(p, 1e-3), [[1, 0, 0, 0]])
 
 
-@pytest.mark.parametrize("name", ["min-p", "eta", "typical"])
+# Where rounding may move a threshold or a sum across a token, so that NumPy and torch keep different ones.
+ROUNDED = ("eta", "top-h", "top-n-sigma", "p-less", "p-less-norm")
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name not in ("top-k", "top-p")])
 @given(p=distributions(np.float64), value=st.floats(0.01, 1.0))
 def test_truncations_with_ties_and_zeros(name, p, value):
     decode = decoder(entry(name, value))
@@ -183,7 +226,7 @@ def test_truncations_with_ties_and_zeros(name, p, value):
     assert name == "typical" or kept[np.arange(len(p)), p.argmax(axis=1)].all()
     assert name != "typical" or ((p * kept).sum(axis=1) >= value - 1e-9).all()
     np.testing.assert_allclose(q, p * kept / (p * kept).sum(axis=1, keepdims=True))
-    assert name == "eta" or ((decode(torch.from_numpy(p)).numpy() > 0) == kept).all()  # eta's threshold may round
+    assert name in ROUNDED or ((decode(torch.from_numpy(p)).numpy() > 0) == kept).all()
 
 
 def test_typical_may_drop_the_most_probable_token():
@@ -201,6 +244,67 @@ def test_equally_typical_tokens_go_by_id():
 def test_eta_keeps_one_token_where_all_lie_below_the_threshold():
     assert np.flatnonzero(eta(np.full((1, 4), 0.25), 1.0)[0]).tolist() == [0]
     assert np.flatnonzero(eta(np.array([[0.2, 0.4, 0.4]]), 1.0)[0]).tolist() == [1, 2]  # exp(-H) = 0.35
+
+
+@pytest.mark.parametrize("method", [epsilon, eta, top_h, top_n_sigma, p_less, p_less_norm, min_k])
+@pytest.mark.parametrize("v", [3, 7, 256, 3000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_tokens_are_not_told_apart_by_rounding(method, v, dtype):
+    """Also beside others that have been truncated before."""
+    flat = np.full((2, v), 1 / v, dtype)
+    flat[1, : v // 2] = 0
+    flat[1] /= flat[1].sum()
+    for p in (flat, torch.from_numpy(flat)):
+        q = np.asarray(method(p))
+        if method not in (epsilon, eta, top_h):  # whose thresholds are known, or a share of the tokens
+            np.testing.assert_allclose(q, flat, rtol=1e-5)
+        assert (q.argmax(axis=1) == [0, v // 2]).all()
+
+
+def logits(*values):
+    return softmax(np.array([values], float), axis=1)
+
+
+def kept(q):
+    return np.flatnonzero(np.asarray(q)[0]).tolist()
+
+
+def test_top_h_by_hand():
+    p = np.array([[0.5, 0.3, 0.1, 0.1]])  # of H = 1.168 the first has 0.347, and the second 0.361
+    assert [kept(top_h(p, alpha)) for alpha in (0.1, 0.6, 0.61)] == [[0], [0], [0, 1]]
+    assert kept(top_h(np.full((1, 10), 0.1), 0.41)) == [0, 1, 2, 3]  # Algorithm 1 of the paper keeps two
+
+
+def test_top_n_sigma_by_hand():
+    """Over one less than the number of tokens sigma is 1.29, over all it would be 1.12."""
+    assert kept(top_n_sigma(logits(-1, 0, -2, -3), 0.85)) == [0, 1]
+    assert kept(top_n_sigma(logits(-1, 0, -2, -3), 0.7)) == [1]
+    assert kept(top_n_sigma(logits(-1, 0, -2, -3, *[-np.inf] * 9), 0.85)) == [0, 1]
+
+
+def test_p_less_by_hand():
+    p = np.array([[0.5, 0.25, 0.125, 0.125]])  # the sum of squares is 11/32, and (4 * 11/32 - 1) / 3 is 1/8
+    assert kept(p_less(p)) == [0]
+    assert kept(p_less_norm(p)) == [0, 1, 2, 3]
+    assert kept(p_less(np.array([[0.4, 0.35, 0.25]]))) == [0, 1]  # 0.345
+
+
+def test_min_k_by_hand():
+    """Falls 1, 0.5 and 7.5, over their ranks 1, 0.25 and 2.5."""
+    assert kept(min_k(logits(-1, 0, -9, -1.5))) == [0, 1, 3]
+    assert kept(min_k(logits(-1, 0, -1.5, -9, -np.inf))) == [0, 1, 2]
+    assert kept(min_k(logits(0, -3, -9, -4))) == [0]
+    nearly_flat = logits(0, -0.25, -0.375, -0.5)
+    assert [len(kept(min_k(nearly_flat, fallback))) for fallback in (0, 1.1, 1.6, 9.0)] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("t", [0.5, 1.5, 10.0])
+def test_what_logits_decide_is_the_same_at_every_temperature(t):
+    p = random_rows(100, 64).astype(np.float64)
+    for method in (top_n_sigma, lambda p: min_k(p, 0)):
+        before, after = method(p) > 0, method(temperature(p, t)) > 0
+        np.testing.assert_array_equal(before, after)
+    assert ((min_p(p) > 0) != (min_p(temperature(p, t)) > 0)).any()
 
 
 @pytest.mark.parametrize("settings", DECODINGS, ids=lambda s: s["name"])
@@ -240,6 +344,11 @@ def test_no_rows(settings):
         ({"name": "min-p", "share": 0.1}, "takes min_p, not share"),
         ({"name": "typical", "mass": 1.5}, "mass = 1.5"),
         ({"name": "eta", "epsilon": float("nan")}, "epsilon = nan"),
+        ({"name": "epsilon", "epsilon": 0.1}, "takes threshold, not epsilon"),
+        ({"name": "top-h", "alpha": 1.5}, "alpha = 1.5"),
+        ({"name": "top-n-sigma", "sigmas": 0}, "sigmas = 0"),
+        ({"name": "min-k", "fallback": -1}, "fallback = -1"),
+        ({"name": "p-less", "p": 0.9}, "takes no setting, not p"),
         ({"name": "temperature", "temperature": 0}, "temperature"),
         ({"name": "temperature", "temperature": float("nan")}, "temperature"),
     ],
@@ -258,8 +367,11 @@ def test_a_k_above_the_vocabulary_is_named_as_soon_as_that_is_known():
 
 @pytest.mark.parametrize(
     ("function", "value"),
-    [(top_k, 5), (top_p, 0.0), (nucleus, 1.5), (temperature, -1.0), (min_p, 0.0), (typical, 1.1), (eta, -0.1)],
-)
+    [
+        (top_k, 5), (top_p, 0.0), (nucleus, 1.5), (temperature, -1.0), (min_p, 0.0), (typical, 1.1), (eta, -0.1),
+        (epsilon, 0.0), (top_h, 1.1), (top_n_sigma, 0.0), (min_k, -1.0),
+    ],
+)  # fmt: skip
 def test_functions_refuse_what_the_config_cannot_know(function, value):
     with pytest.raises(ValueError, match=r"outside|not a positive"):
         function(random_rows(2, 4), value)

@@ -9,6 +9,8 @@ from oversmoothing.scores.decoding import decoder
 
 ROWS = 800
 EDGE = 1e-9  # rows in which a token is this near to being kept or dropped have no one answer
+OF_ALL = logits_process.TopHLogitsWarper(0.4)
+OF_ALL.top_n = 5000  # of as many tokens as there are here, not of the 100 most probable ones
 METHODS = {
     "top-k": ({"k": 5}, logits_process.TopKLogitsWarper(5)),
     "top-p": ({"p": 0.9}, logits_process.TopPLogitsWarper(0.9)),
@@ -16,6 +18,8 @@ METHODS = {
     "min-p": ({"min_p": 0.05}, logits_process.MinPLogitsWarper(0.05)),
     "typical": ({"mass": 0.95}, logits_process.TypicalLogitsWarper(0.95)),
     "eta": ({"epsilon": 0.0009}, logits_process.EtaLogitsWarper(0.0009)),
+    "epsilon": ({"threshold": 0.0009}, logits_process.EpsilonLogitsWarper(0.0009)),
+    "top-h": ({"alpha": 0.4}, OF_ALL),
 }
 
 
@@ -35,6 +39,11 @@ def on_an_edge(name, p):
         distance = np.cumsum(-np.sort(-p, axis=1), axis=1) - 0.9
     elif name == "min-p":
         distance = p / p.max(axis=1, keepdims=True) - 0.05
+    elif name == "epsilon":
+        distance = p / 0.0009 - 1
+    elif name == "top-h":
+        falling = -np.sort(-p, axis=1)
+        distance = np.cumsum(-falling * np.log(falling), axis=1) - 0.4 * entropy
     elif name == "eta":  # transformers holds epsilon in single precision
         threshold = np.minimum(0.0009, np.sqrt(0.0009) * np.exp(-entropy))
         return (np.abs(p / threshold - 1) < 1e-6).any(axis=1)
@@ -87,3 +96,13 @@ def test_of_equal_tokens_transformers_keeps_all_and_we_the_lowest_ids():
     assert (theirs > 0).tolist() == [[True, True, True, True, False]]
     ours = decoder({"name": "top-k", "k": 2})(logits.softmax(dim=1).numpy())
     assert (ours > 0).tolist() == [[True, True, False, False, False]]
+
+
+def test_top_h_of_transformers_looks_at_the_100_most_probable_tokens():
+    warper = logits_process.TopHLogitsWarper(0.4)
+    for v, same in ((100, True), (1000, False)):
+        logits = torch.from_numpy(logits_of_all_entropies(v)[::20])
+        theirs = warper(None, logits).softmax(dim=1).numpy()
+        ours = decoder({"name": "top-h", "alpha": 0.4})(logits.softmax(dim=1).numpy())
+        assert np.allclose(ours, theirs, rtol=0, atol=1e-12) == same
+        assert (theirs > 0).sum(axis=1).max() <= 100

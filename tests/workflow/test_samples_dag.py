@@ -2,7 +2,7 @@
 
 import pandas as pd
 from recipes import CONFIG
-from study import copy_built
+from study import TINY, copy_built, copy_project
 
 SAMPLES = "results/tables/samples.csv"
 
@@ -28,6 +28,16 @@ def test_one_more_decoding_samples_it_alone(everything, tmp_path):
     config.write_text(text + "\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: beam, width: 2}]}\n")
     planned = everything.planned(SAMPLES, config=(str(config), *CONFIG[1:]))
     assert planned == {"sample_extra": 6, "samples_table": 1}
+
+
+def test_chains_are_planned_by_their_names(tmp_path):
+    study = copy_project(tmp_path)
+    hot, half = "{chain: [{temperature: 1.5}, {min-p: 0.05}]}", "{chain: [{top-p: 0.5}]}"
+    more = f"decodings: [{{name: pure}}, {hot}]\nsamples: {{decodings: [{half}, {{chain: [p-less]}}]}}\n"
+    (tmp_path / "chains.yaml").write_text((study.folder / TINY).read_text() + more)
+    output = study.snakemake(SAMPLES, "results/tables/decodings.csv", config="chains.yaml", options=["-n"])
+    for name in ("temperature-1.5+min-p-0.05", "top-p-0.5", "p-less"):
+        assert f"results/samples/bn4-s1337/{name}.parquet" in output
 
 
 def test_the_sampler_retrains_and_rescores_nothing(everything, tmp_path):

@@ -12,7 +12,7 @@ from jsonschema.validators import extend
 from oversmoothing.jobs import UserError
 from oversmoothing.models.gpt_shape import vocabulary
 from oversmoothing.scores.catalogue.decoders import parameters
-from oversmoothing.scores.decoding import check_k
+from oversmoothing.scores.decoding import check_k, decoding_name, links
 from plan import studies
 from plan.arms import OF_FAMILY
 from plan.models import by_name
@@ -121,9 +121,10 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             try:
-                parameters(entry)
-                if entry["name"] == "top-k":
-                    check_k(entry, known_size(config))
+                for link in links(entry):
+                    parameters(link)
+                    if link["name"] == "top-k":
+                        check_k(link, known_size(config))
             except UserError as error:
                 yield f"{where}.{i}: {error}"
     if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
@@ -133,7 +134,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear is "
             "between LayerNorm and head, and full is the right condition"
         )
-    names = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
+    names = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
     for name in names:
         if names.count(name) > 1:
             yield f"decodings: {name} is listed twice; scores and samples go by that name"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from oversmoothing.scores.decoding import decoding_name
 from plan.arms import ALONE
 from plan.models import Model, by_name
 from plan.settings import settings
@@ -10,7 +11,7 @@ from plan.settings import settings
 
 def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """Decodings whose samples are judged, by model: of truncated heads only `pure` (Table H.1), of arms none."""
-    decodings = [entry["name"] for entry in (*config["decodings"], *config["samples"]["decodings"])]
+    decodings = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
     judged = [model for model in by_name(config).values() if model.kind not in ALONE]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in judged}
 

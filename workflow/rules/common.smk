@@ -25,6 +25,7 @@ from checks.versions import other_versions
 from oversmoothing.run.follow import TRAINING_RULES
 from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from oversmoothing.scores.decoding import links, decoding_name
 from plan import settings
 from plan.arms import SCORED
 from plan.models import model_rows, names
@@ -88,9 +89,9 @@ WITH_HEAD = OWN if OVER_BYTES else [*OWN, *FROM_HUB]
 FAMILY = names(MODELS, "family")
 TRUTHS = names(MODELS, "truth")
 TBAT = config["metrics"]["tbat"]
-DECODED = [entry["name"] for entry in config["decodings"]]
+DECODED = [decoding_name(entry) for entry in config["decodings"]]
 PURE = {"name": "pure"}
-EXTRA = {entry["name"]: entry for entry in config["samples"]["decodings"]}
+EXTRA = {decoding_name(entry): entry for entry in config["samples"]["decodings"]}
 JUDGED = plan.samples.judged_decodings(config)
 
 GPUS = plan.resources.gpus(config)
@@ -127,7 +128,7 @@ def scores(metrics, models):
 
 def decoding_code(decodings, *more):
     """Code of decodings and of further files, for the parameter `by_name` of what decodes."""
-    return fingerprints(*files(decodings), *more)
+    return fingerprints(*files(link for entry in decodings for link in links(entry)), *more)
 
 
 def corpus_files(wildcards):

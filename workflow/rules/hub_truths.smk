@@ -35,7 +35,7 @@ rule hub_sample:
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
-        [SAMPLES.replace("{decoding}", entry["name"]) for entry in config["decodings"]],
+        [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
     wildcard_constraints:
         model=one_of(FROM_HUB),
     threads: config["inference"]["threads"]

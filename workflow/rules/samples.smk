@@ -15,7 +15,7 @@ rule sample:
         windows=WINDOWS,
         weights=WEIGHTS,
     output:
-        [SAMPLES.replace("{decoding}", entry["name"]) for entry in config["decodings"]],
+        [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
     log:
         f"{RESULTS}/logs/sample/{{model}}.log",
     wildcard_constraints:

@@ -83,7 +83,7 @@ def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
         return ", ".join(dict.fromkeys(_values(option, defs) or "a mapping" for option in part["anyOf"]))
     kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
     words = [_word(kind, part, defs) for kind in kinds]
-    return " or ".join(word for word in words if word)
+    return " or ".join(word or "a mapping" for word in words) if any(words) else ""
 
 
 def _word(kind: str, part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:

@@ -78,7 +78,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("prompt", help="text to continue; the models read its UTF-8 bytes")
     what = "weights of the models, in quotes (default: %(default)s)"
     command.add_argument("--models", default=MODELS, metavar="GLOB", help=what)
-    command.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=f"{known} (default: %(default)s)")
+    what = f'{known}; several, in quotes, one behind another: "temperature=1.5 min-p=0.05" (default: %(default)s)'
+    command.add_argument("--decoding", default="pure", metavar="NAME[=VALUE]", help=what)
     what = f"bytes to sample (default: {BYTES}, or as many as the models can hold)"
     command.add_argument("--bytes", type=int, metavar="N", help=what)
     what = "seed of the sample, the same for all models (default: %(default)s)"
@@ -129,8 +130,20 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
 def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
     """Builder of the decoding ``name`` or ``name=value`` for a model, called with its weights file and the model.
 
-    The value is that of the decoding's first parameter; others have their defaults.
+    The value is that of the decoding's first parameter; others have their defaults. Several, with spaces between them,
+    are the links of a chain.
     """
+    entries = [_entry(part) for part in text.split() or [text]]
+    names = [entry.pop("name") for entry in entries]
+    if names == ["bat"]:
+        return lambda path, model: _bat(path, model, **entries[0])
+    chain = {"chain": [{name: values} for name, values in zip(names, entries, strict=True)]}
+    decoder(chain)  # refuses what can be no link before a model is loaded
+    return lambda path, model: decoder(chain, model.config.vocabulary)
+
+
+def _entry(text: str) -> dict[str, Any]:
+    """Return what ``name`` or ``name=value`` says as an entry of the config's lists."""
     name, equals, number = text.partition("=")
     if name not in DECODINGS:
         near = difflib.get_close_matches(name, DECODINGS, n=1)
@@ -146,10 +159,8 @@ def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
             settings[methods()[name].parameters[0].key] = json.loads(number)
         except json.JSONDecodeError:
             raise UserError(f"--decoding {name}: {number!r} is not a number") from None
-    values = parameters(settings)  # refuses a bad value before a model is loaded
-    if name == "bat":
-        return lambda path, model: _bat(path, model, *values)
-    return lambda path, model: decoder(settings, model.config.vocabulary)
+    parameters(settings)  # refuses a bad value before a model is loaded
+    return settings
 
 
 def _bat(path: str, model: GPT, delta: float) -> Decoder:

@@ -9,6 +9,8 @@ from study import TINY
 
 import plan
 from checks.config import check
+from studies.known_law.page import described
+from studies.known_law.plan import Law
 
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
@@ -43,11 +45,22 @@ def decoded(**decoding):
             "laws: full: decoding top-p",
         ),
         ({"laws": [{"name": "full", "decoding": {"name": "top-q"}}], "texts": [TEXT]}, "laws: full: decoding: unknown"),
+        ({"laws": decoded(chain=[{"bat": 0.2}]), "texts": [TEXT]}, "laws: full: decoding chain: bat maps no"),
     ],
 )
 def test_mistakes_name_their_key(changes, message):
     with pytest.raises(plan.ConfigError, match=rf"known_law\.{message}"):
         check(default(known_law=changes))
+
+
+def test_a_law_may_be_decoded_by_a_chain():
+    hot, mild = {"chain": [{"temperature": 1.5}, {"min-p": 0.1}]}, {"chain": [{"temperature": 1.5}, "pure"]}
+    check(default(known_law={"laws": decoded(**hot), "texts": [TEXT]}))
+    zeros = [Law("full", decoding=entry).has_zeros for entry in (hot, mild, {"name": "top-h", "alpha": 0.4})]
+    assert zeros == [True, False, True]
+    law = {"law": "full", "rank": None}
+    assert described(law | {"decoding": hot}) == "Law `full` (as it is, temperature-1.5+min-p-0.1 sampling)"
+    assert described(law | {"decoding": {"name": "top-p", "p": 0.9}}) == "Law `full` (as it is, top-p 0.9 sampling)"
 
 
 def test_sequences_that_exceed_a_block_are_refused():

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.window_logits import read_logits
-from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.scores.probabilities import Decoder, softmax
 from oversmoothing.store.parquet import open_writer
@@ -24,7 +24,7 @@ from oversmoothing.store.provenance import provenance
 def main(job: Job) -> None:
     """Read the logits of a model and of the truths; write the acceptance rate at every position."""
     settings, model = job.params.settings, job.wildcards.model
-    decoders = {entry["name"]: decoder(entry) for entry in settings["decodings"]}
+    decoders = {decoding_name(entry): decoder(entry) for entry in settings["decodings"]}
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     with open_writer(job.output[0], SCORES, provenance(settings, model=model)) as writer:
         rows = ScoreRows(writer)

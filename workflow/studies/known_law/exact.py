@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 def main(job: Job) -> None:
     """Read the logits of the model whose law it is; write those of the law: -inf where it gives nothing."""
     settings = job.params.settings
-    pure = settings["decoding"]["name"] == "pure"
+    pure = settings["decoding"].get("name") == "pure"
     decode = None if pure else decoder(settings["decoding"])
     schema, impossible = logits_schema(settings["vocabulary"]), 0
     with open_writer(job.output[0], schema, provenance(settings, law=job.wildcards.law)) as writer:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Cell, Page, Section, valued
 from studies.known_law.correlations import IMPOSSIBLE
 from studies.known_law.table import BIAS, CAUGHT, ENDINGS, EXCESS, HARM, LAW, LIMIT, SEEING, SEES, STAND_INS
@@ -48,7 +49,8 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
 def described(law: Mapping[str, Any]) -> str:
     """Words for a law: its name, the rank of its head and its decoding."""
     rank = f"head of rank {law['rank']}" if law["rank"] else "as it is"
-    decoding = " ".join(f"{value}" for value in law["decoding"].values())
+    entry = law["decoding"]
+    decoding = decoding_name(entry) if "chain" in entry else " ".join(f"{value}" for value in entry.values())
     return f"Law `{law['law']}` ({rank}, {decoding} sampling)"
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from oversmoothing.jobs import UserError
 from oversmoothing.run.needs import training_flops
-from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.decoding import decoder, links
 from plan.models import Model, by_name, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
 
 PURE = {"name": "pure"}
-WITH_ZEROS = ("top-k", "top-p", "min-p", "eta", "typical", "greedy")  # decodings that give some bytes nothing
+WITHOUT_ZEROS = ("pure", "temperature")  # all other methods give some bytes nothing
 Config = Mapping[str, Any]
 
 
@@ -28,7 +28,7 @@ class Law:
     @property
     def has_zeros(self) -> bool:
         """Whether it gives some bytes nothing."""
-        return self.decoding["name"] in WITH_ZEROS
+        return any(link["name"] not in WITHOUT_ZEROS for link in links(self.decoding))
 
 
 @dataclass(frozen=True)

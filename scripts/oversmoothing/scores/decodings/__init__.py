@@ -6,6 +6,9 @@ and dtype without changing its input. The functions are written against the arra
 (scoring) and torch tensors on any device (sampling); nothing here imports torch. They run at every step of generation
 and therefore trust their input; `oversmoothing.scores.metrics` checks it.
 
-Ties are broken by token id, lowest first, so that the same logits always keep the same tokens. In time, min-p is about
-greedy and eta about temperature; typical sorts every row by surprise and takes about twice as long as top-p.
+Ties are broken by token id, lowest first, so that the same logits always keep the same tokens. In time, min-p, epsilon
+and p-less are about greedy, eta and top-n-sigma about temperature; typical, top-h and min-k sort every row.
+
+Several methods may be applied one behind another (`oversmoothing.scores.decoding`), so every method takes rows in which
+others have left zeros.
 """
