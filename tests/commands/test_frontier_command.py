@@ -25,8 +25,7 @@ def test_a_text_that_is_not_there_is_one_line(refused, monkeypatch, tmp_path):
 def table():
     keys = {"model": "small", "temperature": 1.0, "order": "temperature first"}
     areas = {"min-p": 0.7, "top-k": 0.6, "oracle": 0.9}
-    rows = [{**keys, "decoding": name, "measure": "area", "value": value} for name, value in areas.items()]
-    rows.append({**keys, "decoding": "min-p", "parameter": 0.1, "measure": "kept", "value": 0.7, "n": 64})
+    rows = [{**keys, "decoding": name, "measure": "area", "value": value, "n": 64} for name, value in areas.items()]
     gain = {**keys, "decoding": "top-k"}
     rows.append({**gain, "measure": "gain", "value": -0.1, "low": -0.12, "high": -0.08})
     rows.append({**gain, "measure": "gain_p", "value": 0.004})
@@ -35,7 +34,7 @@ def table():
 
 def test_gains_stand_beside_areas_in_80_columns(table):
     text = report(table, "small", "large")
-    assert "top-k   0.6000  -0.1000 [-0.1200, -0.0800]  0.004" in text
+    assert "top-k     0.6000  -0.1000 [-0.1200, -0.0800]  0.004" in text
     assert "beyond min-p" in text
     assert "64 positions" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80

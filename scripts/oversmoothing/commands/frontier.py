@@ -49,7 +49,6 @@ def report(table: pd.DataFrame, model: str, truth: str) -> str:
     gains = table[table.measure == "gain"]
     (reference,) = set(table[table.measure == "area"].decoding) - set(gains.decoding) - {"oracle", "hindsight"}
     values = table.set_index(["temperature", "order", "decoding", "measure"])
-    values = values[values.parameter.isna()]
     rows = []
     for row in table[table.measure == "area"].itertuples():
         key = (row.temperature, row.order, row.decoding)
@@ -62,7 +61,7 @@ def report(table: pd.DataFrame, model: str, truth: str) -> str:
     laid_out = tabulate(
         rows, ["T", "order", "method", "kept", f"beyond {reference}", "p"], "simple", disable_numparse=True
     )
-    n = int(table[table.measure == "kept"].n.max())
+    n = int(table.n.max())
     note = (
         f"Of {model} against {truth}, {n:,} positions. Kept: the most of the truth's nucleus that some setting of the "
         "method covers for no more than a given leak, as a mean over leaks up to the model's own. In brackets 95 % "

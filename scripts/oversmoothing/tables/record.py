@@ -64,7 +64,6 @@ KEYS = {
     "sequences": Column(WHOLE, "of the text that it learned"),
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
-    "parameter": Column(NUMBER, "of the decoding method"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

@@ -72,7 +72,7 @@ def test_areas_by_hand():
     assert area(leak, kept, 0.15) == pytest.approx(0.05 * 0.6 / 0.15)
     assert area(leak, kept, 0.1) == 0
     assert above(np.array([0.15]), np.array([0.8]), (leak, kept)) == pytest.approx(0.1)
-    assert above(np.array([0.05]), np.array([0.3]), (leak, kept)) == pytest.approx(0.3)
+    assert above(np.array([0.05]), np.array([0.3]), (leak, kept)) == pytest.approx(-0.2)
 
 
 @given(arrays(float, (6, 2), elements=st.floats(0, 1)), st.floats(0.01, 1), st.floats(0, 1), st.floats(0, 1))

@@ -30,9 +30,11 @@ def area(leak: np.ndarray, kept: np.ndarray, limit: float) -> float:
 
 
 def above(leak: np.ndarray, kept: np.ndarray, rival: tuple[np.ndarray, np.ndarray]) -> float:
-    """What one setting, arrays (1,), keeps more than the frontier of a rival at the same leak; 0 below its smallest."""
-    x, y = frontier(*rival)
-    return float(kept[0] - np.interp(leak[0], x, y, left=0.0))
+    """What one setting, arrays (1,), keeps more than the frontier of a rival at the same leak.
+
+    Below the smallest leak of the rival it is compared with the setting of that leak, which favours the rival.
+    """
+    return float(kept[0] - np.interp(leak[0], *frontier(*rival)))
 
 
 @dataclass(frozen=True)

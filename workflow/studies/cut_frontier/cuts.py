@@ -24,8 +24,7 @@ class Cut(NamedTuple):
 
     def keep(self, q: np.ndarray) -> np.ndarray:
         """Tokens that it leaves of distributions `q` (n, v), bool (n, v)."""
-        keys = [parameter.key for parameter in method(self.method).parameters]
-        values = dict.fromkeys(keys, int(self.parameter) if keys == ["k"] else self.parameter)
+        values = {of.key: int(self.parameter) if of.whole else self.parameter for of in method(self.method).parameters}
         kept: np.ndarray = decoder({"name": self.method, **values})(q) > 0
         return kept
 

@@ -19,16 +19,11 @@ BOUND: dict[str, Any] = {"color": "black", "linestyle": (0, (1, 1.5)), "linewidt
 PERFECT: dict[str, Any] = {"color": "black", "linestyle": (0, (5, 3)), "linewidth": 1.1, "zorder": 2}
 
 
-def draw(table: pd.DataFrame, temperature: float, drawn: str | None, reference: str) -> Figure:
-    """Draw a panel for each method of one model, the one of that name or the middle one."""
-    models = list(dict.fromkeys(table.model))
-    model = drawn or models[len(models) // 2]
-    of_model = table[(table.model == model) & (table.temperature == temperature)]
-    rows = of_model[of_model.truth == of_model.truth.iloc[0]]
-    if rows.law.notna().any():
-        rows = rows[rows.law == rows.law.dropna().iloc[-1]]
-    settings = {key: _curve(part) for key, part in rows.groupby(["order", "decoding"], sort=False)}
-    methods = [name for name in rows.decoding.unique() if name not in (*ENDS, ORACLE, HINDSIGHT)]
+def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
+    """Draw a panel for each method, from the settings of one model at one temperature (`table.Frontiers.points`)."""
+    (temperature,) = set(points.temperature)
+    settings = {key: part.sort_values("parameter") for key, part in points.groupby(["order", "method"], sort=False)}
+    methods = [name for name in points.method.unique() if name not in (*ENDS, ORACLE, HINDSIGHT)]
     columns = min(COLUMNS, len(methods))
     lines = -(-len(methods) // columns)
     with style():
@@ -61,17 +56,8 @@ def draw(table: pd.DataFrame, temperature: float, drawn: str | None, reference: 
         if temperature == 1:
             del looks["cut before the temperature"]
         legend(figure, handles(looks), columns=3)
-        figure.suptitle(f"Temperature {temperature:g}: model {model}", x=0.01, ha="left")
+        figure.suptitle(f"Temperature {temperature:g}: {title}", x=0.01, ha="left")
     return figure
-
-
-def _curve(rows: pd.DataFrame) -> pd.DataFrame:
-    """Settings of a method in the order of its parameter: leak, what is kept, and the ends of its interval."""
-    parts = rows[rows.measure.isin(["leak", "kept"])].assign(parameter=rows.parameter.fillna(-1))
-    wide = parts.pivot_table(index="parameter", columns="measure", values=["value", "low", "high"], dropna=False)
-    columns = {name: wide["value"][name] for name in ("leak", "kept")}
-    ends = {end: wide[end]["kept"] if end in wide else columns["kept"] for end in ("low", "high")}
-    return pd.DataFrame(columns | ends)
 
 
 def _line(axes: Axes, curve: pd.DataFrame | None, look: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Table of frontiers: every setting, the area of every method, and what it gains over the reference."""
+"""Table of frontiers: the area of every method, and what it gains over the reference."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,6 @@ from studies.cut_frontier.curves import Gain, Resampled, above, area, gain, holm
 from studies.cut_frontier.cuts import ENDS, FIRST, HINDSIGHT, LAST, ORACLE
 from studies.cut_frontier.measure import MEASURES
 
-UNITS = {"leak": "probability", "kept": "probability", "reach": "share", "impossible": "probability", "size": "tokens"}
 LEAKS = {"leak": "", "impossible": "_impossible"}  # what is held against what is kept, and how its measures end
 AREA, GAIN, ORDER_GAIN, ADJUSTED = "area", "gain", "order_gain", "_p"
 BOUNDS = (ORACLE, HINDSIGHT)
@@ -46,9 +45,14 @@ class Frontiers:
         self.methods = [name for name in self.settings.method.unique() if name not in (*ENDS, *BOUNDS, reference)]
         self.pure = self.curves[1.0, FIRST, "pure"]
 
+    def points(self) -> pd.DataFrame:
+        """Return the settings, with the mean of each measure, and the interval of what is kept: ``low``, ``high``."""
+        low, high = (ends[:, MEASURES.index("kept")] for ends in self.resampled.intervals())
+        means = pd.DataFrame(self.resampled.means, columns=MEASURES)
+        return pd.concat([self.settings, means], axis=1).assign(low=low, high=high)
+
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of every setting, area and gain."""
-        yield from self._settings()
+        """Yield the rows of every area and gain."""
         with_zeros = self.resampled.means[..., MEASURES.index("impossible")].any()
         for leak, ending in LEAKS.items() if with_zeros else [("leak", "")]:
             yield from self._areas(leak, ending)
@@ -60,21 +64,12 @@ class Frontiers:
                 between = {name: self._order_gain(leak, temperature, name) for name in both}
                 yield from _gains(between, temperature, LAST, ORDER_GAIN + ending)
 
-    def _settings(self) -> Iterator[dict[str, Any]]:
-        low, high = self.resampled.intervals()
-        for i, setting in self.settings.iterrows():
-            for j, measure in enumerate(MEASURES):
-                ends = {"low": low[i, j], "high": high[i, j]} if measure in ("leak", "kept", "impossible") else {}
-                value = {"value": self.resampled.means[i, j], **ends, "n": self.n, "unit": UNITS[measure]}
-                if measure != "impossible" or self.resampled.means[:, j].any():
-                    yield {**_keys(setting), "measure": measure, **value}
-
     def _areas(self, leak: str, ending: str) -> Iterator[dict[str, Any]]:
         for temperature, order, name in self.curves:
             if name not in ENDS:
                 value = self._area(self.resampled.means, leak, (temperature, order, name))
                 keys = {"temperature": temperature, "order": order, "decoding": name}
-                yield {**keys, "measure": AREA + ending, "value": value, "unit": "probability"}
+                yield {**keys, "measure": AREA + ending, "value": value, "n": self.n, "unit": "probability"}
 
     def _plane(self, values: np.ndarray, leak: str, key: Key) -> tuple[np.ndarray, np.ndarray]:
         """Leaks and what is kept of a method's settings and of the ends that all methods share."""
@@ -112,13 +107,6 @@ class Frontiers:
     def _tested(self, difference: Any) -> Gain:
         drawn = [difference(values) for values in self.resampled.drawn]
         return gain(difference(self.resampled.means), drawn, self.resampled.windows)
-
-
-def _keys(setting: pd.Series) -> dict[str, Any]:
-    parameter = setting.parameter if setting.parameter >= 0 else None
-    return {"temperature": setting.temperature, "order": setting.order, "decoding": setting.method} | {
-        "parameter": parameter
-    }
 
 
 def _gains(found: Mapping[str, Gain | None], temperature: float, order: str, measure: str) -> Iterator[dict[str, Any]]:
