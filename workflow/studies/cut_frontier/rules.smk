@@ -33,7 +33,9 @@ if FRONTIER["methods"]:
             model=lambda wildcards: CUT[wildcards.folder, wildcards.model]["logits"],
             truths=lambda wildcards: list(CUT[wildcards.folder, wildcards.model]["truths"].values()),
             weights=lambda wildcards: (
-                CUT[wildcards.folder, wildcards.model].get("weights", head_of(wildcards)) if FRONTIER["deltas"] else []
+                (CUT[wildcards.folder, wildcards.model].get("weights") or head_of(wildcards))
+                if FRONTIER["deltas"]
+                else []
             ),
         output:
             "{folder}/scores/frontier/{model}.parquet",
