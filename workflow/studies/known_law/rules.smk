@@ -26,7 +26,7 @@ TRUTHS_OF = {  # of each text: logits of its law and of the models that stand in
     | {model: LEARNED_LOGITS.format(text=text, model=model) for model in models if models[model].kind == "truth"}
     for text, models in LEARNERS.items()
 }
-DISTRIBUTIONS.extend(  # of members, with the shortest text of each law
+DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of each law
     {
         "folder": OF_TEXT.format(text=text),
         "facts": {**model.facts, "law": LEARNED[text].law, "sequences": LEARNED[text].sequences},
@@ -36,7 +36,7 @@ DISTRIBUTIONS.extend(  # of members, with the shortest text of each law
     }
     for text in known_law.shortest(config)
     for model in LEARNERS[text].values()
-    if model.kind == "family"
+    if model.kind == "family" and model.seed == LEARNED[text].seeds[0]
 )
 PAIRS = [(text, model) for text, models in LEARNERS.items() for model in models]
 
