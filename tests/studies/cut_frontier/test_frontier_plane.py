@@ -17,8 +17,19 @@ def drawn(seed, n=20, v=30):
     return np.random.default_rng(seed).dirichlet(np.full(v, 0.3), size=n)
 
 
+def plane_of(p):
+    with np.errstate(divide="ignore"):
+        return Plane(np.log(p), 0.9)
+
+
+def test_a_probability_that_is_rounded_to_0_is_not_impossible():
+    plane = Plane(np.array([[0.0, -2000.0, -np.inf]]), 0.9)
+    assert plane.p.tolist() == [[1, 0, 0]]
+    assert plane.impossible.tolist() == [[False, False, True]]
+
+
 def test_measures_by_hand():
-    plane = Plane(np.array([[0.6, 0.35, 0.05, 0.0]]), 0.9)
+    plane = plane_of(np.array([[0.6, 0.35, 0.05, 0.0]]))
     q, keep = np.array([[0.4, 0.2, 0.2, 0.2]]), np.array([[True, False, True, True]])
     measures = {name: values[0] for name, values in plane.measures(q, keep).items()}
     # left: .5, 0, .25, .25; the nucleus is the first two
@@ -31,14 +42,14 @@ def test_measures_by_hand():
 def test_leak_is_the_metric_and_what_is_kept_is_bounded_by_the_nucleus(seed):
     p, q, generator = drawn(seed), drawn(seed + 1), np.random.default_rng(seed)
     keep = (generator.random(q.shape) < 0.5) | (np.arange(30) == q.argmax(axis=1)[:, None])
-    measures = Plane(p, 0.9).measures(q, keep)
+    measures = plane_of(p).measures(q, keep)
     assert measures["leak"] == pytest.approx(tto(renormalised(q, keep), p, 0.9))
-    assert (measures["kept"] <= Plane(p, 0.9).mass + 1e-12).all()
+    assert (measures["kept"] <= plane_of(p).mass + 1e-12).all()
     assert (measures["kept"] + measures["leak"] <= 1 + 1e-12).all()
 
 
 def test_the_truths_own_nucleus_leaks_nothing():
-    plane = Plane(drawn(1), 0.9)
+    plane = plane_of(drawn(1))
     assert plane.measures(drawn(2), plane.inside)["leak"] == pytest.approx(0, abs=1e-12)
     uniform = np.full_like(plane.p, 1 / 30)
     assert (
@@ -49,7 +60,7 @@ def test_the_truths_own_nucleus_leaks_nothing():
 
 def test_in_hindsight_no_threshold_is_better():
     p, q = drawn(3), drawn(4)
-    plane = Plane(p, 0.9)
+    plane = plane_of(p)
     found = {weight: plane.measures(q, keep) for weight, keep in in_hindsight(plane, q, places(q))}
     assert list(tried(30))[-1] == 30
     assert len(tried(10_000)) <= LENGTHS

@@ -15,6 +15,7 @@ from studies.cut_frontier.figure import draw
 from studies.cut_frontier.measure import measured
 from studies.cut_frontier.page import frontier_page
 from studies.cut_frontier.plane import Plane
+from studies.cut_frontier.show import shown
 from studies.cut_frontier.table import Frontiers
 
 SETTINGS = {
@@ -33,7 +34,7 @@ def frontiers(zeros=False):
         if zeros:
             truth[:, :4] = -np.inf
         q = softmax(np.where(np.isinf(truth), -4, truth) + generator.normal(size=truth.shape))
-        made = measured({"truth": Plane(softmax(truth), 0.9)}, q, prepare(head), SETTINGS)
+        made = measured({"truth": Plane(truth, 0.9)}, q, prepare(head), SETTINGS)
         rows += [{"window": window, "n": 20, **row} for _, row in made]
     return Frontiers(pd.DataFrame(rows), "min-p", 200, 0)
 
@@ -100,7 +101,23 @@ def test_impossible_tokens_are_measured_where_there_are_any(table):
     assert not table.measure.str.contains("impossible").any()
     with_zeros = table_of(frontiers(zeros=True))
     assert value(with_zeros, "area_impossible", "min-p") > 0
+    assert not ((with_zeros.measure == "area_impossible") & (with_zeros.decoding == "hindsight")).any()
     assert "mass on impossible bytes" in markdown(frontier_page(with_zeros, "min-p"))
+
+
+def test_models_of_one_name_that_learned_two_laws_are_apart(made, table):
+    both = pd.concat([table.assign(law=law, truth="law") for law in ("full", "zeros")])
+    text = markdown(frontier_page(both, "min-p"))
+    assert all(f"`bn3-s1` against the law `{law}` at temperature 2" in text for law in ("full", "zeros"))
+    pairs = [(law, model, "law") for law in ("full", "zeros") for model in ("bn4-s1", "bn8-s1", "bn16-s1")]
+    assert shown(pairs, "zeros", None) == ("bn8-s1", "law")
+    assert shown(pairs, "full", "bn4-s1") == ("bn4-s1", "law")
+
+
+def test_the_figure_of_a_truth_with_zeros_shows_the_mass_on_them():
+    points = frontiers(zeros=True).points()
+    axes = draw(points[points.temperature == 1], "a", "min-p").axes
+    assert {one.get_xlabel() for one in axes} <= {"mass on impossible tokens", ""}
 
 
 def test_the_page_and_the_figure_show_each_method(made, table):

@@ -20,7 +20,12 @@ PERFECT: dict[str, Any] = {"color": "black", "linestyle": (0, (5, 3)), "linewidt
 
 
 def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
-    """Draw a panel for each method, from the settings of one model at one temperature (`table.Frontiers.points`)."""
+    """Draw a panel for each method, from the settings of one model at one temperature (`table.Frontiers.points`).
+
+    The leak is the mass on impossible tokens where there are any, and else TTO.
+    """
+    impossible = bool(points.impossible.any())
+    points = points.assign(leak=points.impossible if impossible else points.leak)
     (temperature,) = set(points.temperature)
     settings = {key: part.sort_values("parameter") for key, part in points.groupby(["order", "method"], sort=False)}
     methods = [name for name in points.method.unique() if name not in (*ENDS, ORACLE, HINDSIGHT)]
@@ -35,7 +40,8 @@ def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
             for other in methods:
                 _line(axes, settings.get((FIRST, other)), OTHERS)
             _line(axes, settings.get((FIRST, reference)), REFERENCE)
-            _line(axes, settings[FIRST, HINDSIGHT], BOUND)
+            if not impossible:
+                _line(axes, settings[FIRST, HINDSIGHT], BOUND)
             axes.axhline(float(settings[FIRST, ORACLE].kept.iloc[0]), **PERFECT)
             _points(axes, settings.get((LAST, name)), CUT_FIRST)
             _points(axes, settings.get((FIRST, name)), OWN)
@@ -43,7 +49,7 @@ def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
         for axes in panels[:, 0]:
             axes.set_ylabel("kept of the nucleus")
         for axes in panels[-1]:
-            axes.set_xlabel("leak (TTO)")
+            axes.set_xlabel("mass on impossible tokens" if impossible else "leak (TTO)")
             axes.tick_params(labelbottom=True)
         looks = {
             "the method, each point a setting": OWN,
@@ -55,6 +61,8 @@ def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
         }
         if temperature == 1:
             del looks["cut before the temperature"]
+        if impossible:
+            del looks["best cut in hindsight"]
         legend(figure, handles(looks), columns=3)
         figure.suptitle(f"Temperature {temperature:g}: {title}", x=0.01, ha="left")
     return figure

@@ -40,7 +40,7 @@ def main(job: Job) -> None:
     with open_writer(job.output[0], SUMS, provenance(settings, model=model)) as writer:
         for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
-            planes = {name: Plane(softmax(logits[at]), settings["tau"]) for name, logits in window.truths.items()}
+            planes = {name: Plane(logits[at], settings["tau"]) for name, logits in window.truths.items()}
             rows = [
                 {"window": window.window, "truth": truth, "n": len(at), **row}
                 for truth, row in measured(planes, softmax(window.model[at]), basis, settings)

@@ -1,6 +1,7 @@
 """Page of the table of frontiers: the verdicts, then every method."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from studies.cut_frontier.table import ADJUSTED, AREA, BOUNDS, GAIN, LEAKS, ORDE
 
 TITLE = "What decoding methods keep of the truth's nucleus, and what they leak, over all their settings."
 LEVEL = 0.05  # of the adjusted p below which a gain is called one
+PAIR = ["model", "law", "truth"]
 AGAINST = {"leak": "leak", "impossible": "mass on impossible bytes"}
 
 
@@ -20,9 +22,9 @@ def frontier_page(table: pd.DataFrame, reference: str) -> Page:
         gains = table[table.measure.isin([GAIN + ending, GAIN + ending + ADJUSTED])]
         if len(gains):
             sections.append(Section(f"Compared with {reference}, by {AGAINST[leak]}", list(_verdicts(gains, ending))))
-    for keys, part in table.groupby(["model", "truth", "temperature"], sort=False):
-        model, truth, temperature = keys
-        heading = f"`{model}` against `{truth}` at temperature {temperature:g}"
+    for keys, part in table.groupby([*PAIR, "temperature"], sort=False, dropna=False):
+        *pair, temperature = keys
+        heading = f"{' against '.join(_pair(pair).values())} at temperature {temperature:g}"
         sections.append(Section(heading, list(_methods(part, reference)), latex=False))
     legend = [
         "Kept: the probability of the truth that the decoded model covers in the truth's nucleus, the fewest most "
@@ -41,7 +43,7 @@ def frontier_page(table: pd.DataFrame, reference: str) -> Page:
 
 
 def _verdicts(gains: pd.DataFrame, ending: str) -> Iterator[dict[str, Cell]]:
-    for keys, part in gains.groupby(["model", "truth", "temperature", "order"], sort=False):
+    for keys, part in gains.groupby([*PAIR, "temperature", "order"], sort=False, dropna=False):
         effects = part[part.measure == GAIN + ending].set_index("decoding").value
         p = part[part.measure == GAIN + ending + ADJUSTED].set_index("decoding").value
         sides = {
@@ -49,9 +51,15 @@ def _verdicts(gains: pd.DataFrame, ending: str) -> Iterator[dict[str, Cell]]:
             "keeps less": [name for name in effects.index if p[name] < LEVEL and effects[name] < 0],
             "cannot be distinguished": [name for name in effects.index if not p[name] < LEVEL],
         }
-        model, truth, temperature, order = keys
-        row: dict[str, Cell] = {"model": f"`{model}`", "truth": f"`{truth}`", "temperature": f"{temperature:g}"}
-        yield row | {"order": order} | {side: ", ".join(names) or "none" for side, names in sides.items()}
+        *pair, temperature, order = keys
+        row: dict[str, Cell] = {**_pair(pair), "temperature": f"{temperature:g}", "order": order}
+        yield row | {side: ", ".join(names) or "none" for side, names in sides.items()}
+
+
+def _pair(values: Sequence[Any]) -> dict[str, str]:
+    """Words for a model and what it is held against, from the values of `PAIR`."""
+    model, law, truth = values
+    return {"model": f"`{model}`", "truth": f"`{truth}`" if pd.isna(law) else f"the law `{law}`"}
 
 
 def _methods(table: pd.DataFrame, reference: str) -> Iterator[dict[str, Cell]]:

@@ -5,20 +5,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from oversmoothing.scores.nucleus import nucleus
+from oversmoothing.scores.probabilities import softmax
 
 LENGTHS = 40  # of the beginnings of a model's order that are tried, from one token to all of them
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # of leak against what is kept
 
 
 class Plane:
-    """Distributions of a truth, float (n, v), with the nucleus that holds `tau` of each."""
+    """Distributions of a truth, from logits (n, v), with the nucleus that holds `tau` of each.
 
-    def __init__(self, p: np.ndarray, tau: float) -> None:
-        self.p = p
+    Tokens with a logit of -inf are impossible; one whose probability is rounded to 0 is not.
+    """
+
+    def __init__(self, logits: np.ndarray, tau: float) -> None:
+        self.p = p = softmax(logits)
         self.inside = nucleus(p, tau)
         self.within = np.where(self.inside, p, 0)
         self.outside = ~self.inside
-        self.impossible = p == 0
+        self.impossible = np.isneginf(logits)
         self.mass = self.within.sum(axis=1)
 
     def measures(self, q: np.ndarray, keep: np.ndarray) -> dict[str, np.ndarray]:
@@ -26,7 +30,7 @@ class Plane:
 
         With q' the result, p the truth and N its nucleus: ``leak``, TTO, is :math:`\sum_{i \notin N} \max(0, q'_i -
         p_i)`; ``kept``, the truth's mass that the result covers in its nucleus, :math:`\sum_{i \in N} \min(p_i, q'_i)`;
-        ``reach``, the share of the nucleus that can be drawn at all; ``impossible``, the mass of q' where p is 0; and
+        ``reach``, the share of the nucleus that can be drawn at all; ``impossible``, the mass of q' on impossible tokens; and
         ``size``, the number of tokens left.
         """
         left = np.where(keep, q, 0)

@@ -3,7 +3,7 @@
 Needs: the logits of models and truths, and the models' heads: of those in DISTRIBUTIONS, where a study adds any, or else
 of the family.
 Makes: {folder}/scores/frontier/{model}.parquet; tables/frontier.{csv,md,html,tex};
-figures/frontier_{temperature}.{png,svg,pdf}.
+figures/frontier_{temperature}.{png,svg,pdf}, or of each law frontier_{law}_{temperature}.
 """
 
 FRONTIER = config["frontier"]
@@ -20,9 +20,19 @@ CUT = {
         for facts in plan.thesis.compared(config, "family")
     ]
 }
-OF_TEMPERATURES = [
-    figure(f"frontier_{temperature:g}", "6 Decoding", f"Frontiers at temperature {temperature:g}", caption="figure.rst")
+DRAWN = [  # a figure each
+    {"law": law, "temperature": temperature}
+    for law in dict.fromkeys(of["facts"].get("law") for of in CUT.values())
     for temperature in (FRONTIER["temperatures"] if FRONTIER["methods"] else [])
+]
+FRONTIER_FIGURES = [
+    figure(
+        "_".join(["frontier", *([of["law"]] if of["law"] else []), f"{of['temperature']:g}"]),
+        "6 Decoding",
+        f"Frontiers{' of the law ' + of['law'] if of['law'] else ''} at temperature {of['temperature']:g}",
+        caption="figure.rst",
+    )
+    for of in DRAWN
 ]
 
 
@@ -62,14 +72,12 @@ if FRONTIER["methods"]:
             [f"{folder}/scores/frontier/{model}.parquet" for folder, model in CUT],
         output:
             **table("frontier", "6 Decoding", "What methods keep and leak", latex=False, caption="table.rst"),
-            png=[paths["png"] for paths in OF_TEMPERATURES],
-            pdf=[paths["pdf"] for paths in OF_TEMPERATURES],
-            svg=[paths["svg"] for paths in OF_TEMPERATURES],
+            **{kind: [paths[kind] for paths in FRONTIER_FIGURES] for kind in ("png", "pdf", "svg")},
         params:
             settings=settings(
                 **config["statistics"],
                 reference=FRONTIER["reference"],
-                temperatures=FRONTIER["temperatures"],
+                figures=DRAWN,
                 drawn=FRONTIER["drawn"],
                 models=[of["facts"] for of in CUT.values()],
             ),

@@ -66,7 +66,8 @@ class Frontiers:
 
     def _areas(self, leak: str, ending: str) -> Iterator[dict[str, Any]]:
         for temperature, order, name in self.curves:
-            if name not in ENDS:
+            # In hindsight leak is the least, and not the mass on impossible tokens.
+            if name not in ENDS and not (name == HINDSIGHT and ending):
                 value = self._area(self.resampled.means, leak, (temperature, order, name))
                 keys = {"temperature": temperature, "order": order, "decoding": name}
                 yield {**keys, "measure": AREA + ending, "value": value, "n": self.n, "unit": "probability"}
