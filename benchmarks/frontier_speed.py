@@ -15,6 +15,7 @@ import resource  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -54,11 +55,12 @@ def main(rows: int = 20_000, vocabulary: int = 256, repeats: int = 3) -> None:
         if name not in section["methods"]:
             continue
         value = section["methods"][name][2]
+        keep, left = Cut(name, value).keep, partial(left_by, peer(value))
         ours, theirs, differ = [], [], 0
         for _ in range(repeats):
-            seconds, kept = timed(lambda q, c=Cut(name, value): c.keep(q), rows, vocabulary)
+            seconds, kept = timed(keep, rows, vocabulary)
             ours.append(seconds)
-            seconds, others = timed(lambda q, warper=peer(value): left_by(warper, q), rows, vocabulary)
+            seconds, others = timed(left, rows, vocabulary)
             theirs.append(seconds)
             differ = sum(int((a != b).sum()) for a, b in zip(kept, others, strict=True))
         ratio = np.median(theirs) / np.median(ours)
@@ -73,8 +75,8 @@ def main(rows: int = 20_000, vocabulary: int = 256, repeats: int = 3) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     tried = sum(max(1, len(values)) for values in section["methods"].values())
     print(
-        f"whole: {len(section['methods'])} methods, {tried} settings, {len(section['temperatures'])} temperatures, both "
-        f"orders: {time.process_time() - before:.0f} s of processor, peak of memory {peak:,.0f} MB"
+        f"whole: {len(section['methods'])} methods, {tried} settings, {len(section['temperatures'])} temperatures, "
+        f"both orders: {time.process_time() - before:.0f} s of processor, peak of memory {peak:,.0f} MB"
     )
 
 

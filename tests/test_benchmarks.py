@@ -18,7 +18,7 @@ QUICK = {  # arguments, and a line that it prints at the end
     "metrics_speed": (("40",), r"max abs difference entropy_difference +\d"),
     "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
     "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),
-    "frontier_speed": (("20", "40", "1"), r"top-h .* 0 of 800 tokens differ\nwhole: 11 methods, .* MB"),
+    "frontier_speed": (("20", "70", "1"), r"top-h .* 0 of 1400 tokens differ\nwhole: 11 methods, .* MB"),
     "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
     "null_verdicts": (("--tables", "2"), r"worst: [\d.]+ %[\s\S]*all-oversmooth .* 100\.0 +0\.0"),
     "training_speed": (

@@ -10,6 +10,7 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import facts, record
+from studies.cut_frontier.chapter import verdicts
 from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.figure import draw
 from studies.cut_frontier.measure import measured
@@ -127,6 +128,23 @@ def test_the_page_and_the_figure_show_each_method(made, table):
     points = made.points()
     panels = [axes.get_title(loc="left") for axes in draw(points[points.temperature == 2], "a", "min-p").axes]
     assert panels == ["min-p", "top-k", "p-less", "BAT"]
+
+
+def test_the_chapter_says_who_keeps_more_and_in_how_many_models(table):
+    def said(gain, p):
+        of_top_k = (table.decoding == "top-k") & (table.temperature == 2) & (table.order == FIRST)
+        others = table.measure.isin(["gain", "gain_p"]) & ~of_top_k
+        changed = table.assign(value=table.value.mask(others & (table.measure == "gain"), -0.1))
+        for measure, value in (("gain", gain), ("gain_p", p)):
+            changed.loc[of_top_k & (changed.measure == measure), "value"] = value
+        return list(verdicts(changed))
+
+    kept = "more of the nucleus than min-p for the same leak."
+    assert said(0.02, 0.01)[:2] == [
+        f"At temperature 1 no method keeps {kept}",
+        f"At temperature 2 top-k (1 of 1 models, by at most 0.020) keeps {kept}",
+    ]
+    assert said(0.02, 0.06)[1] == said(-0.02, 0.01)[1] == f"At temperature 2 no method keeps {kept}"
 
 
 @pytest.mark.parametrize(

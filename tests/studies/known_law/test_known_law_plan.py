@@ -10,7 +10,7 @@ from study import TINY
 import plan
 from checks.config import check
 from studies.known_law.page import described
-from studies.known_law.plan import Law
+from studies.known_law.plan import Law, corpus_settings, learners, text_settings, texts
 
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
@@ -87,6 +87,17 @@ def test_each_text_has_its_members_and_stand_ins(copy):
     assert jobs["law_head"] == jobs["law_model"] == 1
     assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
     assert jobs["bat_on_trial"] == 3
+
+
+def test_another_rank_or_seed_draws_no_text_again():
+    of = default(known_law={"laws": LAWS, "texts": [TEXT]})
+    more = default(known_law={"laws": LAWS, "texts": [{**TEXT, "ranks": [4, 8], "seeds": [1, 2, 3]}]})
+    longer = default(known_law={"laws": LAWS, "texts": [{**TEXT, "sequences": 20}]})
+    law, text = Law("full"), "full-10"
+    assert text_settings(more, law) == text_settings(of, law) != text_settings(longer, law)
+    assert corpus_settings(more, texts(more)[text]) == corpus_settings(of, texts(of)[text])
+    kept = {name: model.settings for name, model in learners(of, texts(of)[text]).items()}
+    assert kept.items() <= {name: model.settings for name, model in learners(more, texts(more)[text]).items()}.items()
 
 
 def test_the_trainings_are_counted_among_what_a_config_needs():

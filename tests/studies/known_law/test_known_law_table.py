@@ -1,11 +1,14 @@
 """The table of known laws, on numbers from which it follows by hand."""
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
+from studies.known_law.chapter import hidden, on_trial, with_more_text
 from studies.known_law.correlations import correlations
 from studies.known_law.figure import draw
 from studies.known_law.page import known_law_page
@@ -108,6 +111,16 @@ def test_the_page_and_the_figure_have_each_law(table):
     assert "nan" not in text
     assert draw(table, LAWS).axes[0].get_title(loc="left") == "Law: full"
     assert set(MEASURES) <= set(table.measure)
+
+
+def test_the_chapter_says_what_the_table_says(table):
+    said = list(chain(hidden(table), with_more_text(table), on_trial(table)))
+    start = "Held against models that learned the same text, TTO minus that against the law itself is -0.03"
+    assert said[0].startswith(start)
+    assert "at rank 16 (law full)" in said[0]
+    forced = "At rank 4, of KL to the law full (nats a byte), the head forces 0.5"
+    assert any(sentence.startswith(forced) and "with 400 sequences" in sentence for sentence in said)
+    assert list(on_trial(table)) == []
 
 
 def test_rivals_are_read_at_equal_harm():

@@ -30,8 +30,8 @@ class Plane:
 
         With q' the result, p the truth and N its nucleus: ``leak``, TTO, is :math:`\sum_{i \notin N} \max(0, q'_i -
         p_i)`; ``kept``, the truth's mass that the result covers in its nucleus, :math:`\sum_{i \in N} \min(p_i, q'_i)`;
-        ``reach``, the share of the nucleus that can be drawn at all; ``impossible``, the mass of q' on impossible tokens; and
-        ``size``, the number of tokens left.
+        ``reach``, the share of the nucleus that can be drawn at all; ``impossible``, the mass of q' on impossible
+        tokens; and ``size``, the number of tokens left.
         """
         left = np.where(keep, q, 0)
         left /= left.sum(axis=1, keepdims=True)
