@@ -7,7 +7,8 @@ from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.record import read_record
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNS = sorted((ROOT / "resources/studies").iterdir())
+STUDIES = ROOT / "resources/studies"
+RUNS = sorted(path.parent for path in STUDIES.rglob("run.json"))
 INTERVAL = ("value", "low", "high")
 NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples")
 QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from default_config import default
-from kept_runs import ROOT, RUNS, quotes, tables
+from kept_runs import ROOT, RUNS, STUDIES, quotes, tables
 
 from checks.config import check
 from oversmoothing.tables.formats import markdown
@@ -16,16 +16,20 @@ from oversmoothing.tables.record import read_record
 SUBWORD = ROOT / "resources/studies/subword/tables"
 
 
-@pytest.fixture(params=RUNS, ids=lambda path: path.name)
+@pytest.fixture(params=RUNS, ids=lambda path: str(path.relative_to(STUDIES)))
 def study(request):
     return request.param
 
 
-def test_they_are_the_default_and_those_of_the_dispute_of_seeds_and_of_tokens():
-    assert {path.name for path in RUNS} == {
+def test_no_other_studies_are_kept():
+    assert {str(path.relative_to(STUDIES)) for path in RUNS} == {
         "default",
+        "frontier/default",
+        "frontier/law",
+        "frontier/subword",
         "gradient",
         "gradient_wide",
+        "law",
         "murugan",
         "repeated",
         "seeds",
