@@ -5,7 +5,7 @@ import torch
 from oversmoothing.data.tokens.vocabulary import read_vocabulary
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.device import setup
-from oversmoothing.models.predictor import load_predictor
+from oversmoothing.models.predictor import head_matrix, load_predictor
 from oversmoothing.models.spectra import truncate
 from oversmoothing.samples.files import write_samples
 
@@ -17,7 +17,7 @@ def main(job: Job) -> None:
     model = load_predictor(job, compute)
     rank = job.params.rank
     if rank is not None:
-        head = model.head.weight
+        head = head_matrix(model, job.wildcards.model)
         with torch.no_grad():
             head.copy_(torch.from_numpy(truncate(head.float().cpu().numpy(), rank)))
     facts = {"model": job.wildcards.model, "rank": rank, **compute.facts}

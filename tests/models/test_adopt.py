@@ -36,6 +36,12 @@ def test_a_whole_checkpoint_is_taken_in(tmp_path):
         ({**SHAPE, "rank": 4.5}, r"rank 4\.5 must be a whole number"),
         ({**SHAPE, "dropout": -3}, "dropout -3 must lie between 0 and 1"),
         ({**SHAPE, "layers": 10**6}, "its config has 1000000 layers, but it holds 11 tensors"),
+        (
+            {**SHAPE, "output": "softcap"},
+            "output: softcap is no linear head, which a member with a `path` has; train it",
+        ),
+        ({**SHAPE, "output": "other"}, "output is 'other'; it may be linear, softcap"),
+        ({**SHAPE, "output": []}, "model: unhashable type: 'list'"),
         ({**SHAPE, "layers": 2}, r"its tensor blocks\.1\.\S+ is None, where its config makes it \("),
         ({**SHAPE, "block": 10**12}, r"position_embedding\.weight is \(32, 16\), where its config makes it \(10"),
     ],

@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from oversmoothing.models import gpt_shape
 from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.output_kinds import KINDS
 from oversmoothing.models.spectra import BLOCKS, count_parameters
 from oversmoothing.models.weights import save_model
 from oversmoothing.samples.cache import Cache
@@ -50,12 +51,25 @@ def test_hidden_states_are_those_of_the_model(rank):
     assert gpt_shape.hidden_bytes(shape) == pre.nbytes + post.nbytes
 
 
-def test_operations_are_those_that_torch_counts():
+@pytest.mark.parametrize("norm", ["after", "before"])
+@pytest.mark.parametrize("rank", [None, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_output_layers_are_those_of_the_model(kind, rank, norm):
+    config = GPTConfig(**{**SHAPE, "rank": rank}, output=kind, bottleneck_norm=norm)
+    model, shape = GPT(config), asdict(config)
+    assert gpt_shape.parameters(shape) == sum(parameter.numel() for parameter in model.parameters())
+    assert gpt_shape.matrices(shape) == sum(weight.numel() for weight in model.parameters() if weight.ndim == 2)
+    assert gpt_shape.flops_per_byte(shape) == throughput.flops_per_byte(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_operations_are_those_that_torch_counts(kind):
     """Over a forward and a backward pass, in bf16, where attention is products that the counter sees."""
-    model = GPT(GPTConfig(**SHAPE))
+    shape = {**SHAPE, "output": kind}
+    model = GPT(GPTConfig(**shape))
     with FlopCounterMode(display=False) as counter, torch.autocast("cpu", torch.bfloat16):
         model(torch.zeros(3, SHAPE["block"], dtype=torch.long)).sum().backward()
-    assert counter.get_total_flops() == 3 * SHAPE["block"] * gpt_shape.flops_per_byte(SHAPE)
+    assert counter.get_total_flops() == 3 * SHAPE["block"] * gpt_shape.flops_per_byte(shape)
 
 
 def test_a_cache_takes_what_its_buffers_take():

@@ -9,9 +9,12 @@ from default_config import DEFAULT, default
 import plan
 from checks.config import check, check_device
 from checks.paths import check_paths
+from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.scores.catalogue.metrics import METRICS
 from plan import arms
 from plan.settings import ConfigError
+from studies.forced_part.plan import scored_models
+from studies.imposed_rank import plan as imposed_rank
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = {"chain": [{"temperature": 1.5}, {"min-p": 0.05}]}
@@ -289,6 +292,13 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
         ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
         ({"family": [{"head_gradient": "inside", "rank": 4}]}, r"family.0: .* must have either `rank`"),
+        ({"family": [{"rank": 4, "output": "mos3"}]}, "family.0.output: 'mos3' is not one of .*'mos2', 'mos4'"),
+        ({"family": [{"output": "mos2"}]}, "family.0: .* must have either `rank`.*, or `rank` and `output`, or"),
+        ({"family": [{"rank": 4, "output": "mos2"}]}, "family: arms, such as .* are held against other members"),
+        (
+            {"tokens": {"vocabulary": 512}, "family": [{"rank": 4}, {"rank": 4, "output": "mos2"}]},
+            r"family.1: heads that are not linear \(`output`\) are for tokens: bytes; remove the entry",
+        ),
         ({"learning_rates": {"tried": [0.1], "seed": 1337}}, "learning_rates.seed: 1337 is one of seeds; choose on"),
         ({"learning_rates": {"tried": [0], "seed": 1}}, "learning_rates.tried.0"),
     ],
@@ -422,6 +432,24 @@ def test_an_arm_differs_from_the_full_head_in_one_thing():
     assert inside == {**full, "training": {**full["training"], "head_gradient": "inside"}}
     assert unused == {**full, "model": {**full["model"], "vocabulary": 1024}}
     assert [models[f"{name}-s1337"].rank for name in ("inside", "v1024", "bw4")] == [288, 288, 4]
+
+
+def test_an_output_layer_is_an_arm_that_stands_where_no_head_is_read_as_a_matrix():
+    kinds = [kind for kind in KINDS if kind != LINEAR]
+    family = [{"rank": 288}, {"rank": 4}, *({"rank": 4, "output": kind} for kind in kinds)]
+    config = default(family=family)
+    check(config)
+    models = plan.models.by_name(config)
+    linear = models["bn4-s1337"]
+    for kind in kinds:
+        member = models[f"{kind}-bn4-s1337"]
+        assert (member.kind, member.rank, member.linear) == (kind, 4, False)
+        assert member.settings == {**linear.settings, "model": {**linear.shape, "output": kind}}
+    compared = {row["model"] for row in imposed_rank.rows(config)}
+    assert {f"{kind}-bn4-s1337" for kind in kinds} <= compared
+    assert {row["model"] for row in scored_models(config)} == {
+        name for name in compared if name.partition("-bn")[0] not in kinds
+    }
 
 
 def test_each_member_takes_the_learning_rate_that_its_trials_chose():

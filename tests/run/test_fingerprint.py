@@ -15,7 +15,7 @@ from plan import studies
 TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
     "": "fingerprint jobs",
     "data/": "reader",
-    "models/": "device head_gradient model weights",
+    "models/": "device head_gradient model output_kinds output_layers weights",
     "store/": "atomic identity provenance seal sealed_json tensors",
     "training/": "batches checkpoint chosen_rate folder group launch lock loop optimiser outputs step task throughput",
 }
@@ -47,9 +47,9 @@ def test_what_training_imports():
 
 JOB = "fingerprint jobs store"
 HELD = f"{JOB} models/logits models/logit_files"
-MODEL = f"{JOB} models/device models/head_gradient models/model models/weights"
+MODEL = f"{JOB} models/device models/head_gradient models/model models/output_kinds models/output_layers models/weights"
 BAT = "bat numerics/compiled numerics/distributions numerics/layer_norm"
-TBAT = f"{HELD} {BAT} scores/probabilities scores/files models/spectra scores/tbat"
+TBAT = f"{HELD} {BAT} scores/probabilities scores/files models/output_kinds models/spectra scores/tbat"
 FROM_HUB = "oversmoothing/models/truths/load.py"
 
 
@@ -67,7 +67,7 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
             f"{MODEL} data hub models/inference models/logits models/logit_files models/predictor models/pretrained "
             "models/spectra models/truths",
         ),
-        (["head_logits.py"], f"{HELD} models/factored_head numerics/layer_norm models/spectra"),
+        (["head_logits.py"], f"{HELD} models/factored_head numerics/layer_norm models/output_kinds models/spectra"),
         (
             ["sample.py"],
             f"{MODEL} data models/predictor models/spectra samples scores/catalogue/decoders scores/decoding "

@@ -18,13 +18,14 @@ from small_training import FULL, SETTINGS, SHAPE, TEXT, TWO_HEADS, kept, run, sa
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_gradient import best_approximation, column_space
 from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.models.weights import load_model, load_tensors
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS
 from oversmoothing.training.loop import record_evaluation, snapshot_steps
-from oversmoothing.training.optimiser import build_optimiser, head_rate, learning_rate
+from oversmoothing.training.optimiser import build_optimiser, head_rates, learning_rate
 from oversmoothing.training.step import Step, validation_loss
 
 
@@ -93,9 +94,9 @@ def test_learning_rate_warms_up_and_falls_on_a_cosine_or_a_line():
 def test_the_head_behind_a_narrow_bottleneck_learns_faster():
     """Width / rank times as fast, with the same decay of its weights per step."""
     for rank, factor in ((4, 4.0), (16, 1.0), (None, 1.0)):
-        config = GPTConfig(**{**SHAPE, "rank": rank})
-        assert head_rate(config, SETTINGS) == 1.0
-        assert head_rate(config, {**SETTINGS, "head_rate": "scaled"}) == factor
+        model = GPT(GPTConfig(**{**SHAPE, "rank": rank}))
+        assert head_rates(model, SETTINGS) == {"head.weight": 1.0}
+        assert head_rates(model, {**SETTINGS, "head_rate": "scaled"}) == {"head.weight": factor}
     step = first_step(SHAPE, head_rate="scaled")
     before = {name: weight.detach().clone() for name, weight in step.model.named_parameters()}
     for done in range(3):
@@ -107,6 +108,12 @@ def test_the_head_behind_a_narrow_bottleneck_learns_faster():
     assert groups[2]["params"] == [step.model.head.weight]
     moved = {name: (weight - before[name]).abs().mean().item() for name, weight in step.model.named_parameters()}
     assert 2 < moved["head.weight"] / moved["bottleneck.weight"] < 8  # AdamW moves a weight by about its rate
+
+
+def test_matrices_of_an_output_layer_learn_as_fast_as_their_inputs_are_few():
+    scaled = {**SETTINGS, "head_rate": "scaled"}
+    rates = [head_rates(GPT(GPTConfig(**SHAPE, output=kind)), scaled) for kind in ("two_layer", "monotone")]
+    assert rates == [{"head.weight": 1.0, "output.into": 4.0}, {"head.weight": 4.0}]
 
 
 def test_only_matrices_decay():
@@ -217,10 +224,13 @@ ARMS = [
     {"backward_rank": 2, "backward_interval": 7},  # it stops between two approximations, which the checkpoint keeps
     {"head_gradient": "inside"},
 ]
+OUTPUTS = [{**SHAPE, "output": kind} for kind in KINDS if kind != LINEAR]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize(("arm", "shape"), [*((arm, FULL) for arm in ARMS), ({}, TWO_HEADS)], ids=str)
+@pytest.mark.parametrize(
+    ("arm", "shape"), [*((arm, FULL) for arm in ARMS), ({}, TWO_HEADS), *(({}, shape) for shape in OUTPUTS)], ids=str
+)
 def test_a_stopped_training_of_an_arm_resumes_to_the_same_bits(tmp_path, precision, arm, shape):
     def stop_at_the_fourth_evaluation(progress, *rest):
         if progress.step >= 30:
@@ -266,6 +276,13 @@ def test_a_head_moved_inside_its_column_space_never_leaves_it(tmp_path):
         assert (outside.norm() < 1e-4 * heads[kind].norm()) == (kind == "inside")
     for name, value in rest["whole"].items():
         assert torch.equal(value, rest["inside"][name]) != (name == "head.weight")
+
+
+@pytest.mark.parametrize("changes", [{"backward_rank": 2}, {"head_gradient": "inside"}], ids=str)
+def test_what_changes_the_gradient_of_a_matrix_needs_a_linear_head(changes):
+    (key,) = changes
+    with pytest.raises(UserError, match=f"training.{key}: .* needs a linear head, not output: mos2; leave one out"):
+        first_step(OUTPUTS[2], **changes)
 
 
 def test_a_model_with_unused_classes_starts_from_the_weights_of_one_without():

@@ -18,6 +18,7 @@ from small_training import SETTINGS, SHAPE, TEXT, folder_of, key_of, make_task, 
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors
 from oversmoothing.store.parquet import read_table
 from oversmoothing.training import launch as module
@@ -197,6 +198,14 @@ def test_the_lock_is_held_by_the_first(task):
     refused = pytest.raises(UserError, match=r"another process \(.* process \d+\) is training this model")
     with Checkpoints(held.checkpoints, key_of(held), 5).lock(), refused:
         launch(held, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != LINEAR])
+def test_a_compiled_training_of_an_output_layer_has_the_same_losses(trained, kind):
+    shape = {**WITHOUT_DROPOUT, "output": kind}
+    plain, compiled = (trained(f"{kind}{i}", 1, shape=shape, max_steps=20, compile=bool(i)) for i in range(2))
+    np.testing.assert_allclose(compiled.validation_loss, plain.validation_loss, atol=1e-3)
 
 
 @pytest.mark.slow

@@ -80,8 +80,10 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         keys = set(entry)
         from_hub = {"name", "hub"} <= keys <= {"name", "hub", *OF_HUB}
         published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
+        if "output" in entry and not over_bytes(config):
+            yield f"family.{i}: heads that are not linear (`output`) are for tokens: bytes; remove the entry"
         if not published and not from_hub and keys not in [set(arm.keys) for arm in OF_FAMILY]:
-            pairs = [*(arm.keys for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
+            pairs = [*dict.fromkeys(tuple(arm.keys) for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
             either = ", or ".join(" and ".join(f"`{key}`" for key in pair) for pair in pairs)
             yield f"family.{i}: {dict(entry)} must have either {either}"
         if from_hub and over_bytes(config):

@@ -86,6 +86,28 @@ PLAIN = Arm(
     model=("rank",),
     fixed={"bottleneck_norm": "before"},
 )
+
+
+def output(kind: str, title: str, look: tuple[int, str, Any]) -> Arm:
+    """Return the arm of an output layer, of `models.output_kinds.KINDS`, behind a bottleneck."""
+    return Arm(
+        kind,
+        f"{kind}-bn{{rank}}",
+        title,
+        look,
+        keys={
+            **FAMILY.keys,
+            "output": {
+                "description": "With `rank`, the kind of output layer behind the bottleneck; if omitted, linear.",
+                "enum": [kind],
+            },
+        },
+        words=f"`{{rank: r, output: {kind}}}`, {title} (`{kind}-bn4-s1337`)",
+        rank="rank",
+        model=("rank", "output"),
+    )
+
+
 ARMS = (
     FAMILY,
     PLAIN,
@@ -164,6 +186,13 @@ ARMS = (
         model=("vocabulary",),
         scored=False,
     ),
+    output("softcap", "softcapped logits, 30 tanh(z / 30)", (1, "*", (0, (1, 2)))),
+    output("sigsoftmax", "sigsoftmax", (2, "d", (0, (1, 2)))),
+    output("mos2", "mixture of two softmaxes", (3, "H", (0, (1, 2)))),
+    output("mos4", "mixture of four softmaxes", (4, "*", (0, (1, 2)))),
+    output("monotone", "learned monotone map of the logits", (5, "d", (0, (1, 2)))),
+    output("two_layer", "head with a hidden layer", (6, "H", (0, (1, 2)))),
+    output("mfs3", "multi-facet softmax: three, the first in four parts", (7, "*", (0, (1, 2)))),
     WIDTH,
     TRUNCATED,
 )

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 from oversmoothing.hub.names import asset_name
+from oversmoothing.models.output_kinds import LINEAR
 from plan import studies
 from plan.arms import ALONE, FAMILY, TRUNCATED, Arm, asked
 from plan.settings import ConfigError, settings
@@ -49,6 +50,11 @@ class Model:
     def shape(self) -> dict[str, Any] | None:
         """The `model` settings that the weights must have; None for a model that is not trained here."""
         return self.settings["model"] if self.settings else None
+
+    @property
+    def linear(self) -> bool:
+        """Whether its head is a matrix, which what reads a head as one takes."""
+        return (self.shape or {}).get("output", LINEAR) == LINEAR
 
 
 def of_arm(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | None = None, **facts: Any) -> Model:

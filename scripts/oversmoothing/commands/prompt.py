@@ -22,6 +22,7 @@ from tqdm import tqdm
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_model
 from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
@@ -167,7 +168,7 @@ def _bat(path: str, model: GPT, delta: float) -> Decoder:
     from oversmoothing.samples.bat import bat_decoder  # imported here because it compiles, which takes a second
 
     try:
-        return bat_decoder(model.head.weight.detach().cpu().numpy(), delta)
+        return bat_decoder(head_matrix(model, path).detach().cpu().numpy(), delta)
     except ValueError as error:
         raise UserError(f"{path}: its head: {error}") from error
 

@@ -21,6 +21,7 @@ from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabular
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.model import GPT
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.truths.load import AUTO, load_token_lm
 from oversmoothing.models.truths.token_model import BYTES, TokenModel
 from oversmoothing.models.weights import load_model
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     passage = owners(chosen)
     if len(chosen) < 2:
         raise UserError(f"{options.text}: one passage alone cannot be divided; give a longer text or more --positions")
-    rows, width = model.head.weight.shape
+    rows, width = head_matrix(model, f"--truth {options.truth}").shape
     bias = model.head.bias is not None
     memory = options.memory * 2**30
     for rank in options.ranks:  # refused before the model is run

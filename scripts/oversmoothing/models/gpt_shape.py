@@ -2,13 +2,17 @@
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
-where they matter; ``beside`` where there is a second, full head, and ``biases`` where the blocks have them.
+where they matter; ``beside`` where there is a second, full head, ``output`` where the output layer is not linear, and
+``biases`` where the blocks have them.
 
 `parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
+
+from oversmoothing.models.output_kinds import KINDS, LINEAR, OutputKind
 
 VOCABULARY = 256
 USUAL = 50_000  # tokens of a tokenizer
@@ -26,12 +30,12 @@ def vocabulary(shape: Shape) -> int:
 
 
 def parameters(shape: Shape) -> int:
-    """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms and head."""
+    """Number of all parameters: embeddings, blocks, bottleneck, LayerNorms and output layer."""
     width = shape["width"]
     norm = width if shape["bottleneck_norm"] == "before" else head_input(shape)
     unused = shape["block"] * width if shape["positions"] == "rotary" else 0
     biases = 11 if shape.get("biases") else 0  # 2 of norms; 3 and 1 of attention's, 4 and 1 of the feed-forward's maps
-    return matrices(shape) - unused + (2 + biases) * shape["layers"] * width + norm
+    return matrices(shape) - unused + (2 + biases) * shape["layers"] * width + norm + sum(_of_output(shape, 1))
 
 
 def matrices(shape: Shape) -> int:
@@ -40,11 +44,26 @@ def matrices(shape: Shape) -> int:
 
 
 def multiplied(shape: Shape) -> int:
-    """Number of weights in matrix products: blocks, bottleneck and head, but not embeddings."""
-    rank = shape.get("rank")
-    second = shape["width"] if shape.get("beside") else 0
-    head = vocabulary(shape) * ((rank or shape["width"]) + second) + (rank or 0) * shape["width"]
-    return block_matrices(shape) + head
+    """Number of weights in matrix products: blocks, bottleneck and output layer, but not embeddings."""
+    second = vocabulary(shape) * shape["width"] if shape.get("beside") else 0
+    bottleneck = (shape.get("rank") or 0) * shape["width"]
+    return block_matrices(shape) + bottleneck + head_matrix(shape) + sum(_of_output(shape, 2)) + second
+
+
+def head_matrix(shape: Shape) -> int:
+    """Number of weights in the head's matrix."""
+    return vocabulary(shape) * output_kind(shape).reads(head_input(shape))
+
+
+def output_kind(shape: Shape) -> OutputKind:
+    """Kind of the output layer."""
+    return KINDS[shape.get("output", LINEAR)]
+
+
+def _of_output(shape: Shape, dimensions: int) -> list[int]:
+    """Sizes of the weights that the output layer has beside the head's matrix: of its matrices or of its vectors."""
+    weights = output_kind(shape).weights(head_input(shape)).values()
+    return [math.prod(size) for size in weights if len(size) == dimensions]
 
 
 def block_matrices(shape: Shape) -> int:
@@ -65,10 +84,12 @@ def matrices_without_bottleneck(shape: Shape) -> int:
 def flops_per_byte(shape: Shape) -> int:
     """Floating-point operations of training on one byte, forward and backward: 6 N + 12 L d T.
 
-    N is `multiplied`, and the second term is attention over a full block (Kaplan et al. 2020; Chowdhery et al. 2022,
-    appendix B). A forward pass alone takes a third.
+    N is `multiplied`, where the head's matrix counts once for each softmax of a mixture, and the second term is
+    attention over a full block (Kaplan et al. 2020; Chowdhery et al. 2022, appendix B). What is done to single numbers,
+    such as a softmax or a monotone map, does not count. A forward pass alone takes a third.
     """
-    return 6 * multiplied(shape) + 12 * shape["layers"] * shape["width"] * shape["block"]
+    again = (output_kind(shape).times - 1) * head_matrix(shape)
+    return 6 * (multiplied(shape) + again) + 12 * shape["layers"] * shape["width"] * shape["block"]
 
 
 def flops_per_byte_without_attention(shape: Shape) -> int:

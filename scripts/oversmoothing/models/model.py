@@ -10,7 +10,8 @@ and with ``"before"``, as in the thesis's Figure 2.1::
     blocks -> LayerNorm(width) -> Linear(width -> r) -> Linear(r -> v)
 
 Without a bottleneck they are those of GPT-2: ``blocks -> LayerNorm(width) -> Linear(width -> v)``. Embedding and head
-are never tied, which is impossible for r != width.
+are never tied, which is impossible for r != width. The last Linear may be part of an output layer that is not linear
+(`output_layers`).
 """
 
 import math
@@ -23,6 +24,8 @@ from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_gradient import head_through
+from oversmoothing.models.output_kinds import KINDS, LINEAR
+from oversmoothing.models.output_layers import OutputLayer
 
 BYTES = 256
 
@@ -42,6 +45,7 @@ class GPTConfig:
     vocabulary: int = BYTES  # v
     biases: bool = False  # in the blocks, as GPT-2 has them; those of the last LayerNorm and the head are left out
     beside: bool = False  # whether a second, full head is trained on the same trunk; it reads what the bottleneck reads
+    output: str = LINEAR  # kind of the output layer, of `output_kinds.KINDS`
 
     def __post_init__(self) -> None:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
@@ -63,6 +67,10 @@ class GPTConfig:
             raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
         if self.beside and (self.rank is None or self.bottleneck_norm == "after"):
             raise UserError("model: beside, a second head, needs a rank and bottleneck_norm: before")
+        if self.output not in KINDS:
+            raise UserError(f"model: output is {self.output!r}; it may be {', '.join(KINDS)}")
+        if self.beside and self.output != LINEAR:
+            raise UserError(f"model: beside, a second head, needs output: {LINEAR}, not {self.output}")
         for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
             if getattr(self, key) not in allowed:
                 raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
@@ -87,7 +95,8 @@ class GPT(nn.Module):
     The initial weights are a function of `seed` and `initial`; models that differ only in rank, or only in classes
     beyond the 256 of bytes, start from the same other weights. Their standard deviation is 0.02 with "gpt2" (Radford et
     al. 2019); with "fan_in" 1 / sqrt(inputs) for a matrix and 1 for embeddings, so that the outputs of all layers, and
-    the logits at every rank, start with a variance of about 1 (LeCun et al. 1998). In both, projections into the
+    the logits at every rank, start with a variance of about 1 (LeCun et al. 1998; in an output layer that is not linear
+    the head has a factor for that, `OutputKind.gain`). In both, projections into the
     residual stream are divided by sqrt(2 layers). With "flat", the start of Murugan (2026), it is 0.02 for all but the
     attention's inputs, which have the variance of Glorot and Bengio (2010), PyTorch's own there; the product of the two
     matrices of a head W = A B is then smaller than a full head. "matched" differs from it in these two alone: their
@@ -108,9 +117,10 @@ class GPT(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
-        self.head = nn.Linear(out, config.vocabulary, bias=False)
-        # After all else, so that a model with a second head starts from the weights of one without.
+        self.head = nn.Linear(KINDS[config.output].reads(out), config.vocabulary, bias=False)
+        # After all else, so that a model with more weights starts from the weights of one without.
         self.beside = nn.Linear(width, config.vocabulary, bias=False) if config.beside else None
+        self.output = None if config.output == LINEAR else OutputLayer(config.output, out)
         self.backward_head: Tensor | None
         self.register_buffer("backward_head", None, persistent=False)  # set in training with `backward_rank`
         self._initialise(torch.Generator().manual_seed(seed), initial)
@@ -146,12 +156,15 @@ class GPT(nn.Module):
         return x, self.norm(self.bottleneck(x))
 
     def logits(self, post: Tensor) -> Tensor:
-        """Apply the head in float32, even under autocast.
+        """Apply the head, or the output layer around it, in float32, even under autocast.
 
         Rounding the logits to bf16 would add noise in all v dimensions and thus inflate their rank. If `backward_head`
         is set, the gradient reaches the trunk through it.
         """
         with torch.autocast(post.device.type, enabled=False):
+            if self.output is not None:
+                values: Tensor = self.output(post, self.head.weight)
+                return values
             if self.backward_head is not None and self.training:
                 return head_through(post.float(), self.head.weight.float(), self.backward_head)
             return F.linear(post.float(), self.head.weight.float())
@@ -176,7 +189,8 @@ def initial_std(name: str, parameter: Tensor, initial: str, config: GPTConfig) -
     if initial in ("gpt2", "fan_in"):
         std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(1 if name.endswith("embedding.weight") else inputs)}[initial]
         residual = name.endswith(("attention.out.weight", "feed_forward.out.weight"))
-        return std * (1 / math.sqrt(2 * config.layers) if residual else 1.0)
+        gain = KINDS[config.output].gain if (name, initial) == ("head.weight", "fan_in") else 1.0
+        return std * gain * (1 / math.sqrt(2 * config.layers) if residual else 1.0)
     if name.endswith("query_key_value.weight"):
         return math.sqrt(2 / (inputs + outputs))
     if config.rank and name in ("bottleneck.weight", "head.weight"):

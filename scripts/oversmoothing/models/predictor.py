@@ -4,8 +4,9 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
-from oversmoothing.jobs import import_by_name
+from oversmoothing.jobs import UserError, import_by_name
 from oversmoothing.models.device import Compute
+from oversmoothing.models.output_kinds import LINEAR
 from oversmoothing.models.weights import load_model
 
 
@@ -59,6 +60,14 @@ class Foreign(Predictor, Protocol):
     def special_mass(self, post: Tensor) -> Tensor:
         """Probability (...) of the ids that are no tokens, before they are excluded."""
         ...
+
+
+def head_matrix(model: Predictor, name: str) -> Tensor:
+    """Weights (v, r) of a model's head; a `UserError` names one whose head is no such matrix."""
+    kind = getattr(model.config, "output", LINEAR)
+    if kind != LINEAR:
+        raise UserError(f"{name}: output: {kind} is no linear head, so that no matrix stands for it; name another")
+    return model.head.weight
 
 
 def has_special_ids(model: Predictor) -> bool:

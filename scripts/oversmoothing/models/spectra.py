@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.output_kinds import LINEAR
 from oversmoothing.store.tensors import open_tensors
 
 BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
@@ -14,8 +15,11 @@ READS = "reads"  # in these metadata: ``pre`` or ``post``, which of the hidden s
 
 
 def read_head(path: str | Path) -> np.ndarray:
-    """Read a model's head, float32 (v, r), from its weights without PyTorch."""
-    with open_tensors(path) as (file, _):
+    """Read a model's head, float32 (v, r), from its weights without PyTorch; a `UserError` if it is no such matrix."""
+    with open_tensors(path) as (file, described):
+        kind = json.loads(described.get("config", "{}")).get("output", LINEAR)
+        if kind != LINEAR:
+            raise UserError(f"{path}: output: {kind} is no linear head, so that no matrix stands for it; name another")
         if "head.weight" not in file.keys():  # noqa: SIM118 (not a dict)
             raise UserError(f"{path}: no head.weight in it; delete it and run again")
         return file.get_tensor("head.weight").astype(np.float32, copy=False)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from oversmoothing.models.model import GPTConfig
+from oversmoothing.models.model import GPT
 
 
 def build_optimiser(
@@ -15,8 +15,8 @@ def build_optimiser(
 ) -> torch.optim.AdamW:
     """AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1).
 
-    `rates` are the factors by which some parameters learn faster, by name (see `head_rate`); these decay as fast as the
-    others do.
+    `rates` are the factors by which some parameters learn faster, by name (see `head_rates`); these decay as fast as
+    the others do.
     """
     rates = rates or {}
     groups: dict[tuple[bool, float], list[nn.Parameter]] = {(True, 1.0): [], (False, 1.0): []}
@@ -50,8 +50,10 @@ def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
     return least + left * (peak - least)
 
 
-def head_rate(config: GPTConfig, settings: Mapping[str, Any]) -> float:
-    r"""Factor by which the head learns faster than the rest: ``width / rank`` if ``settings["head_rate"]`` is "scaled".
+def head_rates(model: GPT, settings: Mapping[str, Any]) -> dict[str, float]:
+    r"""Factors by which the head's matrices learn faster than the rest, by name: 1 or ``width / inputs``.
+
+    It is the latter behind a bottleneck if ``settings["head_rate"]`` is "scaled". The inputs of a linear head are r.
 
     A step of AdamW moves every weight by about the learning rate :math:`\eta`, in a direction correlated with the
     head's inputs. A logit, the sum of r products with inputs of size 1 behind a LayerNorm, thus moves by about
@@ -59,5 +61,6 @@ def head_rate(config: GPTConfig, settings: Mapping[str, Any]) -> float:
     head of rank 288. A rate in proportion to 1 / r moves them equally (Yang et al. 2022, table 3: output weights under
     Adam); the head without a bottleneck keeps the rate as it is.
     """
-    scaled = settings["head_rate"] == "scaled" and config.rank
-    return config.width / config.rank if scaled and config.rank else 1.0
+    scaled, width = settings["head_rate"] == "scaled" and model.config.rank, model.config.width
+    of_head = {name: weight for name, weight in model.named_parameters() if name.startswith(("head.", "output."))}
+    return {name: width / weight.shape[1] if scaled else 1.0 for name, weight in of_head.items() if weight.dim() == 2}

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
 from oversmoothing.models.head_gradient import best_approximation, kept_inside
 from oversmoothing.models.model import GPT
@@ -22,7 +23,7 @@ from oversmoothing.training.batches import (
     whole_batch,
 )
 from oversmoothing.training.group import Group
-from oversmoothing.training.optimiser import build_optimiser, head_rate, set_learning_rate
+from oversmoothing.training.optimiser import build_optimiser, head_rates, set_learning_rate
 
 
 class Step:
@@ -43,9 +44,13 @@ class Step:
         self.seed = seed
         self.precision = precision
         self.group = group
-        self.optimiser = build_optimiser(model, settings, {"head.weight": head_rate(model.config, settings)})
+        self.optimiser = build_optimiser(model, settings, head_rates(model, settings))
         self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
         rank = settings["backward_rank"]
+        inside = settings["head_gradient"] == "inside"
+        if model.output is not None and (rank is not None or inside):
+            key = "head_gradient: inside" if inside else f"backward_rank: {rank}"
+            raise UserError(f"training.{key} needs a linear head, not output: {model.config.output}; leave one out")
         if rank is not None and rank < min(model.head.weight.shape):
             model.backward_head = torch.zeros_like(model.head.weight, requires_grad=False)
         self._replica = group.replicate(model)

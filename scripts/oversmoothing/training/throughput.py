@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from oversmoothing.models.model import GPT
+from oversmoothing.models.output_kinds import KINDS
 
 # Peak FLOP/s of dense bf16 products with float32 sums, by a part of the device's name, from the vendors' data sheets.
 # The first match counts, so specific names precede general ones. TF32 reaches half of it on each of these.
@@ -29,13 +30,14 @@ PEAKS = {
 
 
 def flops_per_byte(model: GPT) -> int:
-    """Floating-point operations of training on one byte: 6 N + 12 L d T.
+    """Floating-point operations of training on one byte: 6 N + 12 L d T, a matrix counted as often as it is multiplied.
 
     The result equals `gpt_shape.flops_per_byte`, which training does not import, because a change to anything it
     imports retrains every model.
     """
     config = model.config
     weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() >= 2 and "embedding" not in name)
+    weights += (KINDS[config.output].times - 1) * model.head.weight.numel()
     return 6 * weights + 12 * config.layers * config.width * config.block
 
 

@@ -20,6 +20,10 @@ def test_arms_are_followed_beside_the_family_unless_a_second_head_drives_their_t
     assert [model.name for model in with_arms if model.kind != "family"] == ["pl4-s1337", "bw8-s1337"]
 
 
+def test_a_model_whose_head_is_no_matrix_is_not_followed():
+    assert models(family=[*FAMILY, {"rank": 4, "output": "softcap"}]) == models(family=FAMILY)
+
+
 def test_without_snapshots_nothing_is_followed():
     assert models(training={**default()["training"], "snapshots": False}) == []
 

@@ -12,7 +12,7 @@ NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losse
 TABLES = [f"results/tables/{name}.csv" for name in NAMES]
 FIGURES = [f"results/figures/{name}.png" for name in ("imposed_rank", "paired_ranks", "closed_square", "gradient")]
 OTHERS = [f"{name}-s{seed}" for name in ("w16", "bn4") for seed in (1, 2)]
-ARMS = ("w16", "bn4", "pl4", "pm4", "be4", "bw4", "inside", "v300")
+ARMS = ("w16", "bn4", "pl4", "pm4", "be4", "bw4", "inside", "v300", "mos2-bn4")
 
 
 @pytest.mark.slow
@@ -23,7 +23,8 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     assert not (copy.folder / "results/samples").exists()
     paired = pd.read_csv(copy.folder / TABLES[0])
     assert set(paired.kind) == {
-        *("family", "plain", "matched", "beside", "backward", "unused", "inside", "svd", "retrained", "normed"),
+        *("family", "plain", "matched", "beside", "backward", "unused", "inside", "mos2", "svd"),
+        *("retrained", "normed"),
         *("full_head", "own_trunk", "second", *BETWEEN),
     }
     loss = paired[(paired.measure == "loss") & (paired["rank"] == 4)]
@@ -31,6 +32,10 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     assert (loss.low <= loss.value).all()
     assert loss.published.notna().sum() == 3
     assert set(paired.kind[paired.measure == "tbat"]) >= {"plain", "backward"}
+    assert {"loss", "tto", "slowdown"} <= set(paired.measure[paired.kind == "mos2"])  # and nothing that takes a matrix
+    assert "tbat" not in set(paired.measure[paired.kind == "mos2"])
+    for place in ("scores/tbat", "scores/forced", "dynamics"):
+        assert not list((copy.folder / "results" / place).glob("mos2*"))
     square = pd.read_csv(copy.folder / TABLES[5])
     assert set(square["rank"]) == {4, 16}
     assert {"full_head", "own_trunk", "retrained", "beside", "second"} <= set(square.kind[square.measure == "tto"])

@@ -14,7 +14,8 @@ FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head i
 def followed(models: Iterable[Model]) -> list[Model]:
     """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none.
 
-    Nor is a model with two heads followed: these measures see one, and the gradient of both reaches its trunk.
+    Nor is a model with two heads followed: these measures see one, and the gradient of both reaches its trunk; nor one
+    whose output layer is not linear: they read a head as a matrix.
     """
     return [
         model
@@ -23,6 +24,7 @@ def followed(models: Iterable[Model]) -> list[Model]:
         and model.settings
         and model.settings["training"]["snapshots"]
         and model.kind != "beside"
+        and model.linear
     ]
 
 

@@ -16,6 +16,7 @@ from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.models.logit_gradient import BATCH, LogitGradient
 from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys
 from oversmoothing.models.model import GPT
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.numerics.geometry import Directions, singular_entropy
 from oversmoothing.numerics.singular_values import effective_rank, singular_values
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
@@ -129,7 +130,7 @@ def _watch(model: GPT, prompt: int) -> Iterator[list[tuple[Directions, Dimension
 
 
 def _head(model: GPT) -> np.ndarray:
-    return model.head.weight.detach().float().cpu().numpy()
+    return head_matrix(model, "a snapshot").detach().float().cpu().numpy()
 
 
 def _target(state: WindowStates) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,8 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         row
         for row in model_rows(known, *kinds)
-        if not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
+        if known[row["model"]].linear
+        and not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
     ]
 
 

@@ -22,6 +22,7 @@ from tqdm import tqdm
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
 from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.optimiser import learning_rate
 
@@ -61,7 +62,8 @@ def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
 
 def whole(model: GPT, reads: str) -> Tensor:
     """Return a model's head as a matrix (v, d) over the states that it reads: ``post``, or ``pre`` its bottleneck."""
-    return model.head.weight if reads == "post" else model.head.weight @ model.bottleneck.get_parameter("weight")
+    head = head_matrix(model, "retrained")
+    return head if reads == "post" else head @ model.bottleneck.get_parameter("weight")
 
 
 def initial(head: Tensor, rank: int | None, norm: str, entering: Tensor) -> nn.Sequential:

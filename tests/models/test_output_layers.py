@@ -1,0 +1,227 @@
+"""Output layers that are not linear, against linear ones, each other and their formulas in NumPy."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import log_softmax, logsumexp
+from torch.nn import functional as F
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.heads import read_model_head
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.output_kinds import KINDS, LINEAR, PARTITIONS, PIECES
+from oversmoothing.models.output_layers import LOGITS, mixture, monotone, multi_facet, sigsoftmax, softcap, two_layer
+from oversmoothing.models.predictor import head_matrix
+from oversmoothing.models.spectra import read_head
+from oversmoothing.models.weights import load_model, save_model
+from oversmoothing.samples.bat import sampler
+from oversmoothing.samples.cache import Cache
+
+SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 32, "rank": 4}
+OTHERS = [kind for kind in KINDS if kind != LINEAR]
+R, V = 4, 11
+DRAW = np.random.default_rng(1)
+H, W = DRAW.normal(size=(3, 5, R)), DRAW.normal(size=(V, R))
+TOKENS = torch.randint(0, 256, (4, 32), generator=torch.Generator().manual_seed(1))
+
+
+def model_of(kind, **changes):
+    return GPT(GPTConfig(**{**SHAPE, **changes}, output=kind), seed=1, initial="fan_in").eval()
+
+
+def arrays(kind, r=R):
+    """Weights of a kind beside the head's matrix, drawn."""
+    return {name: DRAW.normal(size=shape) for name, shape in KINDS[kind].weights(r).items()}
+
+
+def tensors(weights):
+    return {name: torch.from_numpy(array) for name, array in weights.items()}
+
+
+def inputs(kind, r=R):
+    """States, the head's matrix and other weights of a kind, in float64."""
+    h, w = DRAW.normal(size=(3, r)), DRAW.normal(size=(V, KINDS[kind].reads(r)))
+    return [torch.from_numpy(array) for array in (h, w, *arrays(kind, r).values())]
+
+
+def test_each_kind_has_a_function():
+    assert set(LOGITS) == set(OTHERS)
+
+
+def test_a_linear_output_has_the_weights_and_logits_of_before():
+    """Its logits are one product, and its file holds no weight beside trunk, bottleneck, norm and head."""
+    model = GPT(GPTConfig(**SHAPE), seed=1)
+    assert {name.split(".")[0] for name in model.state_dict()} == {
+        *("embedding", "position_embedding", "blocks", "bottleneck", "norm", "head"),
+    }
+    with torch.no_grad():
+        assert torch.equal(model(TOKENS), F.linear(model.hidden(TOKENS)[1], model.head.weight))
+
+
+@pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_model_starts_from_the_trunk_of_a_linear_one(kind, initial):
+    linear, other = (GPT(GPTConfig(**SHAPE, output=output), 3, initial) for output in (LINEAR, kind))
+    for name, tensor in linear.state_dict().items():
+        if name != "head.weight":
+            assert torch.equal(tensor, other.state_dict()[name]), name
+    if KINDS[kind].reads(R) == R:
+        factor = KINDS[kind].gain if initial == "fan_in" else 1.0
+        torch.testing.assert_close(other.head.weight, factor * linear.head.weight)
+
+
+@pytest.mark.parametrize("rank", [4, 16, 64, None])
+@pytest.mark.parametrize("kind", OTHERS)
+@torch.no_grad()
+def test_initialisation_by_inputs_starts_at_a_variance_of_about_one(kind, rank):
+    tokens = torch.randint(256, (16, 32), generator=torch.Generator().manual_seed(0))
+    shape = {"layers": 1, "heads": 4, "width": 64, "block": 32, "rank": rank, "output": kind}
+    drawn = [GPT(GPTConfig(**shape), seed=seed, initial="fan_in")(tokens).var().item() for seed in range(5)]
+    assert np.mean(drawn) == pytest.approx(1, rel=0.3 if rank == 4 else 0.2)
+
+
+def test_softcap():
+    z = torch.from_numpy(H @ W.T)
+    capped = softcap(torch.from_numpy(H), torch.from_numpy(W), 2.0)
+    torch.testing.assert_close(capped, 2 * torch.tanh(z / 2))
+    assert capped.abs().max() < 2
+    assert torch.equal(capped.argsort(-1), z.argsort(-1))
+    linear = F.linear(torch.from_numpy(H), torch.from_numpy(W))
+    torch.testing.assert_close(softcap(torch.from_numpy(H), torch.from_numpy(W), 1e9), linear, rtol=1e-9, atol=1e-9)
+
+
+def test_sigsoftmax_is_exp_times_sigmoid():
+    z = H @ W.T
+    p = np.exp(z) / (1 + np.exp(-z))
+    found = sigsoftmax(torch.from_numpy(H), torch.from_numpy(W)).softmax(-1).numpy()
+    np.testing.assert_allclose(found, p / p.sum(-1, keepdims=True), rtol=1e-12)
+
+
+def test_a_mixture_of_one_softmax_is_a_linear_head_on_its_context_to_the_bit():
+    h, w = torch.from_numpy(H), torch.from_numpy(W)
+    context, prior = torch.from_numpy(DRAW.normal(size=(R, R))), torch.from_numpy(DRAW.normal(size=(1, R)))
+    linear = F.linear(F.linear(h, context).tanh(), w).log_softmax(-1)
+    assert torch.equal(mixture(h, w, context, prior), linear)
+
+
+@pytest.mark.parametrize("kind", ["mos2", "mos4"])
+def test_a_mixture_of_softmaxes_is_the_sum_of_their_probabilities(kind):
+    weights, k = arrays(kind), KINDS[kind].times
+    pi = np.exp(log_softmax(H @ weights["prior"].T, axis=-1))
+    p = sum(
+        pi[..., [i]] * np.exp(log_softmax(np.tanh(H @ weights["contexts"][i * R : (i + 1) * R].T) @ W.T, axis=-1))
+        for i in range(k)
+    )
+    found = mixture(torch.from_numpy(H), torch.from_numpy(W), **tensors(weights))
+    np.testing.assert_allclose(found.numpy(), np.log(p), rtol=1e-10)
+
+
+def test_in_the_first_of_several_softmaxes_classes_read_the_facets_in_turn():
+    weights = arrays("mfs3")
+    facets = H @ weights["facets"].T
+    facets = facets.reshape(*H.shape[:-1], -1, R)
+    first = np.stack([facets[..., i % PARTITIONS, :] @ W[i] for i in range(V)], axis=-1)
+    others = [facets[..., PARTITIONS + k, :] @ W.T for k in range(2)]
+    prior = log_softmax(H @ weights["prior"].T, axis=-1)
+    p = [log_softmax(z, axis=-1) + prior[..., [k]] for k, z in enumerate([first, *others])]
+    found = multi_facet(torch.from_numpy(H), torch.from_numpy(W), **tensors(weights))
+    np.testing.assert_allclose(found.numpy(), logsumexp(p, axis=0), rtol=1e-10)
+
+
+def test_equal_facets_are_a_linear_head():
+    h, w, prior = torch.from_numpy(H), torch.from_numpy(W), torch.from_numpy(DRAW.normal(size=(3, R)))
+    same = torch.eye(R, dtype=torch.float64).repeat(PARTITIONS + 2, 1)
+    torch.testing.assert_close(multi_facet(h, w, same, prior), F.linear(h, w).log_softmax(-1))
+
+
+def test_a_monotone_map_with_slopes_of_one_is_linear():
+    h, w = torch.from_numpy(9 * H), torch.from_numpy(W)
+    z = F.linear(h, w)
+    assert z.abs().max() > 20  # beyond the pieces as well
+    torch.testing.assert_close(monotone(h, w, torch.zeros(PIECES, dtype=torch.float64)), z, rtol=1e-12, atol=1e-12)
+
+
+def test_a_monotone_map_interpolates_between_its_knots():
+    slopes = DRAW.normal(size=PIECES)
+    heights = np.log1p(np.exp(slopes + np.log(np.e - 1))) * 20 / PIECES
+    z = np.linspace(-10, 10, 301)[:, None]
+    found = monotone(torch.from_numpy(z), torch.ones(1, 1, dtype=torch.float64), torch.from_numpy(slopes))[:, 0]
+    knots = np.concatenate([[0], heights.cumsum()]) - 10
+    np.testing.assert_allclose(found, np.interp(z[:, 0], np.linspace(-10, 10, PIECES + 1), knots), atol=1e-12)
+    assert (found.diff() > 0).all()
+
+
+def test_two_layers():
+    u, w = DRAW.normal(size=(8, R)), DRAW.normal(size=(V, 8))
+    found = two_layer(torch.from_numpy(H), torch.from_numpy(w), torch.from_numpy(u))
+    inner = torch.nn.functional.gelu(torch.from_numpy(H @ u.T)).numpy()
+    np.testing.assert_allclose(found, inner @ w.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_gradients_are_those_of_finite_differences(kind):
+    assert torch.autograd.gradcheck(LOGITS[kind], [tensor.requires_grad_() for tensor in inputs(kind)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rank_of_the_log_probabilities(kind):
+    """At most r + 1 for a linear head, that of the logits and of the vector of ones; above it for each other kind."""
+    draw = torch.Generator().manual_seed(2)
+    h, w = (torch.randn(n, m, generator=draw, dtype=torch.float64) for n, m in ((400, R), (64, KINDS[kind].reads(R))))
+    more = [2 * torch.randn(*shape, generator=draw, dtype=torch.float64) for shape in KINDS[kind].weights(R).values()]
+    values = F.linear(h, w) if kind == LINEAR else LOGITS[kind](3 * h, w, *more)
+    singular = torch.linalg.svdvals(values.log_softmax(-1))
+    rank = int((singular > 1e-9 * singular[0]).sum())
+    assert rank == R + 1 if kind == LINEAR else rank > R + 1
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@torch.no_grad()
+def test_the_output_layer_stays_float32_under_autocast(kind):
+    model = model_of(kind)
+    with torch.autocast("cpu", torch.bfloat16):
+        post = model.hidden(TOKENS)[1]
+        values = model.logits(post)
+    assert values.dtype == torch.float32
+    exact = LOGITS[kind](post.double(), model.head.weight.double(), *(w.double() for w in model.output.parameters()))
+    torch.testing.assert_close(values.double(), exact, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@torch.no_grad()
+def test_it_is_stored_and_read_and_gives_text_byte_by_byte_what_a_pass_gives(kind, tmp_path):
+    model = model_of(kind)
+    save_model(tmp_path / "w.safetensors", model.config, model.state_dict(), {})
+    again = load_model(tmp_path / "w.safetensors", shape={**SHAPE, "output": kind})
+    assert torch.equal(again(TOKENS), model(TOKENS))
+    cache = Cache(model, len(TOKENS), 10)
+    fed = [cache.feed(TOKENS[:, :8]), cache.feed(TOKENS[:, 8:9])]
+    torch.testing.assert_close(torch.stack(fed, 1), model(TOKENS)[:, 7:9], atol=1e-5, rtol=1e-5)
+    with pytest.raises(UserError, match="asks for"):
+        load_model(tmp_path / "w.safetensors", shape=SHAPE)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
+    model, path = model_of(kind), tmp_path / "w.safetensors"
+    save_model(path, model.config, model.state_dict(), {})
+    message = f"output: {kind} is no linear head, so that no matrix stands for it; name another"
+    for read in (read_head, read_model_head):
+        with pytest.raises(UserError, match=f"w.safetensors: {message}"):
+            read(path)
+    with pytest.raises(UserError, match=f"^mine: {message}"):
+        head_matrix(model, "mine")
+    with pytest.raises(UserError, match=f"decoding bat: {message}"):
+        sampler({"name": "bat", "delta": 0.22}, model)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"output": "mos3"}, "output is 'mos3'; it may be linear, softcap, sigsoftmax, mos2,"),
+        ({"output": "mos2", "bottleneck_norm": "before", "beside": True}, "beside, .* needs output: linear, not mos2"),
+    ],
+)
+def test_output_layers_that_are_not(changes, message):
+    with pytest.raises(UserError, match=message):
+        GPTConfig(**{**SHAPE, **changes})
