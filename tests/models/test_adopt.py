@@ -41,7 +41,7 @@ def test_a_whole_checkpoint_is_taken_in(tmp_path):
             "output: softcap is no linear head, which a member with a `path` has; train it",
         ),
         ({**SHAPE, "output": "other"}, "output is 'other'; it may be linear, softcap"),
-        ({**SHAPE, "output": []}, "model: unhashable type: 'list'"),
+        ({**SHAPE, "output": []}, "unhashable type: 'list'"),
         ({**SHAPE, "layers": 2}, r"its tensor blocks\.1\.\S+ is None, where its config makes it \("),
         ({**SHAPE, "block": 10**12}, r"position_embedding\.weight is \(32, 16\), where its config makes it \(10"),
     ],

@@ -40,7 +40,8 @@ def test_what_it_computes_with():
     imports = """
         bat data fingerprint forced jobs store training
         models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
-        models/logit_gradient models/logits models/model models/predictor models/spectra models/weights
+        models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
+        models/spectra models/weights
         numerics/compiled numerics/distributions numerics/geometry numerics/layer_norm
         numerics/singular_values numerics/spaced_positions
         scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities

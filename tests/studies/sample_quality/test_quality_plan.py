@@ -59,7 +59,11 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
 @pytest.mark.parametrize(
     ("file", "imports"),
     [
-        ("language_model.py", "fingerprint jobs store data models/device models/head_gradient models/model training"),
+        (
+            "language_model.py",
+            "fingerprint jobs store data models/device models/head_gradient models/model models/output_kinds "
+            "models/output_layers training",
+        ),
         ("measure.py", "fingerprint jobs store models/device hub models/pretrained"),
     ],
 )
