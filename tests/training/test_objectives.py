@@ -1,15 +1,19 @@
 """Objectives: each against a case solved by hand and finite differences, where it is cross-entropy, and in training."""
 
 import math
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
+from recipes import blocks, with_objective
 from small_training import FULL, SETTINGS, TEXT, TWO_HEADS, run
 from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model
+from oversmoothing.training import objectives as module
 from oversmoothing.training.batches import training_batch
 from oversmoothing.training.group import Group
 from oversmoothing.training.objectives import (
@@ -88,6 +92,23 @@ def test_gradients_are_finite_differences_of_what_is_minimised(case, losses, val
         [(function(logits + step * e) - function(logits - step * e)) / (2 * step) for e in torch.eye(11).double()], -1
     )
     assert torch.allclose(gradient(losses, logits, targets, value), expected, atol=1e-8)
+
+
+def test_one_of_ones_own(case, tmp_path):
+    """The recipe of CONTRIBUTING.md, in a copy of the module."""
+    (tmp_path / "own_objectives.py").write_text(
+        with_objective(Path(module.__file__).read_text(), *blocks("An objective"))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        own = import_module("own_objectives")
+    losses = own.losses_under({"name": "confidence-penalty", "weight": 0.5})
+    logits = probabilities([0.75, 0.25])
+    by_hand = LOG(4) - 0.5 * (0.75 * LOG(4 / 3) + 0.25 * LOG(4))
+    assert losses(logits, torch.tensor([1])).item() == pytest.approx(by_hand, rel=1e-12)
+    known = own.OBJECTIVES["confidence-penalty"]
+    assert torch.allclose(known.losses(*case, known.ordinary), cross_entropies(*case), rtol=1e-12)
+    assert own.losses_under(SETS[0]) is not None
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
