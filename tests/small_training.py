@@ -19,6 +19,7 @@ SETTINGS = {
     "initial": "gpt2",
     "head_rate": "same",
     "head_gradient": "whole",
+    "objective": {"name": "cross-entropy"},
     "backward_rank": None,
     "backward_interval": 1,
     "decay": "cosine",

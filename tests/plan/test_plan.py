@@ -11,6 +11,7 @@ from checks.config import check, check_device
 from checks.paths import check_paths
 from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.training.objectives import OBJECTIVES
 from plan import arms
 from plan.settings import ConfigError
 from studies.forced_part.plan import scored_models
@@ -19,6 +20,7 @@ from studies.imposed_rank import plan as imposed_rank
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = {"chain": [{"temperature": 1.5}, {"min-p": 0.05}]}
 ARMS = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}]
+TAILR, MIXCE = ({"name": "tailr", "gamma": 0.1}, {"name": "mixce", "eta": 0.5})
 ARMS += [{"backward_rank": 4}, {"head_gradient": "inside"}, {"vocabulary": 1024}]
 
 
@@ -224,6 +226,17 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"family": [{"backward_rank": 4, "rank": 4}]}, "family.0: .* must have either `rank`.*, or `backward_rank`"),
         ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
         ({"family": [{"rank": 4, "head": "other"}]}, "family.0.head: 'other' is not one of"),
+        ({"family": [{"rank": 4, "objective": TAILR}]}, "family: arms, such as .* are held against"),
+        ({"family": [*ARMS, {"objective": {"name": "tailr"}}]}, "family.6.objective tailr: takes gamma, not none"),
+        ({"family": [{"objective": {"name": "cross-entropy"}}]}, "family.0.objective.name: 'cross-entropy' is not one"),
+        ({"family": [{"backward_rank": 4, "objective": TAILR}]}, "family.0: .* must have either `rank`"),
+        (
+            {"family": [{"rank": 4}, *({"objective": {"name": "tailr", "gamma": x}} for x in (0.1, 0.5))]},
+            "family: tailr stands there with two values; tables take them for one, so keep one",
+        ),
+        ({"training": {"objective": {"name": "tailr", "gamma": 2}}}, "training.objective.gamma: 2 is greater than the"),
+        ({"training": {"objective": {"name": "mixce", "eta": 1}}}, "training.objective mixce: eta = 1 is ordinary tr"),
+        ({"training": {"objective": {"name": "mixce", "eat": 1}}}, "unknown key 'eat'; did you mean 'eta'"),
         ({"family": [{"backward_rank": 0}]}, "family.0.backward_rank: 0 is less than the minimum of 1"),
         ({"truths": [{"name": "t"}]}, "truths.0: t must have either `model` .*, or `path`, or `hub`"),
         ({"truths": [{"name": "t", "path": "x", "model": {}}]}, "truths.0: t must have either"),
@@ -450,6 +463,37 @@ def test_an_output_layer_is_an_arm_that_stands_where_no_head_is_read_as_a_matrix
     assert {row["model"] for row in scored_models(config)} == {
         name for name in compared if name.partition("-bn")[0] not in kinds
     }
+
+
+def test_a_model_under_another_objective_differs_in_nothing_else():
+    """Claims, decodings and tables by rank have none of them."""
+    entries = [{"objective": TAILR}, *({"rank": 16, "objective": own} for own in (TAILR, MIXCE))]
+    family = [{"width": 288, "heads": 6}, {"rank": 16}]
+    without, config = default(family=family), default(family=[*family, *entries])
+    check(config)
+    models = plan.models.by_name(config)
+    names = ["tailr0.1-s1337", "bn16-tailr0.1-s1337", "bn16-mixce0.5-s1337"]
+    assert [name for name, model in models.items() if model.kind in ("tailr", "mixce")] == names
+    assert [models[name].kind for name in names] == ["tailr", "tailr", "mixce"]
+    assert [models[name].rank for name in names] == [288, 16, 16]
+    for name, entry, ordinary in zip(names, entries, ["w288", "bn16", "bn16"], strict=True):
+        own, other = models[name].settings, models[f"{ordinary}-s1337"].settings
+        assert other["training"]["objective"] == {"name": "cross-entropy"}
+        assert own == {**other, "training": {**other["training"], "objective": entry["objective"]}}
+    assert models["truth"].settings["training"]["objective"] == {"name": "cross-entropy"}
+    assert plan.models.compared_models(config) == plan.models.compared_models(without)
+    assert plan.samples.judged_decodings(config) == plan.samples.judged_decodings(without)
+    assert plan.thesis.compared(config, "family") == plan.thesis.compared(without, "family")
+
+
+def test_every_objective_has_an_arm_of_its_own():
+    for name, own in OBJECTIVES.items():
+        entry = {"objective": {"name": name, own.key: 0.5}}
+        found = [arms.asked(entry), arms.asked({"rank": 4, **entry})]
+        assert [arm.kind for arm in found] == [name, name]
+        check(default(family=[{"rank": 4}, {"rank": 4, **entry}, entry]))
+    looks = [tuple(map(str, kind["look"])) for kind in arms.described(arms.ARMS)]
+    assert len(set(looks)) == len(looks)
 
 
 def test_each_member_takes_the_learning_rate_that_its_trials_chose():

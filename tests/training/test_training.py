@@ -25,6 +25,7 @@ from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS
 from oversmoothing.training.loop import record_evaluation, snapshot_steps
+from oversmoothing.training.objectives import OBJECTIVES
 from oversmoothing.training.optimiser import build_optimiser, head_rates, learning_rate
 from oversmoothing.training.step import Step, validation_loss
 
@@ -223,6 +224,7 @@ ARMS = [
     {"backward_rank": 2},
     {"backward_rank": 2, "backward_interval": 7},  # it stops between two approximations, which the checkpoint keeps
     {"head_gradient": "inside"},
+    *({"objective": {"name": name, own.key: 0.1}} for name, own in OBJECTIVES.items()),
 ]
 OUTPUTS = [{**SHAPE, "output": kind} for kind in KINDS if kind != LINEAR]
 

@@ -63,7 +63,10 @@ def test_two_processes_have_the_losses_of_one(task, trained, accumulation, batch
     load_model(task("two").weights)
 
 
-@pytest.mark.parametrize("arm", [{"backward_rank": 2}, {"head_gradient": "inside"}], ids=str)
+OBJECTIVE = {"objective": {"name": "tailr", "gamma": 0.2}}
+
+
+@pytest.mark.parametrize("arm", [{"backward_rank": 2}, {"head_gradient": "inside"}, OBJECTIVE], ids=str)
 def test_two_processes_train_an_arm_as_one_does(trained, arm):
     """The root mean square of the gradient is that of a micro-batch, and each process takes whole ones."""
     shape = {**WITHOUT_DROPOUT, "rank": None}
@@ -209,9 +212,10 @@ def test_a_compiled_training_of_an_output_layer_has_the_same_losses(trained, kin
 
 
 @pytest.mark.slow
-def test_a_compiled_training_has_the_same_losses_and_names(task, trained):
+@pytest.mark.parametrize("arm", [{}, OBJECTIVE], ids=str)
+def test_a_compiled_training_has_the_same_losses_and_names(task, trained, arm):
     """It takes a C++ compiler and half a minute; its weights load like any other."""
-    plain = trained("plain", 1, shape=WITHOUT_DROPOUT, max_steps=20)
-    compiled = trained("compiled", 1, shape=WITHOUT_DROPOUT, max_steps=20, compile=True)
+    plain = trained("plain", 1, shape=WITHOUT_DROPOUT, max_steps=20, **arm)
+    compiled = trained("compiled", 1, shape=WITHOUT_DROPOUT, max_steps=20, compile=True, **arm)
     np.testing.assert_allclose(compiled.validation_loss, plain.validation_loss, atol=1e-3)
     assert load_tensors(task("compiled").weights)[0].keys() == load_tensors(task("plain").weights)[0].keys()

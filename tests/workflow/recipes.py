@@ -47,7 +47,7 @@ class Contributor:
 
 
 def follow(folder, built):
-    """Put eight new things into a copy of the project; make all tables, figures and the report."""
+    """Put nine new things into a copy of the project; make all tables, figures and the report."""
     study = copy_project(folder, built)
     contributor = Contributor(study)
     add = contributor.add
@@ -87,6 +87,11 @@ def follow(folder, built):
     (arm,) = blocks("An arm")
     add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
 
+    function, entry = blocks("An objective")
+    objectives = study.folder / "scripts/oversmoothing/training/objectives.py"
+    objectives.write_text(with_objective(objectives.read_text(), function, entry))
+    contributor.places["An objective"] = 1
+
     rules, step = blocks("A study")
     place = "workflow/studies/worst"
     (folder / place).mkdir()
@@ -106,6 +111,13 @@ def follow(folder, built):
     (folder / MINE).write_text(yaml.safe_dump(SETTINGS))
     study.snakemake("all", config=CONFIG)
     study.snakemake("all", config=CONFIG, options=["--report", "report.html"])
+
+
+def with_objective(text, function, entry):
+    """Return the module of objectives with another one: its function after the others, its entry before them."""
+    start, table = "@dataclass(frozen=True)\nclass Objective:", "OBJECTIVES = {\n"
+    assert text.count(start) == text.count(table) == 1
+    return text.replace(start, f"{function}\n\n{start}").replace(table, f"{table}{entry}")
 
 
 def write_poems(folder):

@@ -13,6 +13,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.gpt_shape import vocabulary
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decoding import check_k, decoding_name, links
+from oversmoothing.training.objectives import losses_under
 from plan import studies
 from plan.arms import OF_FAMILY
 from plan.models import by_name
@@ -136,6 +137,18 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear is "
             "between LayerNorm and head, and full is the right condition"
         )
+    objectives = [entry["objective"] for entry in config["family"] if "objective" in entry]
+    for given in objectives:
+        if given != next(other for other in objectives if other["name"] == given["name"]):
+            yield f"family: {given['name']} stands there with two values; tables take them for one, so keep one"
+    trained = {f"family.{i}": entry for i, entry in enumerate(config["family"])}
+    trained |= {f"truths.{i}.training": entry.get("training", {}) for i, entry in enumerate(config["truths"])}
+    for where, training in {"training": config["training"], **trained}.items():
+        try:
+            if "objective" in training:
+                losses_under(training["objective"])
+        except UserError as error:
+            yield f"{where}.{error}"
     names = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
     for name in names:
         if names.count(name) > 1:

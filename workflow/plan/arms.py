@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from oversmoothing.training.objectives import OBJECTIVES
+
 COUNT = {"$ref": "#/$defs/count"}
 
 
@@ -26,6 +28,7 @@ class Arm:
     model: tuple[str, ...] = ()  # keys that are settings of the model
     training: tuple[str, ...] = ()  # keys that are settings of its training
     fixed: Mapping[str, Any] = field(default_factory=dict)  # further settings of the model
+    objective: str | None = None  # name of that of its training, if its entry asks for one
     alone: bool = True  # whether its models stand in no table but those that compare arms
     scored: bool = True  # whether its classes are the truths', so that it is held against them
     tested: bool = False  # whether claims compare it
@@ -108,6 +111,41 @@ def output(kind: str, title: str, look: tuple[int, str, Any]) -> Arm:
     )
 
 
+def objective_keys(*names: str) -> dict[str, Any]:
+    """Schema of an objective (`training.objective`) with one of these names: its keys, without a description."""
+    known = [(name, OBJECTIVES[name]) for name in names if name in OBJECTIVES]
+    bounds = {"type": "number", "minimum": 0, "maximum": 1}
+    parameters = {own.key: {"description": f"Of `{name}`: {own.meaning}.", **bounds} for name, own in known}
+    return {"required": ["name"], "properties": {"name": {"description": "Its name.", "enum": [*names]}, **parameters}}
+
+
+def _under(name: str, number: int) -> tuple[Arm, Arm]:
+    """Return the arms of models that learn under an objective, with a bottleneck and without one."""
+    objective = OBJECTIVES[name]
+    of_model = f"{name}{{objective[{objective.key}]:g}}"
+    entry = f"objective: {{name: {name}, {objective.key}: x}}"
+    full = Arm(
+        name,
+        of_model,
+        f"learned under {objective.title}",
+        (number, MARKERS[number % len(MARKERS)], (0, (2, 1))),
+        keys={"objective": {"description": "As `training.objective`.", **objective_keys(*OBJECTIVES)}},
+        words=f"`{{{entry}}}`, a full head that learns under {objective.title}",
+        training=("objective",),
+        objective=name,
+    )
+    narrow = replace(
+        full,
+        name=f"{FAMILY.name}-{of_model}",
+        keys={**FAMILY.keys, **full.keys},
+        words=f"with `rank: r`, the same behind a bottleneck (`bn4-{name}0.1-s1337`)",
+        rank=FAMILY.rank,
+        model=FAMILY.model,
+    )
+    return full, narrow
+
+
+MARKERS = "d*>hD"  # of objectives
 ARMS = (
     FAMILY,
     PLAIN,
@@ -193,6 +231,7 @@ ARMS = (
     output("monotone", "learned monotone map of the logits", (5, "d", (0, (1, 2)))),
     output("two_layer", "head with a hidden layer", (6, "H", (0, (1, 2)))),
     output("mfs3", "multi-facet softmax: three, the first in four parts", (7, "*", (0, (1, 2)))),
+    *(arm for number, name in enumerate(OBJECTIVES) for arm in _under(name, number)),
     WIDTH,
     TRUNCATED,
 )
@@ -207,6 +246,8 @@ def asked(entry: Mapping[str, Any]) -> Arm:
 
 
 def _fits(arm: Arm, entry: Mapping[str, Any]) -> bool:
+    if arm.objective and entry.get("objective", {}).get("name") != arm.objective:
+        return False
     return all(key in entry and entry[key] in schema.get("enum", [entry[key]]) for key, schema in arm.keys.items())
 
 

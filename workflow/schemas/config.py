@@ -9,8 +9,9 @@ import yaml
 from oversmoothing.data.sources import SOURCES
 from oversmoothing.scores.catalogue.decoders import Parameter, maps, methods
 from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.training.objectives import CROSS_ENTROPY, OBJECTIVES
 from plan import studies
-from plan.arms import OF_FAMILY, family_keys
+from plan.arms import OF_FAMILY, family_keys, objective_keys
 
 FILE = Path(__file__).parent / "config.schema.yaml"
 
@@ -24,6 +25,7 @@ def read_schema() -> dict[str, Any]:
     sections["corpus"]["properties"]["source"]["enum"] = [*SOURCES, "fineweb"]  # which has to be fetched first
     _declare(sections["decodings"], maps())
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
+    sections["training"]["properties"]["objective"] |= objective_keys(CROSS_ENTROPY, *OBJECTIVES)
     family = sections["family"]
     family["description"] = family["description"].replace("{arms}", "; ".join(arm.words for arm in OF_FAMILY))
     family["items"]["properties"] = family_keys() | family["items"]["properties"]

@@ -1,6 +1,6 @@
 """One optimiser step, by one process or by several on slices of the same batch."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -23,6 +23,7 @@ from oversmoothing.training.batches import (
     whole_batch,
 )
 from oversmoothing.training.group import Group
+from oversmoothing.training.objectives import losses_under
 from oversmoothing.training.optimiser import build_optimiser, head_rates, set_learning_rate
 
 
@@ -45,6 +46,7 @@ class Step:
         self.precision = precision
         self.group = group
         self.optimiser = build_optimiser(model, settings, head_rates(model, settings))
+        self.losses = losses_under(settings["objective"])
         self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
         rank = settings["backward_rank"]
         inside = settings["head_gradient"] == "inside"
@@ -65,7 +67,10 @@ class Step:
         return drawn[self.share.micros.start :: self.share.micros.step, self.share.rows]
 
     def take(self, sequences: Tensor, step: int) -> Tensor:
-        """Update the weights after `step` steps by sequences of `draw`; return the loss of the global batch."""
+        """Update the weights after `step` steps by sequences of `draw`; return the loss of the global batch.
+
+        That is the loss under the objective, not always the cross-entropy.
+        """
         set_learning_rate(self.optimiser, step, self.settings)
         if self.model.backward_head is not None and step % self.settings["backward_interval"] == 0:
             self.model.backward_head.copy_(best_approximation(self.model.head.weight, self.settings["backward_rank"]))
@@ -76,7 +81,7 @@ class Step:
                 torch.manual_seed(dropout_seed(self.seed, step, micro, self.group.rank))
             last = micro == micros[-1]
             with nullcontext() if last else self.group.accumulating(self._replica):
-                loss = batch_loss(self._replica, batch, self.precision, self.whole) / len(micros)
+                loss = batch_loss(self._replica, batch, self.precision, self.whole, self.losses) / len(micros)
                 loss.backward()
             total += loss.detach()
         head = self.model.head.weight
@@ -108,13 +113,21 @@ def validation_loss(
     return group.mean(total).item() * group.size / len(batches)
 
 
-def batch_loss(model: nn.Module, sequences: Tensor, precision: str, whole: Whole | None = None) -> Tensor:
+def batch_loss(
+    model: nn.Module,
+    sequences: Tensor,
+    precision: str,
+    whole: Whole | None = None,
+    losses: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> Tensor:
     """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device, over all its heads.
 
-    Of `Whole` sequences (batch, length) it is that of the bytes after the prompt.
+    Of `Whole` sequences (batch, length) it is that of the bytes after the prompt. With `losses`, the losses (n,) of
+    logits (n, v) and targets (n,) under another objective, it is their mean.
     """
     inputs, targets = inputs_and_targets(sequences)
     given = whole.prompt - 1 if whole else 0  # targets that are not to be predicted
     with autocast(sequences.device, precision):
         logits = model(inputs)[..., given:, :]
-    return F.cross_entropy(logits.flatten(0, -2), targets[:, given:].expand(logits.shape[:-1]).flatten())
+    flat, following = logits.flatten(0, -2), targets[:, given:].expand(logits.shape[:-1]).flatten()
+    return F.cross_entropy(flat, following) if losses is None else losses(flat, following).mean()

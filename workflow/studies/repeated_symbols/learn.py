@@ -25,6 +25,7 @@ RECIPE = {
     "clip": math.inf,
     "head_gradient": "whole",
     "head_rate": "same",
+    "objective": {"name": "cross-entropy"},
     "weight_decay": 0.0,
     "betas": (0.9, 0.95),
     "decay": "linear",

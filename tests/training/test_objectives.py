@@ -1,0 +1,227 @@
+"""Objectives: each against a case solved by hand and finite differences, where it is cross-entropy, and in training."""
+
+import math
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+from recipes import blocks, with_objective
+from small_training import FULL, SETTINGS, TEXT, TWO_HEADS, run
+from torch.nn import functional as F
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import load_model
+from oversmoothing.training import objectives as module
+from oversmoothing.training.batches import training_batch
+from oversmoothing.training.group import Group
+from oversmoothing.training.objectives import (
+    OBJECTIVES,
+    filtered,
+    label_smoothing,
+    losses_under,
+    mixce,
+    tailr,
+)
+from oversmoothing.training.step import Step, batch_loss, validation_loss
+
+PAPER = 2**-12  # threshold of filtered gradients
+SETS = [{"name": "tailr", "gamma": 0.1}, {"name": "mixce", "eta": 0.3}, {"name": "label-smoothing", "smoothing": 0.2}]
+SETS += [{"name": "filtered", "threshold": PAPER}]
+LOG = math.log
+
+
+def probabilities(*rows):
+    return torch.tensor(rows, dtype=torch.float64).log()
+
+
+def gradient(losses, logits, targets, *value):
+    logits = logits.clone().requires_grad_()
+    losses(logits, targets, *value).sum().backward()
+    return logits.grad
+
+
+def cross_entropies(logits, targets):
+    return F.cross_entropy(logits, targets, reduction="none")
+
+
+@pytest.fixture
+def case():
+    generator = torch.Generator().manual_seed(3)
+    logits = 3 * torch.randn(20, 11, dtype=torch.float64, generator=generator)
+    return logits, torch.randint(11, (20,), generator=generator)
+
+
+@pytest.mark.parametrize(
+    ("losses", "value", "expected"),
+    [
+        (tailr, 0.5, [6 / 7 * LOG(4 / 3), 2 / 5 * LOG(4)]),  # .75 / (.5 + .375) and .25 / (.5 + .125)
+        (tailr, 1.0, [3 / 4 * LOG(4 / 3), 1 / 4 * LOG(4)]),
+        (mixce, 0.25, [13 / 16 * LOG(4 / 3), 7 / 16 * LOG(4)]),  # 1/4 + 3/4 * 3/4 and 1/4 + 3/4 * 1/4
+        (label_smoothing, 0.2, [0.9 * LOG(4 / 3) + 0.1 * LOG(4), 0.9 * LOG(4) + 0.1 * LOG(4 / 3)]),
+        (filtered, 0.5, [LOG(4 / 3), LOG(4)]),
+    ],
+)
+def test_a_case_solved_by_hand(losses, value, expected):
+    """Probabilities 3/4 and 1/4, of which first the one and then the other is the target's."""
+    logits = probabilities([0.75, 0.25], [0.75, 0.25]) + 7.0
+    assert losses(logits, torch.tensor([0, 1]), value).tolist() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("losses", "value", "differentiated"),
+    [
+        (tailr, 0.3, lambda p, _: -(0.3 + 0.7 * p).log() / 0.7),
+        (tailr, 1.0, lambda p, _: -p),
+        (mixce, 0.3, lambda p, _: -0.3 * p.log() - 0.7 * p),
+        (mixce, 0.0, lambda p, _: -p),
+        (label_smoothing, 0.3, lambda p, all_p: -0.7 * p.log() - 0.3 * all_p.log().mean(-1)),
+    ],
+)
+def test_gradients_are_finite_differences_of_what_is_minimised(case, losses, value, differentiated):
+    """With a factor that is a constant in the gradient, that is not the loss itself."""
+    logits, targets = case
+
+    def function(moved):
+        p = moved.exp() / moved.exp().sum(-1, keepdim=True)
+        return differentiated(p[torch.arange(len(p)), targets], p)
+
+    step = 1e-6
+    expected = torch.stack(
+        [(function(logits + step * e) - function(logits - step * e)) / (2 * step) for e in torch.eye(11).double()], -1
+    )
+    assert torch.allclose(gradient(losses, logits, targets, value), expected, atol=1e-8)
+
+
+def test_one_of_ones_own(case, tmp_path):
+    """The recipe of CONTRIBUTING.md, in a copy of the module."""
+    (tmp_path / "own_objectives.py").write_text(
+        with_objective(Path(module.__file__).read_text(), *blocks("An objective"))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        own = import_module("own_objectives")
+    losses = own.losses_under({"name": "confidence-penalty", "weight": 0.5})
+    logits = probabilities([0.75, 0.25])
+    by_hand = LOG(4) - 0.5 * (0.75 * LOG(4 / 3) + 0.25 * LOG(4))
+    assert losses(logits, torch.tensor([1])).item() == pytest.approx(by_hand, rel=1e-12)
+    known = own.OBJECTIVES["confidence-penalty"]
+    assert torch.allclose(known.losses(*case, known.ordinary), cross_entropies(*case), rtol=1e-12)
+    assert own.losses_under(SETS[0]) is not None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_each_is_cross_entropy_at_one_value(case, name, dtype):
+    logits, targets = case[0].to(dtype), case[1]
+    objective, rounding = OBJECTIVES[name], 8 * torch.finfo(dtype).eps
+    ours = objective.losses(logits, targets, objective.ordinary)
+    assert torch.allclose(ours, cross_entropies(logits, targets), rtol=rounding, atol=rounding)
+    found, expected = (gradient(*way) for way in ((objective.losses, logits, targets, objective.ordinary),
+                                                   (cross_entropies, logits, targets)))  # fmt: skip
+    assert torch.allclose(found, expected, rtol=rounding, atol=rounding)
+
+
+def test_a_filter_drops_small_elements_of_the_gradient_and_leaves_all_others_to_the_bit():
+    logits = probabilities([0.7, 0.3 - 3e-4, 2e-4, 1e-4], [1 - 3e-4, 1e-4, 1e-4, 1e-4], [1 - 2e-4, 1e-4, 5e-5, 5e-5])
+    targets = torch.tensor([1, 0, 0])
+    whole, ours = gradient(cross_entropies, logits, targets), gradient(filtered, logits, targets, PAPER)
+    kept = torch.tensor([[True, True, False, False], [True, False, False, False], [False] * 4])
+    assert torch.equal(ours, whole * kept)
+    assert torch.equal(gradient(filtered, logits, targets, 0.0), whole)
+
+
+def test_improbable_targets_are_finite_in_float32():
+    logits, targets = torch.tensor([[0.0, -200.0]]), torch.tensor([1])
+    for objective in OBJECTIVES.values():
+        loss = objective.losses(logits, targets, 0.5)
+        assert loss.isfinite().all(), objective.title
+        assert gradient(objective.losses, logits, targets, 0.5).isfinite().all(), objective.title
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"name": "focal"}, "objective: unknown name 'focal'; use one of cross-entropy, tailr, mixce"),
+        ({"name": "tailr"}, "objective tailr: takes gamma, not none"),
+        ({"name": "tailr", "eta": 0.1, "gamma": 0.1}, "objective tailr: takes gamma, not eta, gamma"),
+        ({"name": "cross-entropy", "gamma": 0.1}, "objective cross-entropy: takes no setting, not gamma"),
+        ({"name": "mixce", "eta": 1.5}, r"objective mixce: eta = 1.5 is not a number in \[0, 1\]"),
+        ({"name": "mixce", "eta": True}, r"objective mixce: eta = True is not a number in \[0, 1\]"),
+        ({"name": "mixce", "eta": math.nan}, r"objective mixce: eta = nan is not a number in \[0, 1\]"),
+        ({"name": "mixce", "eta": 1}, "objective mixce: eta = 1 is ordinary training; write {name: cross-entropy}"),
+        ({"name": "filtered", "threshold": 0.0}, "threshold = 0.0 is ordinary training; write {name: cross-entropy}"),
+    ],
+)
+def test_what_is_wrong_with_an_entry_is_named(entry, message):
+    with pytest.raises(UserError, match=message):
+        losses_under(entry)
+
+
+def test_cross_entropy_is_the_mean_that_pytorch_takes():
+    model, batch = GPT(GPTConfig(**FULL), 1).eval(), training_batch(TEXT, 0, 0, 1, 2, 24)[0]
+    assert losses_under({"name": "cross-entropy"}) is None
+    with torch.no_grad():
+        expected = F.cross_entropy(model(batch[:, :-1].long()).flatten(0, 1), batch[:, 1:].long().flatten())
+        assert torch.equal(batch_loss(model, batch, "float32"), expected)
+        for entry in SETS[:3]:
+            assert abs(batch_loss(model, batch, "float32", None, losses_under(entry)) - expected) > 1e-4
+
+
+@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_a_step_learns_from_the_mean_of_the_losses(entry, accumulation):
+    """Two micro-batches have the gradient of one of twice the sequences."""
+    model = GPT(GPTConfig(**{**FULL, "dropout": 0.0}), 1)
+    settings = {**SETTINGS, "objective": entry, "accumulation": accumulation, "batch": 4 // accumulation}
+    step = Step(model, settings, 1, "float32", Group())
+    step.optimiser = torch.optim.SGD(model.parameters(), lr=1.0)
+    step.optimiser.param_groups[0]["rate"] = 1.0
+    sequences = training_batch(TEXT, 0, 0, 1, 4, 24)
+    before = model.head.weight.detach().clone()
+    logits = model(sequences[0, :, :-1].long()).flatten(0, 1)
+    expected = losses_under(entry)(logits, sequences[0, :, 1:].long().flatten()).mean()
+    (of_head,) = torch.autograd.grad(expected, model.head.weight, retain_graph=True)
+    everything = torch.autograd.grad(expected, list(model.parameters()))
+    of_head *= min(1.0, 1.0 / torch.cat([part.flatten() for part in everything]).norm().item())  # clip
+    loss = step.take(sequences.reshape(accumulation, 4 // accumulation, -1), SETTINGS["warmup_steps"])
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert torch.allclose(before - model.head.weight, SETTINGS["learning_rate"] * of_head, atol=1e-7)
+
+
+@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
+def test_validation_is_in_cross_entropy(tmp_path, entry):
+    progress, checkpoints = run(tmp_path, {"objective": entry})
+    model = load_model(checkpoints.folder.best)
+    assert progress.best_loss == pytest.approx(validation_loss(model, TEXT[:500], SETTINGS, "float32"), abs=1e-6)
+    assert progress.best_loss < progress.history[0]["validation_loss"] - 0.5
+
+
+@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
+def test_it_goes_with_a_second_head_and_a_backward_rank(tmp_path, entry):
+    ordinary = [run(tmp_path / f"{i}", how, shape=shape)[0] for i, (how, shape) in enumerate(COMBINED)]
+    under = [
+        run(tmp_path / f"under{i}", {**how, "objective": entry}, shape=shape)[0]
+        for i, (how, shape) in enumerate(COMBINED)
+    ]
+    for one, other in zip(ordinary, under, strict=True):
+        assert one.history[0]["validation_loss"] == other.history[0]["validation_loss"]
+        assert one.history[-1]["validation_loss"] != other.history[-1]["validation_loss"]
+        assert other.best_loss < other.history[0]["validation_loss"] - 0.5
+
+
+COMBINED = [({}, TWO_HEADS), ({"backward_rank": 2}, FULL), ({"head_gradient": "inside"}, FULL)]
+
+
+def test_smoothed_labels_leave_probability_on_bytes_that_the_text_never_has(tmp_path):
+    """The control: a model of this text alone, with and without."""
+    never = [byte for byte in range(256) if byte not in set(TEXT.tolist())]
+    masses = []
+    for name, changes in (("ordinary", {}), ("smoothed", {"objective": SETS[2]})):
+        _, checkpoints = run(tmp_path / name, changes, shape=FULL)
+        model = load_model(checkpoints.folder.best)
+        with torch.no_grad():
+            p = model(torch.from_numpy(TEXT[:24].copy()).long()[None])[0].softmax(-1)
+        masses.append(p[:, never].sum(-1).mean().item())
+    assert masses[1] > masses[0] + 0.05
