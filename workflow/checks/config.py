@@ -78,7 +78,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        from_hub = {"name", "hub"} <= keys <= {"name", "hub", *OF_HUB}
+        from_hub = {"name", "hub"} <= keys <= {"name", "hub", "capped", *OF_HUB}
         published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
         if not published and not from_hub and keys not in [set(arm.keys) for arm in OF_FAMILY]:
             pairs = [*(arm.keys for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
