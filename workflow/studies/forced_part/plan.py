@@ -14,13 +14,13 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give. Nor
     are those whose logits are capped.
     """
-    known = by_name(config) | studies.models(config)
+    known, without = by_name(config) | studies.models(config), capped(config)
     kinds = dict.fromkeys(arm.kind for arm in studies.arms(config) if arm.scored)
     return [
         row
         for row in model_rows(known, *kinds)
         if not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
-        and row["model"] not in capped(config)
+        and row["model"] not in without
     ]
 
 
