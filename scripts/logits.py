@@ -10,7 +10,7 @@ from oversmoothing.models.device import setup
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.models.logits import SpecialMass, hidden_schema, logits_schema
-from oversmoothing.models.predictor import has_special_ids, head_matrix, load_predictor
+from oversmoothing.models.predictor import cap_of, has_special_ids, head_matrix, load_predictor
 from oversmoothing.models.spectra import ALONE
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
@@ -42,7 +42,7 @@ def main(job: Job) -> None:
     if states:
         weight = head_matrix(model, name).detach().float().cpu().numpy()
         bias = None if model.head.bias is None else model.head.bias.detach().float().cpu().numpy()
-        of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE})
+        of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE}, cap_of(model))
     with (
         open_writer(job.output.logits, schema, made_by | of_head) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,

@@ -197,10 +197,26 @@ def write_token_model(folder, layout, rows=None, dtype=torch.float32, **options)
     return model
 
 
-def write_bpe(folder, begins=False):
+def write_gemma2(folder, size, cap, std=0.3):
+    """Write a Gemma 2 of width 32 with random weights; `size` is 256, of bytes, or that of its tokenizer."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
+    caps = {"final_logit_softcapping": cap, "attn_logit_softcapping": 5.0}
+    config = AutoConfig.for_model("gemma2", vocab_size=size, **shape, **OF_LLAMA, head_dim=16, **caps)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=std)
+    model.save_pretrained(folder)
+    if size > 256:
+        write_bpe(folder, size=size)
+    return model
+
+
+def write_bpe(folder, begins=False, size=301):
     """Write a byte-level byte-pair tokenizer of 301 ids, of which the first two are special and the last is added.
 
-    With `begins`, it puts the id 0 before a text.
+    With `begins`, it puts the id 0 before a text. A larger `size` adds more ids.
     """
     own = Tokenizer(models.BPE())
     own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -210,6 +226,7 @@ def write_bpe(folder, begins=False):
     text = "the water of the river flows past the houses where the people of the town read and write their letters"
     own.train_from_iterator([text], trainers.BpeTrainer(vocab_size=300, **special))
     own.add_tokens([AddedToken("    ", normalized=False)])
+    own.add_tokens([AddedToken(f"[{i}]", normalized=False) for i in range(301, size)])
     if begins:
         own.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     PreTrainedTokenizerFast(tokenizer_object=own, bos_token="<s>", eos_token="</s>").save_pretrained(folder)

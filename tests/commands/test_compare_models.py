@@ -44,7 +44,6 @@ def test_another_tokenizer_is_refused_before_anything_runs(not_begun, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "rows", "options", "message"),
     [
-        ("gemma2", {}, (), "final_logit_softcapping is 30.0: its logits are capped"),
         ("gpt2", {"rows": 290}, (), "the largest id of its tokens is 300, but its head has only 290 rows"),
         (
             *("gpt2", {}, ("--prompt", "41", "--scored", "24")),
@@ -97,6 +96,40 @@ def test_losses_stand_beside_the_scores():
     assert max(map(len, text.splitlines())) <= 80
     bracketed = report(tables | {"oversmoothing": scores.assign(bracket=0.02)}, decodings, "small", "large")
     assert "the middle of a bracket that is 0.02 wide on average" in " ".join(bracketed.split())
+    del tables["forced"]
+    of_truth = scores[scores.measure != "tbat"]
+    capped = report(tables | {"oversmoothing": of_truth}, decodings, "small", "large", 30.0)
+    rows, _, note = capped.partition("\n\n")
+    assert "TTO" in rows
+    assert not {"TBAT", "forced"} & set(rows.split())
+    why = "they need logits that are linear in what enters the head, and those of small are capped at 30. Acceptance"
+    assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
+
+
+def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_path, monkeypatch):
+    """The model's cap counts, known before anything is fetched or not; the truth's does not."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "t.txt").write_text("the water of the river")
+    for name, layout in (("soft", "gemma2"), ("plain", "llama")):
+        write_token_model(tmp_path / name, layout)
+    written = {}
+    for model, truth, local in (("soft", "plain", True), ("soft", "plain", False), ("plain", "soft", True)):
+        configs = []
+        monkeypatch.setattr(
+            two_models, "relay", lambda command, seen=configs: seen.append(Path(command[6]).read_text()) or 0
+        )
+        monkeypatch.setattr(two_models, "as_folder", lambda path, local=local: Path(path) if local else None)
+        monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
+        given = [str(tmp_path / model), str(tmp_path / truth), "--text", str(tmp_path / "t.txt"), "--prompt", "8"]
+        asked = compare_models.parser().parse_args([*given, "--scored", "8", "--results", str(tmp_path / "results")])
+        code, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), None, ("forced", "tbat"))
+        assert (code, pair.cap) == (0, 30.0 if model == "soft" else None)
+        assert pair.config == yaml.safe_load(configs[-1])
+        written[model] = pair.config
+    every, without = written["plain"]["wanted"], written["soft"]["wanted"]
+    assert [table for table in every if table not in without] == ["forced", "tbat"]
+    assert written["soft"]["family"] == [{"name": "soft", "hub": str(tmp_path / "soft"), "capped": True}]
+    assert "capped" not in written["plain"]["family"][0]
 
 
 def test_the_options_are_in_the_config(tmp_path):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from hub_models import files_of, write_bpe, write_token_model
+from hub_models import files_of, write_bpe, write_gemma2, write_token_model
 from huggingface_hub import constants
 from jsonschema import Draft202012Validator
 from local_hub import Repo, local_hub
@@ -87,7 +87,7 @@ def test_values_are_those_of_transformers_and_numpy(layout, capsys):
     rows = len(reference.get_output_embeddings().weight)
 
     measured = {"layers": 2, "width": 16, "tokens": 299, "rows": rows, "excluded": rows - 299}
-    assert found["model"] == {**measured, "tied": TIED[name], "bias": name == "phi", "bos": None}
+    assert found["model"] == {**measured, "tied": TIED[name], "bias": name == "phi", "bos": None, "cap": None}
 
     sigma = np.linalg.svd(weights, compute_uv=False)
     shares = sigma / sigma.sum()
@@ -242,11 +242,58 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
     assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
 
 
+@pytest.mark.parametrize("cap", [30.0, 0.5])
+def test_a_model_that_caps_its_logits(tmp_path, capsys, cap):
+    """Loss and KL are of the capped logits of transformers; what is left out is said; unargmaxable tokens stay."""
+    reference, plain = write_gemma2(tmp_path / "soft", 2000, cap), tmp_path / "plain"
+    write_gemma2(tmp_path / "truth", 2000, 5.0, std=0.2)
+    write_gemma2(plain, 2000, None)
+    (tmp_path / "own.txt").write_text(TEXT, encoding="utf-8")
+    tokens, vocabulary = tokenized(tmp_path / "soft")
+    ids, count = torch.from_numpy(vocabulary.ids).long(), len(tokens) - 1
+    given = ["--text", str(tmp_path / "own.txt"), "--positions", str(count), "--no-unargmaxable"]
+    given += ["--truth", str(tmp_path / "truth"), "--forced-positions", str(count)]
+    found = head(tmp_path / "soft", *given)
+    printed = " ".join(capsys.readouterr().out.split())
+    with torch.inference_mode():
+        logits = reference(ids[tokens][None]).logits[0, :-1, ids].double()
+        truth = AutoModelForCausalLM.from_pretrained(tmp_path / "truth", dtype=torch.float32)
+        p = truth(ids[tokens][None]).logits[0, :-1, ids].double().log_softmax(-1)
+    log_q = logits.log_softmax(-1)
+    assert found["model"]["cap"] == cap
+    assert found["tbat"] is None
+    assert found["text"]["loss_per_token"] == pytest.approx(
+        -float(log_q[torch.arange(count), torch.from_numpy(tokens[1:])].mean()), rel=1e-5
+    )
+    kl = float((p.exp() * (p - log_q)).sum(-1).mean())
+    assert found["forced"]["kl"]["mean"] == pytest.approx(kl, rel=1e-4)
+    assert [found["forced"][name] for name in ("forced", "share", "gap", "proved")] == [None] * 4
+    assert f"no bias; logits capped, {cap:g} tanh(z / {cap:g})" in printed
+    assert f"KL to truth {kl:.3f} nats ({count} positions in 1 passages)" in printed
+    assert "Left out are TBAT and what the head forces: both need logits that are linear in what enters" in printed
+    assert "keeps the order of the logits, so unargmaxable tokens are the same with it and without." in printed
+    other = head(plain, "--no-unargmaxable")
+    assert other["model"]["cap"] is None
+    assert found["spectrum"] == other["spectrum"]
+    assert "Left out" not in capsys.readouterr().out
+
+
+def test_a_cap_changes_no_unargmaxable_token(tmp_path):
+    for name, cap in (("soft", 0.5), ("plain", None)):
+        model = write_gemma2(tmp_path / name, 301, cap)
+        one, other = tokenized(tmp_path / name)[1].ids[list(TWINS)]
+        with torch.no_grad():
+            model.get_output_embeddings().weight[one] = model.get_output_embeddings().weight[other]
+        model.save_pretrained(tmp_path / name)
+    soft, plain = (head(tmp_path / name)["unargmaxable"] for name in ("soft", "plain"))
+    assert soft == plain
+    assert soft["low"] == 2
+
+
 def test_mistakes_are_one_line(llama, tmp_path, refused):
     short, other = tmp_path / "short.txt", tmp_path / "other.txt"
     short.write_text("the")
     other.write_text(TEXT)
-    write_token_model(tmp_path / "gemma2", "gemma2")
     count = len(tokenized(llama)[0])
     enough = f"other.txt: it has {count} tokens, of which {count - 1} can be predicted; give a longer text, or lower"
     for message, *arguments in (
@@ -261,7 +308,6 @@ def test_mistakes_are_one_line(llama, tmp_path, refused):
         ("--tbat-positions -1", llama, "--tbat-positions", -1),
         ("--delta 21", llama, "--delta", 21),
         ("--mass-tolerance 2", llama, "--mass-tolerance", 2),
-        ("final_logit_softcapping is 30.0: its logits are capped", tmp_path / "gemma2"),
     ):
         assert message in refused("head", *arguments)
     (llama / "tokenizer.json").unlink()

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from hub_models import write_token_model
+from hub_models import write_gemma2, write_token_model
 
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head import size as library
@@ -72,6 +72,18 @@ def test_a_model_of_the_hub(llama, capsys):
     assert "299 tokens; the truth's own head has 16 columns" in printed
     assert "These are upper bounds" in " ".join(printed.split())
     assert max(map(len, printed.splitlines())) <= 120
+
+
+def test_a_truth_that_caps_its_logits_is_no_head_of_its_width(tmp_path, capsys):
+    """Its log-probabilities span more dimensions than its head has columns, so a head of that rank forces something."""
+    write_gemma2(tmp_path, 301, 2.0)
+    (tmp_path / "book.txt").write_text(TEXT, encoding="utf-8")
+    found = size(tmp_path, "--positions", "160", "--ranks", "32")
+    assert (found["truth"]["cap"], found["truth"]["width"]) == (2.0, 32)
+    (row,) = found["ranks"]
+    assert row["rank"] == 32
+    assert row["forced"] > 1e-3
+    assert "the truth's own head has 32 columns, and its logits are capped" in capsys.readouterr().out
 
 
 def test_a_model_of_a_study(studied):
@@ -142,7 +154,7 @@ def test_too_few_positions_to_tell():
     assert sizes.smallest(1e-6) is None
     assert max(rank for rank in sizes.by_rank if rank < 29) <= 5
     row = {"rank": None, "nats": 0.1}
-    truth = {"name": "m", "tokens": 30, "width": 30}
+    truth = {"name": "m", "tokens": 30, "width": 30, "cap": None}
     text = {"file": "f", "fitted": 10, "held": 10}
     assert "more columns than could be fitted" in report({"truth": truth, "text": text, "ranks": [], "smallest": [row]})
 

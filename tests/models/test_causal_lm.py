@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 from hostile_models import LLAMA
-from hub_models import write_gpt2, write_token_model
+from hub_models import write_gpt2
 from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
@@ -65,17 +65,6 @@ def test_logits_that_are_scaled_behind_the_head(tmp_path):
     torch.manual_seed(0)
     CohereForCausalLM(CohereConfig(**SHAPE, logit_scale=0.0625)).save_pretrained(tmp_path)
     with pytest.raises(UserError, match="own: its logits are not its head times its last hidden state"):
-        load(tmp_path)
-
-
-def test_a_cap_far_above_the_logits_is_refused_too(tmp_path):
-    model = write_token_model(tmp_path, "gemma2")
-    with torch.no_grad():
-        for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.05)
-        assert model(TOKENS).logits.abs().max() < 1  # of a cap of 30: no difference shows
-    model.save_pretrained(tmp_path)
-    with pytest.raises(UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are cap"):
         load(tmp_path)
 
 

@@ -92,3 +92,26 @@ def test_without_a_gradient_there_is_no_share():
         assert math.isnan(gradient.share())
         assert math.isnan(gradient.cosine())
         assert gradient.count == gradient.rank() == 0
+
+
+@pytest.mark.parametrize("cap", [0.5, 5.0])
+def test_behind_a_cap_it_is_the_gradient_of_the_heads_own_logits(cap):
+    """Against backpropagation through the cap."""
+    head, z, targets = draw(24, 4, 9)
+    own = z.double().requires_grad_()
+    F.cross_entropy(cap * torch.tanh(own / cap), targets, reduction="sum").backward()
+    found = LogitGradient(head)
+    found.add(cap * torch.tanh(z / cap), targets, cap)
+    w = head.double().numpy()
+    inside = own.grad.numpy() @ (w @ np.linalg.pinv(w)).T
+    assert found.share() == pytest.approx((inside**2).sum() / float(own.grad.square().sum()), rel=1e-3)
+    assert found.share() != pytest.approx(measured(head, cap * torch.tanh(z / cap), targets).share(), rel=1e-2)
+
+
+def test_behind_a_cap_by_hand():
+    """Of c = 2 and z = (ln 3, 0) the logits are (1, 0) and the slopes 3 / 4 and 1; W = (1, 0) passes the first."""
+    gradient = LogitGradient(torch.tensor([[1.0], [0.0]]))
+    gradient.add(torch.tensor([[1.0, 0.0]]), torch.tensor([0]), 2.0)
+    p = 1 / (1 + math.exp(-1))
+    one, other = (p - 1) * 3 / 4, 1 - p
+    assert gradient.share() == pytest.approx(one**2 / (one**2 + other**2))

@@ -18,9 +18,9 @@ CPU = torch.device("cpu")
 BEGIN, END, LAST = 0, 1, 300  # ids of `write_bpe`: special, special, and an added token that is not special
 
 
-@pytest.fixture(scope="module", params=[*sorted(TOKEN_LAYOUTS), "cohere", "granite", "phi"])
+@pytest.fixture(scope="module", params=[*sorted(TOKEN_LAYOUTS), "cohere", "granite", "phi", "gemma2"])
 def layout(request, tmp_path_factory):
-    """Folder of a checkpoint in each of the layouts; the last three have a factor of the logits, or a bias."""
+    """Folder of a checkpoint in each of the layouts; the last four have a factor of the logits, a bias, or a cap."""
     folder = tmp_path_factory.mktemp(request.param)
     write_token_model(folder, request.param)
     return folder
@@ -100,12 +100,6 @@ def test_a_factor_of_the_logits_is_part_of_the_head_and_a_bias_stays(tmp_path, k
     torch.testing.assert_close(head.weight, factor * plain.weight[ids])
     assert (head.bias is None) == (kind != "phi")
     assert head.bias is None or torch.equal(head.bias, plain.bias[ids])
-
-
-def test_capped_logits_are_refused_by_the_key(tmp_path):
-    write_token_model(tmp_path, "gemma2")
-    with pytest.raises(UserError, match=r"own: .*config\.json: final_logit_softcapping is 30\.0: its logits are cap"):
-        load(tmp_path)
 
 
 def test_the_id_before_texts_is_the_tokenizers_own(tmp_path):

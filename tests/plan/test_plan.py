@@ -14,7 +14,7 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.training.objectives import OBJECTIVES
 from plan import arms
 from plan.settings import ConfigError
-from studies.forced_part.plan import scored_models
+from studies.forced_part import plan as forced_part
 from studies.imposed_rank import plan as imposed_rank
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,6 +126,23 @@ def test_models_by_name():
     assert models["truth"].settings["model"]["layers"] == 3
     assert models["truth"].settings["training"]["learning_rate"] == DEFAULT["training"]["learning_rate"]
     assert models["bn4-s1"].settings["seed"] == 1
+
+
+def test_capped_members_and_their_truncated_heads_have_no_linear_logits():
+    members = [{"rank": 4}, {"name": "plain", "hub": "o/plain"}, {"name": "soft", "hub": "o/soft", "capped": True}]
+    chosen = {"tokens": {"tokenizer": "o/soft"}, "svd_ranks": [8], "svd_of": "soft"}
+    config = default(family=members, truths=[{"name": "t", "hub": "o/t"}], **chosen)
+    check(config)
+    models = plan.models.by_name(config)
+    assert [models[name].hub["capped"] for name in ("plain", "soft")] == [False, True]
+    assert "capped" not in models["t"].hub  # of a truth only distributions are read
+    assert plan.models.capped(config) == ["soft", "svd8-soft"]
+    scored = [row["model"] for row in forced_part.scored_models(config) if row["kind"] in ("family", "svd")]
+    assert scored == ["bn4-s1337", "plain"]
+    with pytest.raises(ConfigError, match=r"truths\.0: .*unknown key 'capped'"):
+        check(default(truths=[{"name": "t", "hub": "o/t", "capped": True}]))
+    with pytest.raises(ConfigError, match=r"family\.0: .* must have either"):
+        check(default(family=[{"rank": 4, "capped": True}]))
 
 
 def test_the_head_of_a_member_from_the_hub_is_truncated_instead():
@@ -460,7 +477,7 @@ def test_an_output_layer_is_an_arm_that_stands_where_no_head_is_read_as_a_matrix
         assert member.settings == {**linear.settings, "model": {**linear.shape, "output": kind}}
     compared = {row["model"] for row in imposed_rank.rows(config)}
     assert {f"{kind}-bn4-s1337" for kind in kinds} <= compared
-    assert {row["model"] for row in scored_models(config)} == {
+    assert {row["model"] for row in forced_part.scored_models(config)} == {
         name for name in compared if name.partition("-bn")[0] not in kinds
     }
 

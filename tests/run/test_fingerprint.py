@@ -47,10 +47,10 @@ def test_what_training_imports():
 
 
 JOB = "fingerprint jobs store"
-HELD = f"{JOB} models/logits models/logit_files"
+HELD = f"{JOB} models/logits models/logit_files models/output_kinds models/spectra numerics/softcap"
 MODEL = f"{JOB} models/device models/head_gradient models/model models/output_kinds models/output_layers models/weights"
 BAT = "bat numerics/compiled numerics/distributions numerics/layer_norm"
-TBAT = f"{HELD} {BAT} scores/probabilities scores/files models/output_kinds models/spectra scores/tbat"
+TBAT = f"{HELD} {BAT} scores/probabilities scores/files scores/tbat"
 FROM_HUB = "oversmoothing/models/truths/load.py"
 
 
@@ -61,14 +61,13 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
         (["tokenise.py"], f"{JOB} data"),
         (
             ["logits.py"],
-            f"{MODEL} data models/inference models/logits models/logit_files models/predictor models/spectra",
+            f"{MODEL} {HELD} data models/inference models/predictor",
         ),
         (
             ["logits.py", FROM_HUB],
-            f"{MODEL} data hub models/inference models/logits models/logit_files models/predictor models/pretrained "
-            "models/spectra models/truths",
+            f"{MODEL} {HELD} data hub models/inference models/predictor models/pretrained models/truths",
         ),
-        (["head_logits.py"], f"{HELD} models/factored_head numerics/layer_norm models/output_kinds models/spectra"),
+        (["head_logits.py"], f"{HELD} models/factored_head numerics/layer_norm"),
         (
             ["sample.py"],
             f"{MODEL} data models/predictor models/spectra samples scores/catalogue/decoders scores/decoding "

@@ -79,7 +79,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        from_hub = {"name", "hub"} <= keys <= {"name", "hub", *OF_HUB}
+        from_hub = {"name", "hub"} <= keys <= {"name", "hub", "capped", *OF_HUB}
         published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
         if "output" in entry and not over_bytes(config):
             yield f"family.{i}: heads that are not linear (`output`) are for tokens: bytes; remove the entry"

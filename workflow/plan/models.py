@@ -75,7 +75,8 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
         if "path" in member:
             models.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
         if "hub" in member:
-            models.append(Model(member["name"], "family", hub=_hub_settings(config, member)))
+            said = {"capped": member.get("capped", False)}  # checked where the model is loaded
+            models.append(Model(member["name"], "family", hub=_hub_settings(config, member) | said))
             models += _truncated(config, models[-1]) if member["name"] == config["svd_of"] else []
     models += [_truth(config, entry) for entry in config["truths"]]
     names = [model.name for model in models]
@@ -269,6 +270,15 @@ def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[s
         "tokens": {"bos": entry.get("bos", "auto")},
     }[layout]
     return settings(asset=asset_name(entry["hub"], entry.get("revision", "main")), layout=layout, **alphabet, **how)
+
+
+def capped(config: Mapping[str, Any]) -> list[str]:
+    """Names of the members of the family whose logits are capped, and of those with their heads truncated.
+
+    No head gives their logits, so what needs linear ones (BAT, what a head forces) leaves them out.
+    """
+    known = by_name(config)
+    return [name for name, model in known.items() if (known[model.source or name].hub or {}).get("capped")]
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

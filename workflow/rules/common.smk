@@ -85,8 +85,10 @@ SNAPSHOTS = []  # models that a study measures along their training
 FROM_HUB = [model.name for model in MODELS.values() if model.hub]
 TRUNCATED = names(MODELS, "svd")
 TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_HUB]
-WITH_HEAD = [name for name in (OWN if OVER_BYTES else [*OWN, *FROM_HUB]) if MODELS[name].linear]
+CAPPED = plan.models.capped(config)
+WITH_HEAD = [name for name in (OWN if OVER_BYTES else [*OWN, *FROM_HUB]) if MODELS[name].linear and name not in CAPPED]
 FAMILY = names(MODELS, "family")
+LINEAR = [name for name in FAMILY if name not in CAPPED]
 TRUTHS = names(MODELS, "truth")
 TBAT = config["metrics"]["tbat"]
 DECODED = [decoding_name(entry) for entry in config["decodings"]]
@@ -121,9 +123,14 @@ def one_of(names):
 
 
 def scores(metrics, models):
-    """Files of the scores of models."""
+    """Files of the scores of models; capped ones have no TBAT."""
     path = f"{RESULTS}/scores/{{metric}}/{{model}}.parquet"
-    return expand(path, metric=metrics, model=models)
+    return [
+        path.format(metric=metric, model=model)
+        for metric in metrics
+        for model in models
+        if metric != "tbat" or model not in CAPPED
+    ]
 
 
 def decoding_code(decodings, *more):

@@ -48,16 +48,18 @@ rule oversmoothing_figure:
         step("oversmoothing_figure.py")
 
 
-use rule oversmoothing_table as tbat_table with:
-    input:
-        scores=scores(["tbat"], FAMILY),
-        published=published("e_7", "e_8"),
-    output:
-        **table("tbat", "4 Oversmoothing", "Tables E.7, E.8: TBAT by decoding"),
-    params:
-        settings=beside_thesis(
-            "Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).", ["tbat"], "decoding", truths=[]
-        ),
+if LINEAR:
+
+    use rule oversmoothing_table as tbat_table with:
+        input:
+            scores=scores(["tbat"], FAMILY),
+            published=published("e_7", "e_8"),
+        output:
+            **table("tbat", "4 Oversmoothing", "Tables E.7, E.8: TBAT by decoding"),
+        params:
+            settings=beside_thesis(
+                "Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).", ["tbat"], "decoding", truths=[]
+            ),
 
 
 use rule oversmoothing_table as decodings_table with:
@@ -113,14 +115,17 @@ if TRUNCATED:
             ),
 
 
-if TBAT["approximations"]:
+if TBAT["approximations"] and LINEAR:
 
     rule tbat_approximation_table:
         input:
-            scores=scores(["tbat_approximation"], FAMILY),
+            scores=scores(["tbat_approximation"], LINEAR),
         output:
             **table("tbat_approximation", "4 Oversmoothing", "Beyond the thesis: TBAT with approximated heads"),
         params:
-            settings=settings(**config["statistics"], models=plan.thesis.compared(config, "family", ["tbat"])),
+            settings=settings(
+                **config["statistics"],
+                models=[row for row in plan.thesis.compared(config, "family", ["tbat"]) if row["model"] in LINEAR],
+            ),
         script:
             step("tbat_approximation_table.py")

@@ -15,18 +15,25 @@ from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import read_record
 
 PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
+OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
 WIDTH = 80  # of a terminal
+OF_HEAD = "; TBAT is of the model alone. Forced is what any model with this head has of KL."
+CAPPED = (
+    ". TBAT and the part of KL that its head forces are left out, because they need logits that are linear in what "
+    "enters the head, and those of {model} are capped at {cap:g}."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
-    code, pair = run(asked, "compare-models", scored(asked), REPORT)
+    code, pair = run(asked, "compare-models", scored(asked), REPORT, OF_LINEAR)
     if pair is None:
         return code
-    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in PRINTED}
-    print(report(tables, pair.config["decodings"], pair.model, pair.truth))
+    made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
+    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
+    print(report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap))
     results = pair.results
     print(f"\ntables and figures: {results}/tables, {results}/figures; all on one page: {results}/{REPORT}")
     return 0
@@ -46,16 +53,26 @@ def parser() -> argparse.ArgumentParser:
     return command
 
 
-def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, Any]], model: str, truth: str) -> str:
-    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns."""
-    losses, scores, forced, acceptance = (tables[name] for name in PRINTED)
+def report(
+    tables: Mapping[str, pd.DataFrame],
+    decodings: Sequence[Mapping[str, Any]],
+    model: str,
+    truth: str,
+    cap: float | None = None,
+) -> str:
+    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns.
+
+    `cap` is the c of a model whose logits are c tanh(z / c); it has no TBAT and no table ``forced``.
+    """
+    losses, scores, acceptance = (tables[name] for name in PRINTED if name != "forced")
     lines = [
         ("loss, nats per token", "lower", losses, "loss"),
         ("loss, nats per byte", "lower", losses, "loss_per_byte"),
         *((METRICS[name].label, METRICS[name].better, scores, name) for name in scores.measure.unique()),
-        ("KL forced by its head", "lower", forced, "forced"),
-        ("share of KL forced", "lower", forced, "share"),
     ]
+    if cap is None:
+        lines.append(("KL forced by its head", "lower", tables["forced"], "forced"))
+        lines.append(("share of KL forced", "lower", tables["forced"], "share"))
     for decoding in decodings:
         accepted = acceptance[acceptance.decoding == decoding["name"]]
         lines.append((f"acceptance, {_described(decoding)}", "higher", accepted, "acceptance"))
@@ -63,15 +80,19 @@ def report(tables: Mapping[str, pd.DataFrame], decodings: Sequence[Mapping[str, 
         [labelled(label, better), _cell(values, model, name), _cell(values, truth, name) if values is losses else ""]
         for label, better, values, name in lines
     ]
-    tbat = scores[scores.measure == "tbat"].iloc[0]
-    at = forced[forced.measure == "forced"].iloc[0]
-    width = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if pd.notna(tbat.bracket) else ""
+    if cap is not None:
+        fewer, of_head = "", CAPPED.format(model=model, cap=cap)
+    else:
+        tbat = scores[scores.measure == "tbat"].iloc[0]
+        at = tables["forced"][tables["forced"].measure == "forced"].iloc[0]
+        wide = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if pd.notna(tbat.bracket) else ""
+        fewer = f" (TBAT: {int(tbat.n):,}{wide}; forced: {int(at.n):,})"
+        of_head = OF_HEAD
     note = (
-        f"Means over {int(scores.n.max()):,} positions (TBAT: {int(tbat.n):,}{width}; forced: {int(at.n):,}) "
-        f"[95 % interval]. TTO, NSMD, TV and KL are against {truth} and grow with any error, so beside a higher loss "
-        "they are no evidence of a softmax bottleneck; TBAT is of the model alone. Forced is what any model with this "
-        "head has of KL. Acceptance is the probability that speculative sampling keeps a token that "
-        f"{model} drafts for {truth}, both decoded in the same way."
+        f"Means over {int(scores.n.max()):,} positions{fewer} [95 % interval]. TTO, NSMD, TV and KL are against "
+        f"{truth} and grow with any error, so beside a higher loss they are no evidence of a softmax bottleneck"
+        f"{of_head} Acceptance is the probability that speculative sampling keeps a token that {model} drafts for "
+        f"{truth}, both decoded in the same way."
     )
     table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
     return f"{table}\n\n{fill(note, WIDTH)}"

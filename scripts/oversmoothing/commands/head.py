@@ -13,7 +13,7 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.source import Source, contexts, find_model
+from oversmoothing.commands.one_head.source import Source, described, find_model
 from oversmoothing.commands.one_head.text import passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.data.tokens.text import encode
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         tokenizer = load_tokenizer(source.folder / FAST)
         vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
-        block = min(contexts(folders, options.model).values())
+        block = min(files.context for files in described(folders, options.model).values())
         tokens = None if text is None else encode(tokenizer, vocabulary, text)
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None

@@ -21,7 +21,7 @@ from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabular
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.model import GPT
-from oversmoothing.models.predictor import head_matrix
+from oversmoothing.models.predictor import cap_of, head_matrix
 from oversmoothing.models.truths.load import AUTO, load_token_lm
 from oversmoothing.models.truths.token_model import BYTES, TokenModel
 from oversmoothing.models.weights import load_model
@@ -72,10 +72,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if len(chosen) < 2:
         raise UserError(f"{options.text}: one passage alone cannot be divided; give a longer text or more --positions")
     rows, width = head_matrix(model, f"--truth {options.truth}").shape
-    bias = model.head.bias is not None
+    bias, cap = model.head.bias is not None, cap_of(model)
+    columns = width + bias if cap is None else rows - 1  # capped logits lie in no smaller space
     memory = options.memory * 2**30
     for rank in options.ranks:  # refused before the model is run
-        if rank < width + bias and (why := refusal(int((passage % 2 == 0).sum()), rows, rank, memory)):
+        if rank < columns and (why := refusal(int((passage % 2 == 0).sum()), rows, rank, memory)):
             raise UserError(f"--ranks {rank}: {why}")
     with tqdm(unit=" steps", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as shown:
 
@@ -85,11 +86,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             return shown.update
 
         p = distributions_at(model, chosen, np.arange(len(passage)), compute.precision)
-        sizes = Sizes(p, passage, width + bias, memory, begin)
+        sizes = Sizes(p, passage, columns, memory, begin)
         by_rank = [sizes.of(rank) for rank in options.ranks]
         smallest = [{"nats": nats, "rank": sizes.smallest(nats)} for nats in TARGETS]
     return {
-        "truth": source | compute.facts | {"tokens": rows, "width": width, "bias": bias},
+        "truth": source | compute.facts | {"tokens": rows, "width": width, "bias": bias, "cap": cap},
         "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
         "ranks": [_row(size) for size in by_rank],
         "smallest": smallest,
@@ -121,9 +122,10 @@ def report(measured: dict[str, Any]) -> str:
     """Lay out what `run` returns, for a terminal of 80 columns."""
     truth, text = measured["truth"], measured["text"]
     name = Path(truth["name"]).name
+    capped = "" if truth["cap"] is None else ", and its logits are capped"
     lines = [
         f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
-        f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns",
+        f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns{capped}",
         f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
         "",
         "  rank  forces at most, nats [95 % interval]  where fitted",

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,13 @@ ASSETS = "assets"  # folder of what is fetched from the hub
 
 
 class Pair(NamedTuple):
-    """Names of two models in tables, the folder of results, and the config of their comparison."""
+    """Names of two models in tables, the folder of results, the config of their comparison, and the model's cap."""
 
     model: str
     truth: str
     results: Path
     config: dict[str, Any]
+    cap: float | None  # c of logits c tanh(z / c)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -45,12 +46,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(
-    asked: argparse.Namespace, name: str, more: Mapping[str, Any], report: str | None = None
+    asked: argparse.Namespace,
+    name: str,
+    more: Mapping[str, Any],
+    report: str | None = None,
+    of_linear: Collection[str] = (),
 ) -> tuple[int, Pair | None]:
     """Check both models, write the config and run the workflow; return the exit status, and the pair if it is 0.
 
-    `name` is that of the command, `more` what its config says beyond `study`, and `report` the file in the results that
-    Snakemake's report is written to.
+    `name` is that of the command, `more` what its config says beyond `study`, `report` the file in the results that
+    Snakemake's report is written to, and `of_linear` the tables that are not made of a model whose logits are capped.
     """
     if not SNAKEFILE.is_file():
         raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
@@ -59,25 +64,35 @@ def run(
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
     folders = {path: as_folder(path) or Path(ASSETS) / asset_name(path, "main") for path in both}
-    fetched = all(map(as_folder, folders))
+    fetched, cap = all(map(as_folder, folders)), None
     if fetched:
-        check_models(folders, asked.truth, asked.prompt + asked.scored)
+        cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
     path = results / "config.yaml"
     results.mkdir(parents=True, exist_ok=True)
-    config = {**study(asked, model, truth, results), **more}
-    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    config = _write(path, {**study(asked, model, truth, results), **more}, cap, of_linear)
     print(f"config: {path}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
     if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
         return code, None
     if not fetched:
-        check_models(folders, asked.truth, asked.prompt + asked.scored)
+        cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
+        config = _write(path, config, cap, of_linear)
     if code := relay([*common, "host", "progress"]):
         return code, None
     if report and (code := relay([*common, "all", "--report", str(results / report)])):
         return code, None
-    return 0, Pair(model, truth, results, config)
+    return 0, Pair(model, truth, results, config, cap)
+
+
+def _write(path: Path, config: Mapping[str, Any], cap: float | None, of_linear: Collection[str]) -> dict[str, Any]:
+    """Write a config and return it; of a model whose logits are capped without what needs linear ones."""
+    written = {**config}
+    if cap is not None:
+        written["family"] = [{**member, "capped": True} for member in config["family"]]
+        written["wanted"] = [table for table in config["wanted"] if table not in of_linear]
+    path.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
+    return written
 
 
 def names(model: str, truth: str) -> tuple[str, str]:
@@ -86,15 +101,21 @@ def names(model: str, truth: str) -> tuple[str, str]:
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
 
 
-def check_models(folders: Mapping[str, Path], truth: str, length: int) -> None:
-    """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's."""
-    from oversmoothing.commands.one_head.source import contexts  # with PyTorch, which takes seconds
+def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[str, float | None]:
+    """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's.
 
-    for name, longest in contexts(folders, truth).items():
-        if longest < length:
+    Returned is the cap of the logits of each, None for one that has none.
+    """
+    from oversmoothing.commands.one_head.source import described  # with PyTorch, which takes seconds
+
+    files = described(folders, truth)
+    for name, of_model in files.items():
+        if of_model.context < length:
             raise UserError(
-                f"{name}: it reads at most {longest} tokens, and --prompt and --scored are {length}; lower them"
+                f"{name}: it reads at most {of_model.context} tokens, and --prompt and --scored are {length}; lower "
+                "them"
             )
+    return {name: of_model.cap for name, of_model in files.items()}
 
 
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, with_special_mass
+from oversmoothing.models.spectra import CAP
+from oversmoothing.numerics.softcap import softcapped
 from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
 from oversmoothing.store.seal import sealed_with
 from oversmoothing.store.tensors import open_tensors, stored, write_tensors
@@ -31,10 +33,11 @@ def head_file(path: str | Path) -> Path:
 
 
 def save_head(
-    path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str]
+    path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str], cap: float | None = None
 ) -> dict[str, str]:
     """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing.
 
+    `cap` is the c of logits that are capped, which stands in the metadata and is applied where logits are rebuilt.
     Returned is what the metadata of its file of states must hold, so that it is read with this head and no other.
     """
     tensors = {WEIGHT: weight} | ({} if bias is None else {BIAS: bias})
@@ -43,7 +46,8 @@ def save_head(
         halved = {name: array.astype(np.float16) for name, array in whole.items()}
     exact = all(np.array_equal(halved[name].astype(np.float32), array) for name, array in whole.items())
     kept = halved if exact else whole
-    write_tensors(path, {name: stored(array) for name, array in kept.items()}, metadata)
+    described = {**metadata} if cap is None else {**metadata, CAP: repr(cap)}
+    write_tensors(path, {name: stored(array) for name, array in kept.items()}, described)
     return {SEAL_OF_HEAD: sealed_with(path)}
 
 
@@ -123,6 +127,7 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
                 np.matmul(states, head[start:end].astype(np.float32).T, out=logits[:, start:end])
             if BIAS in file.keys():  # noqa: SIM118 (not a dict)
                 logits += file.get_tensor(BIAS)
+            cap = (file.metadata() or {}).get(CAP)
     except (SafetensorError, OSError) as error:
         raise UserError(f"{beside}: no complete head ({error}); delete {path} and run again") from error
-    return logits
+    return softcapped(logits, None if cap is None else float(cap))

@@ -14,7 +14,8 @@ NUMERICAL = 0.01  # share of the largest singular value, below which one counts 
 class LogitGradient:
     """Accumulates the gradients g = softmax(z) - onehot(y) of single tokens, to compare them with a head W (v, d).
 
-    Backpropagation passes W^T g to the trunk, and so only P g, the part of g in the column space of W.
+    Backpropagation passes W^T g to the trunk, and so only P g, the part of g in the column space of W. Of capped logits
+    c tanh(z / c) = l, g is that of the head's z: (softmax(l) - onehot(y)) (1 - (l / c)^2), by the chain rule.
 
     Parameters
     ----------
@@ -28,10 +29,15 @@ class LogitGradient:
         self.count = 0  # of tokens with a gradient that is not zero
         self._first: list[Tensor] = []
 
-    def add(self, logits: Tensor, targets: Tensor) -> None:
-        """Add the gradients of tokens: logits (n, v), on the device of the head, and targets, int64 (n,)."""
+    def add(self, logits: Tensor, targets: Tensor, cap: float | None = None) -> None:
+        """Add the gradients of tokens: logits (n, v), on the device of the head, and targets, int64 (n,).
+
+        `cap` is the c of logits that are capped.
+        """
         g = logits.float().softmax(dim=-1)
         g[torch.arange(len(targets), device=g.device), targets] -= 1
+        if cap is not None:
+            g *= 1 - (logits.float() / cap).square()
         total = g.square().sum(dim=-1).double()
         inside = (g @ self._basis).square().sum(dim=-1).double().minimum(total)
         self._total += float(total.sum())

@@ -75,6 +75,11 @@ def has_special_ids(model: Predictor) -> bool:
     return hasattr(model, "special_mass")
 
 
+def cap_of(model: Predictor) -> float | None:
+    """Return the c of a model whose logits are c tanh(z / c) of those z of its head; None if they are its head's."""
+    return getattr(model, "cap", None)
+
+
 def load_predictor(job: Any, compute: Compute) -> Predictor:
     """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 

@@ -11,18 +11,34 @@ from oversmoothing.store.tensors import open_tensors
 
 BLOCKS = "blocks."  # prefix of a GPT's weights other than embedding, bottleneck and head
 ALONE = "alone"  # what the metadata of a head without its model say of it
+CAP = "cap"  # and the c of logits c tanh(z / c), z being the head's, if they are capped
 READS = "reads"  # in these metadata: ``pre`` or ``post``, which of the hidden states enter the head
 
 
-def read_head(path: str | Path) -> np.ndarray:
-    """Read a model's head, float32 (v, r), from its weights without PyTorch; a `UserError` if it is no such matrix."""
+def read_head(path: str | Path, capped: bool = False) -> np.ndarray:
+    """Read a model's head, float32 (v, r), from its weights without PyTorch.
+
+    A `UserError` is raised if it is no such matrix, or if its logits are capped, unless that makes no difference to the
+    caller, or it takes care of it (`capped`).
+    """
     with open_tensors(path) as (file, described):
         kind = json.loads(described.get("config", "{}")).get("output", LINEAR)
         if kind != LINEAR:
             raise UserError(f"{path}: output: {kind} is no linear head, so that no matrix stands for it; name another")
+        if CAP in described and not capped:
+            raise UserError(
+                f"{path}: its logits are capped at {float(described[CAP]):g}, and what is asked for needs logits that "
+                "are linear in what enters the head; leave this model out of it"
+            )
         if "head.weight" not in file.keys():  # noqa: SIM118 (not a dict)
             raise UserError(f"{path}: no head.weight in it; delete it and run again")
         return file.get_tensor("head.weight").astype(np.float32, copy=False)
+
+
+def read_cap(path: str | Path) -> float | None:
+    """Read the c of logits c tanh(z / c), z being those of the head in a file; None if they are not capped."""
+    with open_tensors(path) as (_, described):
+        return float(described[CAP]) if CAP in described else None
 
 
 def read_bias(path: str | Path) -> np.ndarray | None:

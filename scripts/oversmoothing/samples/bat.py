@@ -10,7 +10,7 @@ from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.models.predictor import Predictor, head_matrix
+from oversmoothing.models.predictor import Predictor, cap_of, head_matrix
 from oversmoothing.samples.generate import Sampler, drawn_from, with_step
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decodings.pure import pure
@@ -21,6 +21,8 @@ MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof
 
 def sampler(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
     """Return the sampler for ``{name: bat, delta: 0.22}``; a `UserError` names an invalid value or head."""
+    if (cap := cap_of(model)) is not None:
+        raise UserError(f"decoding bat: it needs linear logits, and this model's are capped at {cap:g}; leave bat out")
     try:
         return with_step(
             drawn_from(bat_decoder(head_matrix(model, "decoding bat").detach().cpu().numpy(), *parameters(decoding)))

@@ -23,7 +23,7 @@ CLASSES = pa.schema(
 def main(job: Job) -> None:
     """Read a model's head, the LayerNorm before it and, if given, hidden states; write the argmaxable classes."""
     path = job.input.weights
-    head, gain = read_head(path), read_gain(path)
+    head, gain = read_head(path, capped=True), read_gain(path)  # a cap keeps the order of the logits
     tried = read_states(job.input.hidden) if job.input.hidden else None
     try:
         parts = [classes("free", head, tried)]

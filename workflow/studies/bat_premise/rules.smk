@@ -4,8 +4,8 @@ Needs: the heads of the family, and its logits and the truths'.
 Makes: scores/bat_premise/{model}.parquet; tables/bat_premise.{csv,md,html,tex}.
 """
 
-if TBAT["premise_per_window"]:
-    TESTED.extend(scores(["bat_premise"], FAMILY))
+if TBAT["premise_per_window"] and LINEAR:
+    TESTED.extend(scores(["bat_premise"], LINEAR))
 
     rule bat_premise:
         input:
@@ -15,7 +15,7 @@ if TBAT["premise_per_window"]:
         output:
             f"{RESULTS}/scores/bat_premise/{{model}}.parquet",
         wildcard_constraints:
-            model=one_of(FAMILY),
+            model=one_of(LINEAR),
         threads: 8
         resources:
             **per_attempt(mem_mb=2000, runtime=240),
@@ -32,10 +32,13 @@ if TBAT["premise_per_window"]:
 
     rule bat_premise_table:
         input:
-            scores=scores(["bat_premise"], FAMILY),
+            scores=scores(["bat_premise"], LINEAR),
         output:
             **table("bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?", caption="table.rst"),
         params:
-            settings=settings(**config["statistics"], models=plan.thesis.compared(config, "family", [])),
+            settings=settings(
+                **config["statistics"],
+                models=[row for row in plan.thesis.compared(config, "family", []) if row["model"] in LINEAR],
+            ),
         script:
             "show.py"

@@ -1,25 +1,27 @@
-"""The models whose heads are linear maps to the truths' tokens, and how each is read."""
+"""The models whose logits are linear maps to the truths' tokens, and how each is read."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from plan import studies
-from plan.models import by_name, model_rows
+from plan.models import by_name, capped, model_rows
 from plan.tokens import over_bytes
 
 
 def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
 
-    Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give.
+    Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give. Nor
+    are those whose logits are capped.
     """
-    known = by_name(config) | studies.models(config)
+    known, without = by_name(config) | studies.models(config), capped(config)
     kinds = dict.fromkeys(arm.kind for arm in studies.arms(config) if arm.scored)
     return [
         row
         for row in model_rows(known, *kinds)
         if known[row["model"]].linear
         and not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
+        and row["model"] not in without
     ]
 
 

@@ -48,7 +48,7 @@ def draw(
     truth = p[[model["model"] for model in models if model["kind"] == "truth"]].mean(axis=1)
     p = p[[model["model"] for model in models]]
     truncated = any(model["kind"] == "svd" for model in models)
-    scores = scores.drop(columns="tbat") if truncated else scores
+    scores = scores.drop(columns="tbat", errors="ignore") if truncated else scores
     named = named_bytes(p, truth, target)
     rows = -(-len(models) // COLUMNS)
     with style():

@@ -110,7 +110,7 @@ rule next_byte_table:
         logits=expand(SHOWN_LOGITS, model=names(SHOWN, "truth", "family", "svd")),
         scores=[
             *expand(SHOWN_SCORES, metric=AGAINST_TRUTHS, model=names(SHOWN, "family", "svd")),
-            *expand(SHOWN_SCORES, metric="tbat", model=names(SHOWN, "family")),
+            *expand(SHOWN_SCORES, metric="tbat", model=[name for name in names(SHOWN, "family") if name in LINEAR]),
         ],
     output:
         **table(

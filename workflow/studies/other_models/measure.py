@@ -18,7 +18,7 @@ from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
 from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import BATCH, LogitGradient
-from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model
+from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model, softcap_in
 from oversmoothing.numerics.geometry import Directions, singular_entropy
 from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
@@ -102,7 +102,7 @@ def measure(
     first = prefix(model.tokenizer)
     _check(model, context, first, name)
     sigma = head_spectrum(head.weight)
-    gradient = LogitGradient(head.weight)
+    gradient, cap = LogitGradient(head.weight), softcap_in(model.model.config, "config.json", f"others.models: {name}")
     nats, tokens, entered = 0.0, 0, Directions()
     layers: list[Directions] = []
     with _watch(head) as inputs:
@@ -121,7 +121,7 @@ def measure(
             for logits, row in zip(output.logits, ids, strict=True):  # one text at a time, to bound memory
                 predicting, targets = logits[len(first) : -1].float(), row[len(first) + 1 :]
                 nats += float(cross_entropy(predicting, targets, reduction="none").double().sum())
-                gradient.add(predicting, targets)
+                gradient.add(predicting, targets, cap)
             tokens += ids[:, len(first) + 1 :].numel()
     if not tokens:
         raise UserError(f"others.bytes: {len(data)} bytes of text are fewer than two tokens for {name}; raise it")

@@ -70,7 +70,7 @@ def heads(weights: str | Path) -> dict[str, np.ndarray]:
 
     The second is absent if a Linear layer lies between LayerNorm and head, because any h can then be reached.
     """
-    head, gain = read_head(weights), read_gain(weights)
+    head, gain = read_head(weights, capped=True), read_gain(weights)
     return {"head": head} if gain is None else {"head": head, "reachable_head": behind_norm(head, gain)}
 
 

@@ -36,22 +36,27 @@ def distributions_at(
 
 
 def forced(
-    weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray
+    linear: tuple[np.ndarray, np.ndarray | None] | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray
 ) -> dict[str, Any]:
     """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
 
-    `weights` (v, d) and `bias` (v,), if there is one, are the head; `p` and `log_q` (n, v) the truth's
-    distributions and the model's log-probabilities, float64; `passage` (n,) is the passage of each position.
+    `linear` is the head, its weights (v, d) and bias (v,), if there is one; None for a head whose logits are capped, of
+    which nothing but the KL is known. `p` and `log_q` (n, v) are the truth's distributions and the model's
+    log-probabilities, float64; `passage` (n,) is the passage of each position.
     """
-    head = prepare(weights, bias)
-    p = distributions(p, len(weights))
+    p = distributions(p, log_q.shape[1])
+    found: dict[str, Any] = {"positions": len(p), "passages": len(np.unique(passage))}
+    kl = divergence(p, log_q)
+    if linear is None:
+        found |= {"kl": _intervals(kl, kl, passage)["kl"]}
+        return found | dict.fromkeys(("forced", "share", "gap", "proved"))
+    head = prepare(*linear)
     rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
     nearest = [project_on(head, p[i : i + 1], log_q[i : i + 1]) for i in rows]
     least, gap = (np.concatenate([getattr(point, name) for point in nearest]) for name in ("forced", "gap"))
     return {
-        "positions": len(p),
-        "passages": len(np.unique(passage)),
-        **_intervals(divergence(p, log_q), least, passage),
+        **found,
+        **_intervals(kl, least, passage),
         "gap": float(gap.max()),
         "proved": int((gap <= np.maximum(SHARE * least, NEGLIGIBLE)).sum()),
     }

@@ -55,7 +55,8 @@ def measure_model(
 
     `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions
     (`spaced_positions.positions_of`). Returned are the parts ``model``, ``spectrum``, ``text``, ``tbat``,
-    ``forced`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; one that was not measured is None.
+    ``forced`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; one that was not measured is None. Of a model that
+    caps its logits, TBAT is left out and of ``forced`` all but the KL, as both are of linear logits.
     """
     begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
@@ -74,12 +75,13 @@ def measure_model(
         forced_at = positions_of(len(logits), 0 if truth is None else len(truth))
         log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
         del logits
-        if choices.tbat_positions:
+        if choices.tbat_positions and model.cap is None:
             begin(f"TBAT at {len(p):,} positions")
             measured["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
         if truth is not None:
-            begin(f"nearest distributions of the head at {len(truth):,} positions")
-            measured["forced"] = forced(weights, bias, truth, log_q, owners(passages)[forced_at])
+            begin(f"distance from the truth at {len(truth):,} positions")
+            head = None if model.cap is not None else (weights, bias)
+            measured["forced"] = forced(head, truth, log_q, owners(passages)[forced_at])
     if choices.unargmaxable:
         begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
         measured["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
@@ -119,7 +121,7 @@ def of_text(
         special += float(model.special_mass(entered).double().sum())
         logits = model.logits(entered)
         nats += float(cross_entropy(logits, targets, reduction="none").double().sum())
-        gradient.add(logits, targets)
+        gradient.add(logits, targets, model.cap)
         size += len(vocabulary.decode(passage.tokens[passage.places].tolist()))
         hidden.append(states.cpu().numpy())
         kept.append(logits.cpu())
@@ -189,5 +191,6 @@ def _shape(model: TokenModel) -> dict[str, Any]:
         "rows": tokens + excluded,
         "tied": bool(getattr(model.trunk.config, "tie_word_embeddings", False)),
         "bias": model.head.bias is not None,
+        "cap": model.cap,
         "bos": model.bos,
     }

@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
 LISTED = 10  # unargmaxable tokens
 LABEL = 26  # characters of the first column
+WIDTH = 80  # of a terminal
+LEFT_OUT = (
+    "Left out are TBAT and what the head forces: both need logits that are linear in what enters the head, and these "
+    "are capped. The spectrum is that of the head before the cap, which keeps the order of the logits, so unargmaxable "
+    "tokens are the same with it and without."
+)
 
 Row = tuple[str, str]
 
@@ -17,7 +24,8 @@ def report(measured: dict[str, Any]) -> str:
     parts = [_model(measured), _spectrum(measured["spectrum"], measured["model"])]
     parts += [_text(measured["text"], measured["tbat"]) + _forced(measured["forced"])] if measured["text"] else []
     parts += [_unargmaxable(measured["unargmaxable"], measured["model"]["tokens"])] if measured["unargmaxable"] else []
-    return "\n\n".join("\n".join(_lines(rows)) for rows in parts)
+    lines = ["\n".join(_lines(rows)) for rows in parts]
+    return "\n\n".join(lines if measured["model"]["cap"] is None else [*lines, fill(LEFT_OUT, WIDTH)])
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:
@@ -30,12 +38,17 @@ def _lines(rows: list[Row]) -> Iterator[str]:
 def _model(measured: dict[str, Any]) -> list[Row]:
     source, model = measured["source"], measured["model"]
     at = f" at {source['revision']}, commit {source['commit'][:12]}" if source["commit"] else ""
+    bias = "a bias" if model["bias"] else "no bias"
+    capped = "" if model["cap"] is None else f"; logits capped, {model['cap']:g} tanh(z / {model['cap']:g})"
     before = "" if model["bos"] is None else f"; id {model['bos']} before each passage"
     return [
         (source["name"], at),
         ("layers, width", f"{model['layers']:,}, {model['width']:,}"),
         ("vocabulary", f"{model['tokens']:,} tokens; {model['excluded']:,} special and padded ids are excluded"),
-        ("head", f"{'tied to the embedding' if model['tied'] else 'not tied'}, {'a' if model['bias'] else 'no'} bias"),
+        (
+            "head",
+            f"{'tied to the embedding' if model['tied'] else 'not tied'}, {bias}{capped}",
+        ),
         ("run", f"{source['device']}, trunk in {source['precision']}{before}"),
     ]
 
@@ -75,13 +88,13 @@ def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
 def _forced(forced: dict[str, Any] | None) -> list[Row]:
     if not forced:
         return []
+    kl = f"KL to {Path(forced['truth']['name']).name}", f"{_mean(forced['kl'])} nats"
+    if forced["forced"] is None:
+        return [kl, ("", f"({forced['positions']} positions in {forced['passages']} passages)")]
     share = f" ({forced['share']['mean']:.0%})" if forced["share"] else ""
     at = "all" if forced["proved"] == forced["positions"] else forced["proved"]
     return [
-        (
-            f"KL to {Path(forced['truth']['name']).name}",
-            f"{_mean(forced['kl'])} nats, of which this head forces {_mean(forced['forced'])}{share}",
-        ),
+        (kl[0], f"{kl[1]}, of which this head forces {_mean(forced['forced'])}{share}"),
         (
             "",
             f"({forced['positions']} positions in {forced['passages']} passages; the forced part is proved to 0.1 % at "

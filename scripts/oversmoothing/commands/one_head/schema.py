@@ -23,6 +23,10 @@ def _number(description: str) -> dict[str, Any]:
     return {"description": description, "type": "number", "minimum": 0}
 
 
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return schema | {"type": [schema["type"], "null"]}
+
+
 def _share(description: str) -> dict[str, Any]:
     return _number(description) | {"maximum": 1}
 
@@ -72,6 +76,7 @@ MODEL = _object(
     rows=_count("Rows of the head in all, ids.", 1),
     tied=_flag("Whether the head is the embedding."),
     bias=_flag("Whether the head has a bias."),
+    cap=_or_null(_number("c of logits c tanh(z / c), z being the head's; null where the logits are the head's.")),
     bos={"description": "Id that is put before every passage; null for none.", "type": ["integer", "null"]},
 )
 SPECTRUM = _object(
@@ -101,7 +106,7 @@ TEXT = _object(
     random_gradient_share=_share("numerical_rank / tokens: the expected gradient_share of a random head."),
 )
 TBAT = _object(
-    "Mass of the BAT-reject set of the model's own distribution: bounds; null if it was not measured.",
+    "Mass of the BAT-reject set of the model's own distribution: bounds; null if it was not measured, and with a cap.",
     optional=True,
     positions=_count("Positions of the text that the following values are means over.", 1),
     delta=_number("Of BAT, nats."),
@@ -111,16 +116,20 @@ TBAT = _object(
     undecided=_number("Mean number of undecided tokens per position."),
 )
 FORCED = _object(
-    "How far the model is from a truth, and what of it its head forces; null without a truth.",
+    "How far the model is from a truth, and what of it its head forces, of linear logits; null without a truth.",
     optional=True,
     truth=_object("Where the truth came from; it ran as the model did.", **FILES),
     positions=_count("Positions of the text that the following values are means over.", 1),
     passages=_count("Passages that these positions are in.", 1),
     kl=_mean("KL divergence of the model from the truth, over the tokens alone, nats.", _number),
-    forced=_mean("The least that any hidden state can leave of it, at each position, nats: an upper bound.", _number),
-    share=_mean("forced / kl; null where the model is the truth up to rounding.", _share, optional=True),
-    gap=_number("Largest proved error of `forced` at a position, nats: it may be lower by at most this."),
-    proved=_count("Positions at which that error is at most a thousandth of it, or 1e-9 nats."),
+    forced=_mean(
+        "The least that any hidden state can leave of it, at each position, nats: an upper bound; null with a cap.",
+        _number,
+        optional=True,
+    ),
+    share=_mean("forced / kl; null if the model is the truth up to rounding, and with a cap.", _share, optional=True),
+    gap=_or_null(_number("Largest proved error of `forced` at a position, nats: it may be lower by at most this.")),
+    proved=_or_null(_count("Positions at which that error is at most a thousandth of it, or 1e-9 nats.")),
 )
 UNARGMAXABLE = _object(
     "Tokens that no hidden state makes the most probable of all tokens; null if they were not looked for.",

@@ -11,7 +11,7 @@ from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import check_folder
-from oversmoothing.models.truths.load import check_token_lm
+from oversmoothing.models.truths.load import Described, check_token_lm
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -49,8 +49,8 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
 
 
-def contexts(folders: Mapping[str, Path], tokens_of: str) -> dict[str, int]:
-    """Longest context of each model, by what the user wrote, after all checks that need no weights.
+def described(folders: Mapping[str, Path], tokens_of: str) -> dict[str, Described]:
+    """What the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """

@@ -22,6 +22,8 @@ from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_fo
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
 BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
 TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
+# Keys of configs of transformers. Of a softcap c, the logits are c tanh(z / c), z being those of the head.
+SOFTCAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 
@@ -92,6 +94,20 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 def context_of(model: Any) -> Any:
     """Longest context of a model in tokens, or None if it has no limit."""
     return getattr(model.config, "max_position_embeddings", None)
+
+
+def softcap_in(config: Any, path: str | Path, name: str) -> float | None:
+    """Return the c of a model's logits c tanh(z / c), or None; a `UserError` if its config holds no such number.
+
+    `config` is that in the file `path`, and `name` the model's, for messages.
+    """
+    given = {key: value for key in SOFTCAPS if (value := getattr(config.get_text_config(), key, None)) is not None}
+    for key, value in given.items():
+        if type(value) not in (int, float) or not 0 < value < float("inf"):
+            raise UserError(f"{name}: {path}: {key} is {value!r}, not a cap of its logits; it cannot be used here")
+    if len(given) > 1:
+        raise UserError(f"{name}: {path}: it caps its logits twice, by {' and '.join(given)}; it cannot be used here")
+    return float(*given.values()) if given else None
 
 
 @contextmanager

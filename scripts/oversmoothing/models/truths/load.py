@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,13 +14,20 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import auto as pretrained
 from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_tensors
 from oversmoothing.models.truths.evabyte import load_evabyte
-from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows
+from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows, linear
+from oversmoothing.numerics.softcap import softcapped
 
 PROBE = 8  # tokens on which head and cache are tested
 AUTO = "auto"
-# Keys of configs of transformers. Of a softcap c, the logits are c tanh(logits / c).
-SOFTCAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
-FACTORS = {"logit_scale": 1, "lm_head_multiplier": 1, "logits_scaling": -1}  # exponents of factors of the logits
+FACTORS = {"logit_scale": 1, "lm_head_multiplier": 1, "logits_scaling": -1}  # keys of configs, exponents
+LARGE = 1e4, 3.0  # how large the logits of a trial are made: in themselves, or under a cap, in units of the cap
+
+
+class Described(NamedTuple):
+    """What the files of a model over tokens say without its weights."""
+
+    context: int  # the longest, in tokens
+    cap: float | None  # c of logits c tanh(z / c)
 
 
 def load_truth(
@@ -34,7 +41,8 @@ def load_truth(
     """Truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
 
     The settings are ``layout``: "evabyte", "causal_lm" or "tokens"; ``bos``: for the first whether EvaByte's own id is
-    prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``.
+    prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``. A
+    member of the family has ``capped``, whether its logits are, which decides what is measured of it.
     """
     folder, layout = asset_folder(manifest), settings["layout"]
     if layout not in ("evabyte", "causal_lm", "tokens"):
@@ -45,7 +53,10 @@ def load_truth(
             f"study's texts are {'bytes' if vocabulary is None else 'tokens'}"
         )
     if vocabulary is not None:
-        return load_token_lm(folder, name, vocabulary, settings["bos"], device, precision)
+        model = load_token_lm(folder, name, vocabulary, settings["bos"], device, precision)
+        if "capped" in settings:
+            _check_said(model, Path(folder) / CONFIG, settings["capped"])
+        return model
     if layout == "evabyte":
         return load_evabyte(folder, name, device, precision, settings["bos"])
     return load_causal_lm(folder, name, settings["byte_offset"], settings["bos"], device, precision)
@@ -58,27 +69,30 @@ def load_token_lm(
 
     `bos` is prepended to every text; "auto" is the id that the model's tokenizer puts there, if any. The head is
     float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights.
-    Errors are those of `pretrained.auto.load_causal_lm`, and others if no linear map leads from state to logits.
+    Errors are those of `pretrained.auto.load_causal_lm`, and others if the logits are neither a linear map of the state
+    nor, for a model with a softcap, the capped ones.
     """
     check_same(folder, vocabulary, name)
     bos = _first(folder, bos)
     model = _loaded(folder, name, device, precision)
-    factor = _factor(model.config, Path(folder) / CONFIG, name)
+    path = Path(folder) / CONFIG
+    factor, cap = _factor(model.config, path, name), pretrained.softcap_in(model.config, path, name)
     head = model.get_output_embeddings()
     bias = getattr(head, "bias", None)
     weight = factor * _as_stored(folder, head.weight, name).float()
     bias = None if bias is None else factor * bias.float()
     table = torch.tensor(vocabulary.ids, dtype=torch.int64)
-    return _tried(TokenModel(name, model.base_model, weight, bias, table, bos, _context(model)), model, precision)
+    truth = TokenModel(name, model.base_model, weight, bias, table, bos, _context(model), cap=cap)
+    return _tried(truth, model, precision)
 
 
-def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> int:
-    """Check a model as `load_token_lm` does, but for what needs its weights; return its longest context in tokens."""
+def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> Described:
+    """Check a model as `load_token_lm` does, but for what needs its weights; return what its files say."""
     check_same(folder, vocabulary, name)
     first, model = _first(folder, bos), pretrained.outline(folder, name)
-    _factor(model.config, Path(folder) / CONFIG, name)
+    _factor(model.config, path := Path(folder) / CONFIG, name)
     check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
-    return _context(model) - (first is not None)
+    return Described(_context(model) - (first is not None), pretrained.softcap_in(model.config, path, name))
 
 
 def load_causal_lm(
@@ -87,16 +101,16 @@ def load_causal_lm(
     """Causal language model of transformers in which byte b is the id b + `byte_offset`; its head is always float32.
 
     Errors are those of `pretrained.auto.load_causal_lm`, and others if there are fewer than 256 ids for bytes, or the
-    logits are not the head times the last hidden state.
+    logits are not the head times the last hidden state, capped where the config says so.
     """
     model = _loaded(folder, name, device, precision)
-    _check_uncapped(model.config, Path(folder) / CONFIG, name)
+    cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
     head = model.get_output_embeddings()
     rows = len(head.weight)
     if byte_offset + BYTES > rows:
         raise UserError(f"{name}: byte_offset {byte_offset} leaves no room for 256 bytes among its {rows} ids")
     bias, table = getattr(head, "bias", None), byte_table(byte_offset)
-    truth = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes")
+    truth = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes", cap)
     return _tried(truth, model, precision)
 
 
@@ -118,19 +132,19 @@ def _context(model: Any) -> int:
     return pretrained.context_of(model) or sys.maxsize
 
 
-def _check_uncapped(config: Any, path: Path, name: str) -> None:
-    """Raise a `UserError` if a model caps its logits; `_tried` overlooks a cap far above those of its few tokens."""
-    for key in SOFTCAPS:
-        if getattr(config, key, None) is not None:
-            raise UserError(
-                f"{name}: {path}: {key} is {getattr(config, key)!r}: its logits are capped, so they are not its head "
-                "times its last hidden state; such a model cannot be used here"
-            )
+def _check_said(model: TokenModel, path: Path, capped: bool) -> None:
+    """Raise a `UserError` if the study's config says otherwise of a member's cap than the model's does."""
+    if model.cap is not None and not capped:
+        raise UserError(
+            f"{model.name}: {path}: its logits are capped at {model.cap:g}; write `capped: true` beside its `hub`, "
+            "which leaves out what needs linear logits: TBAT, and what its head forces"
+        )
+    if model.cap is None and capped:
+        raise UserError(f"{model.name}: {path}: its logits are not capped; remove `capped: true` beside its `hub`")
 
 
 def _factor(config: Any, path: Path, name: str) -> float:
-    """Product of the factors that a model applies to its logits; a `UserError` if it applies something else to them."""
-    _check_uncapped(config, path, name)
+    """Product of the factors that a model applies to its logits; a `UserError` if one of them is none."""
     factor = 1.0
     for key, exponent in FACTORS.items():
         value = getattr(config, key, None)
@@ -157,15 +171,29 @@ def _as_stored(folder: str | Path, weight: Tensor, name: str) -> Tensor:
 
 @torch.inference_mode()
 def _tried(truth: TokenModel, model: Any, precision: str) -> TokenModel:
-    """Return a truth if its logits are a linear map of its last hidden state, with cached keys and values or not."""
+    """Return a truth if its logits are those that its class computes, with cached keys and values or not.
+
+    The logits of a few tokens may lie so far below a cap that they look linear. So what leaves the head is also made
+    large on its way: then a cap shows, whether the config names it or not, and so does one that is named but not used.
+    """
     tolerance = 0.05 if precision == "bf16" else 1e-3
     tokens = torch.arange(PROBE, device=truth.table.device)[None] * 31 % len(truth.table)
     logits = truth.logits(truth.hidden(tokens)[1])
     expected = model(input_ids=truth.ids(tokens), use_cache=False).logits[:, -PROBE:, truth.table].float()
     if not (error := _error(logits, expected)) < tolerance:
         raise UserError(
-            f"{truth.name}: its logits are not its head times its last hidden state (off by {error:.0%} of the "
-            "largest); such a model cannot be a truth here"
+            f"{truth.name}: its logits are not its head times its last hidden state{_but_for(truth)} (off by "
+            f"{error:.0%} of the largest); such a model cannot be a truth here"
+        )
+    z = linear(truth.hidden(tokens)[1], truth.head.weight, truth.head.bias)
+    scale = (LARGE[0] if truth.cap is None else LARGE[1] * truth.cap) / float(z.abs().max().clamp(min=1e-6))
+    hook = model.get_output_embeddings().register_forward_hook(lambda head, given, output: scale * output)
+    large = model(input_ids=truth.ids(tokens), use_cache=False).logits[:, -PROBE:, truth.table].float()
+    hook.remove()
+    if not (error := _error(softcapped(scale * z, truth.cap), large)) < tolerance:
+        raise UserError(
+            f"{truth.name}: where they are large, its logits are not its head times its last hidden state"
+            f"{_but_for(truth)} (off by {error:.0%} of the largest); such a model cannot be a truth here"
         )
     cache = truth.cache(PROBE)
     cache.feed(tokens[:, :-1])
@@ -175,6 +203,10 @@ def _tried(truth: TokenModel, model: Any, precision: str) -> TokenModel:
             "cache of keys and values it cannot be a truth here"
         )
     return truth
+
+
+def _but_for(truth: TokenModel) -> str:
+    return "" if truth.cap is None else f", capped at {truth.cap:g} as its config says"
 
 
 def _error(logits: Tensor, expected: Tensor) -> float:

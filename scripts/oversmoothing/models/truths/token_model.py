@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from transformers import DynamicCache
 
 from oversmoothing.jobs import UserError
+from oversmoothing.numerics.softcap import softcapped
 
 BYTES = 256
 
@@ -42,10 +43,11 @@ class TokenModel:
         bos: int | None,  # the id prepended to every text
         context: int,  # the longest, in ids
         unit: str = "tokens",  # or "bytes", for messages
+        cap: float | None = None,  # c of logits c tanh(z / c), z being the head's
     ) -> None:
         rows, width = weight.shape
         check_rows(name, rows, int(table.max()), bos, unit)
-        self.name, self.trunk, self.bos, self.unit = name, trunk, bos, unit
+        self.name, self.trunk, self.bos, self.unit, self.cap = name, trunk, bos, unit, cap
         self.table = table.to(weight.device)
         self.config = TokenModelConfig(trunk.config.num_hidden_layers, width, context - (bos is not None), len(table))
         is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
@@ -71,12 +73,12 @@ class TokenModel:
         return post, post
 
     def logits(self, post: Tensor) -> Tensor:
-        """Float32 logits (..., v) of the tokens."""
-        return _linear(post, self.head.weight, self.head.bias)
+        """Float32 logits (..., v) of the tokens, capped where the model caps its logits."""
+        return softcapped(linear(post, self.head.weight, self.head.bias), self.cap)
 
     def special_mass(self, post: Tensor) -> Tensor:
         """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
-        logits, special = self.logits(post), _linear(post, *self.special)
+        logits, special = self.logits(post), softcapped(linear(post, *self.special), self.cap)
         if not (logits.isfinite().all() and special.isfinite().all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
         return torch.sigmoid(special.logsumexp(dim=-1) - logits.logsumexp(dim=-1))
@@ -136,7 +138,7 @@ def byte_table(byte_offset: int) -> Tensor:
     return byte_offset + torch.arange(BYTES)
 
 
-def _linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+def linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Linear map in float32 even under autocast, because rounding to bf16 would inflate the logits' rank."""
     with torch.autocast(post.device.type, enabled=False):
         return F.linear(post.float(), weight, bias)
