@@ -129,6 +129,8 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_pa
     every, without = written["plain"]["wanted"], written["soft"]["wanted"]
     assert [table for table in every if table not in without] == ["forced", "tbat"]
     assert written["soft"]["family"] == [{"name": "soft", "hub": str(tmp_path / "soft"), "capped": True}]
+    assert written["soft"]["frontier"] == {"deltas": []}
+    assert "frontier" not in written["plain"]
     assert "capped" not in written["plain"]["family"][0]
 
 

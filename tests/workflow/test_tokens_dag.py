@@ -213,6 +213,7 @@ def test_what_needs_linear_logits_is_not_planned_for_a_capped_member(tmp_path):
         write_token_model(study.folder / "hub" / name, layout)
     soft, plain = {"name": "soft", "hub": "./hub/soft", "capped": True}, {"name": "plain", "hub": "./hub/plain"}
     own = HUB | {"tokens": {"tokenizer": "./hub/plain"}, "truths": [soft | {"name": "truth"}], "svd_of": "soft"}
+    own["frontier"] = {"deltas": []}
     del own["truths"][0]["capped"]
     for family, linear in (([soft, plain], 1), ([soft], 0)):
         (study.folder / "capped.yaml").write_text(yaml.safe_dump(own | {"family": family}))

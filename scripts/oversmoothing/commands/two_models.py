@@ -91,6 +91,7 @@ def _write(path: Path, config: Mapping[str, Any], cap: float | None, of_linear: 
     if cap is not None:
         written["family"] = [{**member, "capped": True} for member in config["family"]]
         written["wanted"] = [table for table in config["wanted"] if table not in of_linear]
+        written["frontier"] = {**config.get("frontier", {}), "deltas": []}
     path.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
     return written
 

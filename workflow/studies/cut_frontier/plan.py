@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oversmoothing.scores.catalogue.decoders import maps, method
+from plan.models import capped
 from plan.studies import Study
 
 Config = Mapping[str, Any]
@@ -31,6 +32,8 @@ def mistakes(config: Config) -> Iterator[str]:
         yield f"frontier.reference: {section['reference']!r} is no curve in frontier.methods; use one of {curves}"
     if len(section["deltas"]) == 1:
         yield "frontier.deltas: a curve needs two values or more; [] leaves BAT out"
+    if section["methods"] and section["deltas"] and (names := capped(config)):
+        yield f"frontier.deltas: BAT needs linear logits, and those of {names[0]} are capped; [] leaves BAT out"
 
 
 STUDY = Study(mistakes=mistakes)
