@@ -12,7 +12,7 @@ NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losse
 TABLES = [f"results/tables/{name}.csv" for name in NAMES]
 FIGURES = [f"results/figures/{name}.png" for name in ("imposed_rank", "paired_ranks", "closed_square", "gradient")]
 OTHERS = [f"{name}-s{seed}" for name in ("w16", "bn4") for seed in (1, 2)]
-ARMS = ("w16", "bn4", "pl4", "pm4", "be4", "bw4", "inside", "v300", "mos2-bn4")
+ARMS = ("w16", "bn4", "pl4", "pm4", "be4", "bw4", "inside", "v300", "mos2-bn4", "bn4-tailr0.1")
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     assert not (copy.folder / "results/samples").exists()
     paired = pd.read_csv(copy.folder / TABLES[0])
     assert set(paired.kind) == {
-        *("family", "plain", "matched", "beside", "backward", "unused", "inside", "mos2", "svd"),
+        *("family", "plain", "matched", "beside", "backward", "unused", "inside", "mos2", "tailr", "svd"),
         *("retrained", "normed"),
         *("full_head", "own_trunk", "second", *BETWEEN),
     }
