@@ -91,7 +91,8 @@ def chunks(rows: int, v: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def timed(cut: Callable[[np.ndarray], np.ndarray], rows: int, v: int) -> tuple[float, list[np.ndarray]]:
     """Return the processor seconds of a cut over all rows, and the tokens that it leaves of the first two chunks."""
-    seconds, kept = 0.0, []
+    seconds = 0.0
+    kept: list[np.ndarray] = []
     for model, _ in chunks(rows, v):
         q = temperature(softmax(model), 1.5)
         before = time.process_time()
