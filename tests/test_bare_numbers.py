@@ -44,6 +44,8 @@ NO_RESULTS = {  # settings, sizes, citations, and what other tests know
         "TTO of full rank by 0.054",  # test_kept_seeds, as the next two
         "0.074 lower, of the 0.246",
         "levels within 0.005 of each other",
+        "under top-p 0.95 (",
+        "BAT (δ 0.22)",
     ),
     TOKENS: ("over bytes [12 %]",),
     "docs/forced.md": (
