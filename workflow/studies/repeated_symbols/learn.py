@@ -37,6 +37,7 @@ class LogitTable(nn.Module):
     """A table of logits (v, v) with a row for each symbol: no two symbols share a weight."""
 
     backward_head = None
+    output = None
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
