@@ -1,6 +1,6 @@
 """Frontiers of decoding methods: areas, and what one gains over another, paired by window."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,23 +10,26 @@ from oversmoothing.numerics.statistics import LEVEL, draw_windows, expanded
 
 
 def frontier(leak: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leaks in increasing order, and the most that is kept with no more than each of them."""
-    order = np.argsort(leak, kind="stable")
-    return leak[order], np.maximum.accumulate(kept[order])
+    """Leaks (..., settings) in increasing order, and the most that is kept with no more than each of them."""
+    order = np.argsort(leak, axis=-1, kind="stable")
+    most = np.maximum.accumulate(np.take_along_axis(kept, order, axis=-1), axis=-1)
+    return np.take_along_axis(leak, order, axis=-1), most
 
 
-def area(leak: np.ndarray, kept: np.ndarray, limit: float) -> float:
-    """Mean, over leaks from 0 to `limit`, of the most that is kept with no more than that leak.
+def area(leak: np.ndarray, kept: np.ndarray, limit: np.ndarray | float) -> np.ndarray:
+    """Mean (...), over leaks from 0 to `limit` (...), of the most that is kept (..., settings) with no more than that.
 
     Between two settings it is interpolated, for a mixture of both keeps and leaks means of theirs; below the smallest
     leak of all settings nothing is kept.
     """
     x, y = frontier(leak, kept)
-    if x[0] >= limit:
-        return 0.0
-    within = x < limit
-    xs, ys = np.append(x[within], limit), np.append(y[within], np.interp(limit, x, y))
-    return float(np.trapezoid(ys, xs) / limit)
+    end = np.asarray(limit)[..., None]
+    width, within = np.diff(x, axis=-1), np.clip(end - x[..., :-1], 0, np.diff(x, axis=-1))
+    share = np.divide(within, width, out=np.zeros_like(width), where=width > 0)
+    between = (within * (y[..., :-1] + np.diff(y, axis=-1) * share / 2)).sum(axis=-1)
+    beyond = np.maximum(end - x[..., -1:], 0) * y[..., -1:]
+    mean: np.ndarray = (between + beyond[..., 0]) / np.asarray(limit)
+    return mean
 
 
 def above(leak: np.ndarray, kept: np.ndarray, rival: tuple[np.ndarray, np.ndarray]) -> float:
@@ -47,7 +50,7 @@ class Gain:
     p: float
 
 
-def gain(effect: float, drawn: Sequence[float], windows: int) -> Gain:
+def gain(effect: float, drawn: np.ndarray, windows: int) -> Gain:
     """Return a difference with its interval, from bootstrap draws of it over so many windows (see `expanded`)."""
     sd = float(np.std(drawn, ddof=1)) if windows > 1 else np.nan
     half = expanded(LEVEL, windows) * sd if windows > 1 else np.nan

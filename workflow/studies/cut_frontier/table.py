@@ -1,6 +1,6 @@
 """Table of frontiers: the area of every method, and what it gains over the reference."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class Frontiers:
         for temperature, order, name in self.curves:
             # In hindsight leak is the least, and not the mass on impossible tokens.
             if name not in ENDS and not (name == HINDSIGHT and ending):
-                value = self._area(self.resampled.means, leak, (temperature, order, name))
+                value = float(self._area(self.resampled.means, leak, (temperature, order, name)))
                 keys = {"temperature": temperature, "order": order, "decoding": name}
                 yield {**keys, "measure": AREA + ending, "value": value, "n": self.n, "unit": "probability"}
 
@@ -77,11 +77,10 @@ class Frontiers:
         own = self.curves[key]
         if key[2] not in BOUNDS:
             own = [*own, *(i for end in ENDS for i in self.curves[key[0], FIRST, end])]
-        return values[own, MEASURES.index(leak)], values[own, MEASURES.index("kept")]
+        return values[..., own, MEASURES.index(leak)], values[..., own, MEASURES.index("kept")]
 
-    def _area(self, values: np.ndarray, leak: str, key: Key) -> float:
-        limit = values[self.pure[0], MEASURES.index(leak)]
-        return area(*self._plane(values, leak, key), limit)
+    def _area(self, values: np.ndarray, leak: str, key: Key) -> np.ndarray:
+        return area(*self._plane(values, leak, key), values[..., self.pure[0], MEASURES.index(leak)])
 
     def _gain(self, leak: str, key: Key) -> Gain | None:
         """What a method gains over the reference in the same order: of area, or at its one setting of what is kept."""
@@ -90,13 +89,17 @@ class Frontiers:
             return None
         own = self.curves[key]
 
-        def difference(values: np.ndarray) -> float:
-            if len(own) > 1:
-                return self._area(values, leak, key) - self._area(values, leak, rival)
-            setting = values[own, MEASURES.index(leak)], values[own, MEASURES.index("kept")]
-            return above(*setting, self._plane(values, leak, rival))
+        def of_area(values: np.ndarray) -> np.ndarray:
+            return self._area(values, leak, key) - self._area(values, leak, rival)
 
-        return self._tested(difference)
+        def at_its_setting(values: np.ndarray) -> np.ndarray:
+            planes = values.reshape(-1, *values.shape[-2:])
+            settings = planes[:, own, MEASURES.index(leak)], planes[:, own, MEASURES.index("kept")]
+            rivals = zip(*self._plane(planes, leak, rival), strict=True)
+            drawn = [above(x, y, other) for x, y, other in zip(*settings, rivals, strict=True)]
+            return np.array(drawn).reshape(values.shape[:-2])
+
+        return self._tested(of_area if len(own) > 1 else at_its_setting)
 
     def _order_gain(self, leak: str, temperature: float, name: str) -> Gain | None:
         """What cutting before the temperature gains over cutting after it, in area."""
@@ -105,9 +108,9 @@ class Frontiers:
             return None
         return self._tested(lambda values: self._area(values, leak, last) - self._area(values, leak, first))
 
-    def _tested(self, difference: Any) -> Gain:
-        drawn = [difference(values) for values in self.resampled.drawn]
-        return gain(difference(self.resampled.means), drawn, self.resampled.windows)
+    def _tested(self, difference: Callable[[np.ndarray], np.ndarray]) -> Gain:
+        """Test a difference (...) of values (..., settings, measures) over draws of windows."""
+        return gain(float(difference(self.resampled.means)), difference(self.resampled.drawn), self.resampled.windows)
 
 
 def _gains(found: Mapping[str, Gain | None], temperature: float, order: str, measure: str) -> Iterator[dict[str, Any]]:
