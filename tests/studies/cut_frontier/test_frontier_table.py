@@ -2,24 +2,27 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from default_config import default
 
 import plan
 from oversmoothing.bat.basis import prepare
+from oversmoothing.models.window_logits import WindowLogits
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import facts, record
+from studies.cut_frontier import measure as step
 from studies.cut_frontier.chapter import verdicts
 from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.figure import draw
-from studies.cut_frontier.measure import measured
+from studies.cut_frontier.measure import batches, sums
 from studies.cut_frontier.page import frontier_page
-from studies.cut_frontier.plane import Plane
 from studies.cut_frontier.show import shown
 from studies.cut_frontier.table import Frontiers
 
 SETTINGS = {
+    "tau": 0.9,
     "methods": {"min-p": [0.5, 0.2, 0.05], "top-k": [2, 5, 10], "p-less": []},
     "temperatures": [1, 2],
     "deltas": [0.2, 1.0],
@@ -28,16 +31,19 @@ MODEL = {"model": "bn3-s1", "kind": "family", "rank": 3, "seed": 1, "arm": "bn3"
 
 
 def frontiers(zeros=False):
-    generator, rows = np.random.default_rng(0), []
+    generator, windows = np.random.default_rng(0), []
     head = generator.normal(size=(24, 3))
     for window in range(8):
         truth = generator.normal(scale=3, size=(20, 24))
         if zeros:
             truth[:, :4] = -np.inf
         q = softmax(np.where(np.isinf(truth), -4, truth) + generator.normal(size=truth.shape))
-        made = measured({"truth": Plane(truth, 0.9)}, q, prepare(head), SETTINGS)
-        rows += [{"window": window, "n": 20, **row} for _, row in made]
-    return Frontiers(pd.DataFrame(rows), "min-p", 200, 0)
+        windows.append(WindowLogits(window, np.log(q), {"truth": truth}))
+    return Frontiers(summed(windows, prepare(head)).to_pandas(), "min-p", 200, 0)
+
+
+def summed(windows, basis, per_window=None):
+    return pa.concat_tables([sums(batch, basis, SETTINGS) for batch in batches(windows, per_window)])
 
 
 def table_of(of):
@@ -73,6 +79,22 @@ def test_settings_are_means_over_positions(made):
     assert (points.kept <= points.high + 1e-12).all()
     sizes = points[(points.method == "top-k") & (points.temperature == 1)].set_index("parameter")["size"]
     assert sizes.to_dict() == {2: 2, 5: 5, 10: 10}
+
+
+def test_windows_are_summed_apart_however_many_are_measured_at_once(monkeypatch):
+    generator = np.random.default_rng(1)
+    windows = [
+        WindowLogits(i, generator.normal(size=(n, 24)), {t: generator.normal(size=(n, 24)) for t in ("a", "b")})
+        for i, n in enumerate((7, 12, 12))
+    ]
+    together = summed(windows, None).to_pandas()
+    monkeypatch.setattr(step, "ELEMENTS", 1)
+    apart = summed(windows, None).to_pandas()
+    pd.testing.assert_frame_equal(together, apart)
+    assert together.groupby("window").n.first().tolist() == [7, 12, 12]
+    assert [len(batch.model) for batch in batches(windows, 5)] == [5, 5, 5]
+    alone = summed(windows[1:2], None).to_pandas()
+    pd.testing.assert_frame_equal(together[together.window == 1].reset_index(drop=True), alone)
 
 
 def test_the_order_matters_at_other_temperatures_alone(made, table):

@@ -10,7 +10,8 @@ def quoted():
     law = Kept("law")
     at = {"kind": "family", "rank": 288, "sequences": 1800}
     hidden = [
-        -100 * law.cell("known_law", measure="tto_bias", law=name, **at)
+        -100
+        * law.cell("known_law", measure="tto_bias", law=name, **at)
         / law.cell("known_law", measure="tto", truth="law", law=name, **at)
         for name in LAWS
     ]

@@ -1,7 +1,7 @@
 """Measure cuts of a model's distributions against each truth, at several temperatures and in both orders."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ from tqdm import tqdm
 from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.spectra import read_head
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.window_logits import WindowLogits, read_logits
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.decodings.temperature import temperature
@@ -21,6 +21,7 @@ from oversmoothing.store.provenance import provenance
 from studies.cut_frontier.cuts import FIRST, HINDSIGHT, LAST, ORACLE, Cut, cuts, of_bat
 from studies.cut_frontier.plane import Plane, in_hindsight, places
 
+ELEMENTS = 2**20  # logits of a model that are measured at once, or those of a window if it has more
 MEASURES = ("leak", "kept", "reach", "impossible", "size")
 SUMS = pa.schema(  # over the positions of a window
     [
@@ -31,37 +32,75 @@ SUMS = pa.schema(  # over the positions of a window
 )
 
 
+class Batch(NamedTuple):
+    """Positions of several windows, whose rows follow one another."""
+
+    windows: list[int]
+    counts: list[int]  # positions of each
+    model: np.ndarray  # logits (n, v)
+    truths: dict[str, np.ndarray]
+
+
 def main(job: Job) -> None:
     """Read a model's logits and head and the truths' logits; write sums over each window."""
     settings, model = job.params.settings, job.wildcards.model
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     basis = prepare(read_head(job.input.weights)) if settings["deltas"] else None
     use_threads(job.threads)
+    windows = tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None)
     with open_writer(job.output[0], SUMS, provenance(settings, model=model)) as writer:
-        for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
-            at = positions_of(len(window.model), settings["per_window"])
-            planes = {name: Plane(logits[at], settings["tau"]) for name, logits in window.truths.items()}
-            rows = [
-                {"window": window.window, "truth": truth, "n": len(at), **row}
-                for truth, row in measured(planes, softmax(window.model[at]), basis, settings)
-            ]
-            writer.write_table(pa.Table.from_pylist(rows, schema=SUMS))
+        for batch in batches(windows, settings["per_window"]):
+            writer.write_table(sums(batch, basis, settings))
+
+
+def batches(windows: Iterable[WindowLogits], per_window: int | None) -> Iterator[Batch]:
+    """Yield windows together, with so many positions of each, as far as they have no more than `ELEMENTS` logits."""
+    held: list[tuple[int, np.ndarray, dict[str, np.ndarray]]] = []
+    for window in windows:
+        at = positions_of(len(window.model), per_window)
+        own = (window.window, window.model[at], {name: logits[at] for name, logits in window.truths.items()})
+        if held and sum(model.size for _, model, _ in held) + own[1].size > ELEMENTS:
+            yield _joined(held)
+            held = []
+        held.append(own)
+    if held:
+        yield _joined(held)
+
+
+def _joined(held: Sequence[tuple[int, np.ndarray, dict[str, np.ndarray]]]) -> Batch:
+    names, models, truths = zip(*held, strict=True)
+    together = {name: np.concatenate([of[name] for of in truths]) for name in truths[0]}
+    return Batch(list(names), [len(model) for model in models], np.concatenate(models), together)
+
+
+def sums(batch: Batch, basis: Basis | None, settings: Mapping[str, Any]) -> pa.Table:
+    """Return the sums over each window of a batch, window by window in the order of its cuts."""
+    planes = {name: Plane(logits, settings["tau"]) for name, logits in batch.truths.items()}
+    starts = np.cumsum([0, *batch.counts[:-1]])
+    rows, totals = [], []
+    for truth, row, measures in measured(planes, softmax(batch.model), basis, settings):
+        rows.append({"truth": truth, **row})
+        totals.append(np.stack([np.add.reduceat(measures[name], starts, dtype=np.float64) for name in MEASURES]))
+    by_window = np.stack(totals).transpose(1, 2, 0).reshape(len(MEASURES), -1)
+    facts = {name: [row[name] for row in rows] * len(batch.windows) for name in rows[0]}
+    of_window = {"window": np.repeat(batch.windows, len(rows)), "n": np.repeat(batch.counts, len(rows))}
+    return pa.table({**of_window, **facts, **dict(zip(MEASURES, by_window, strict=True))}).select(SUMS.names).cast(SUMS)
 
 
 def measured(
     planes: Mapping[str, Plane], q: np.ndarray, basis: Basis | None, settings: Mapping[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a truth and the sums over positions of each cut of distributions `q` (n, v), at each temperature."""
+) -> Iterator[tuple[str, dict[str, Any], dict[str, np.ndarray]]]:
+    """Yield a truth, a cut at a temperature, and its measures (n,) of distributions `q` (n, v)."""
     tempered = {t: temperature(q, t) for t in settings["temperatures"]}
     for (cut, t, order), keep in kept_tokens(q, tempered, basis, settings):
         for truth, plane in planes.items():
-            yield truth, _row(plane, tempered[t], keep, cut, t, order)
+            yield truth, _named(cut, t, order), plane.measures(tempered[t], keep)
     place = places(q)
     for t, flatter in tempered.items():
         for truth, plane in planes.items():
-            yield truth, _row(plane, flatter, plane.inside, Cut(ORACLE, np.nan), t, FIRST)
+            yield truth, _named(Cut(ORACLE, np.nan), t, FIRST), plane.measures(flatter, plane.inside)
             for weight, keep in in_hindsight(plane, flatter, place):
-                yield truth, _row(plane, flatter, keep, Cut(HINDSIGHT, weight), t, FIRST)
+                yield truth, _named(Cut(HINDSIGHT, weight), t, FIRST), plane.measures(flatter, keep)
 
 
 def kept_tokens(
@@ -82,9 +121,8 @@ def kept_tokens(
             yield (cut, t, FIRST if t == 1 else LAST), keep
 
 
-def _row(plane: Plane, q: np.ndarray, keep: np.ndarray, cut: Cut, t: float, order: str) -> dict[str, Any]:
-    sums = {name: float(values.sum(dtype=np.float64)) for name, values in plane.measures(q, keep).items()}
-    return {"temperature": t, "order": order, "method": cut.method, "parameter": cut.parameter, **sums}
+def _named(cut: Cut, t: float, order: str) -> dict[str, Any]:
+    return {"temperature": t, "order": order, "method": cut.method, "parameter": cut.parameter}
 
 
 if __name__ == "__main__":
