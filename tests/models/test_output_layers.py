@@ -189,7 +189,7 @@ def test_the_output_layer_stays_float32_under_autocast(kind):
 
 @pytest.mark.parametrize("kind", OTHERS)
 @torch.no_grad()
-def test_it_is_stored_and_read_and_gives_text_byte_by_byte_what_a_pass_gives(kind, tmp_path):
+def test_it_is_stored_and_read_and_gives_text_bytewise_what_a_pass_gives(kind, tmp_path):
     model = model_of(kind)
     save_model(tmp_path / "w.safetensors", model.config, model.state_dict(), {})
     again = load_model(tmp_path / "w.safetensors", shape={**SHAPE, "output": kind})

@@ -14,8 +14,6 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.training.objectives import OBJECTIVES
 from plan import arms
 from plan.settings import ConfigError
-from studies.forced_part import plan as forced_part
-from studies.imposed_rank import plan as imposed_rank
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = {"chain": [{"temperature": 1.5}, {"min-p": 0.05}]}
@@ -137,8 +135,6 @@ def test_capped_members_and_their_truncated_heads_have_no_linear_logits():
     assert [models[name].hub["capped"] for name in ("plain", "soft")] == [False, True]
     assert "capped" not in models["t"].hub  # of a truth only distributions are read
     assert plan.models.capped(config) == ["soft", "svd8-soft"]
-    scored = [row["model"] for row in forced_part.scored_models(config) if row["kind"] in ("family", "svd")]
-    assert scored == ["bn4-s1337", "plain"]
     with pytest.raises(ConfigError, match=r"frontier\.deltas: BAT needs linear logits, and those of soft are capped"):
         check({**config, "frontier": {**config["frontier"], "deltas": [0.1, 0.2]}})
     with pytest.raises(ConfigError, match=r"truths\.0: .*unknown key 'capped'"):
@@ -466,7 +462,7 @@ def test_an_arm_differs_from_the_full_head_in_one_thing():
     assert [models[f"{name}-s1337"].rank for name in ("inside", "v1024", "bw4")] == [288, 288, 4]
 
 
-def test_an_output_layer_is_an_arm_that_stands_where_no_head_is_read_as_a_matrix():
+def test_an_output_layer_is_an_arm_that_differs_in_nothing_else():
     kinds = [kind for kind in KINDS if kind != LINEAR]
     family = [{"rank": 288}, {"rank": 4}, *({"rank": 4, "output": kind} for kind in kinds)]
     config = default(family=family)
@@ -477,11 +473,6 @@ def test_an_output_layer_is_an_arm_that_stands_where_no_head_is_read_as_a_matrix
         member = models[f"{kind}-bn4-s1337"]
         assert (member.kind, member.rank, member.linear) == (kind, 4, False)
         assert member.settings == {**linear.settings, "model": {**linear.shape, "output": kind}}
-    compared = {row["model"] for row in imposed_rank.rows(config)}
-    assert {f"{kind}-bn4-s1337" for kind in kinds} <= compared
-    assert {row["model"] for row in forced_part.scored_models(config)} == {
-        name for name in compared if name.partition("-bn")[0] not in kinds
-    }
 
 
 def test_a_model_under_another_objective_differs_in_nothing_else():

@@ -15,6 +15,7 @@ IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
 
 OF_ARMS = {"learning_rates", *listed("", "with several (?:seeds|rates)")}  # of several seeds and rates: see test_arms
+WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
 
 
@@ -24,7 +25,7 @@ def test_every_listed_table_is_there_with_its_rows(everything):
     for name in set(names) - OF_ARMS - OF_TOKENS:
         table = pd.read_csv(everything.folder / f"results/tables/{name}.csv")
         assert len(table) >= (1 if name == "rank_order" else 2), name  # of two ranks there is one pair
-        for suffix in ("md", "html", *(() if name == "samples" else ("tex",))):
+        for suffix in ("md", "html", *(() if name in WITHOUT_LATEX else ("tex",))):
             text = (everything.folder / f"results/tables/{name}.{suffix}").read_text()
             assert len(text) > 200, f"{name}.{suffix}"
             assert not re.search(r"\bnan\b", text), f"{name}.{suffix}"
@@ -57,14 +58,19 @@ def types(columns):
 
 
 def test_every_parquet_column_is_listed_with_its_type(everything):
-    """`{model}` and the like stand for any name; a row that begins with "the same" adds to the one before."""
+    """`{model}` and the like stand for any name; a row that begins with "the same" adds to the one before.
+
+    Files may also lie in the folder of a study's text as they do in the results folder.
+    """
     text = "\n".join(pages())
     rows = re.findall(r"^\| `(?!tokens/)([\w/{}.]+\.parquet)`[^|]*\| (.*) \|$", text, flags=re.MULTILINE)
     assert len(rows) > 20
     listed = {}
     for pattern, columns in rows:
         listed = (listed if columns.startswith("the same") else {}) | types(columns)
-        files = list(everything.folder.glob("results/" + re.sub(r"\{\w+\}", "*", pattern)))
+        names = re.sub(r"\{\w+\}", "*", pattern)
+        found = (list(everything.folder.glob(f"results/{places}{names}")) for places in ("", "**/"))
+        files = next(filter(None, found), [])
         assert files, pattern
         for file in files:
             if file.name.endswith(".spectrum.parquet") != pattern.endswith(".spectrum.parquet"):

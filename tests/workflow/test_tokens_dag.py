@@ -221,5 +221,5 @@ def test_what_needs_linear_logits_is_not_planned_for_a_capped_member(tmp_path):
         assert planned["score"] == len(family) + 2
         assert planned["argmaxability"] == len(family)
         assert planned["svd_logits"] == 2
-        for rule in ("tbat", "tbat_table", "tbat_approximation", "forced", "forced_table", "bat_premise"):
+        for rule in ("tbat", "tbat_table", "tbat_approximation", "forced", "forced_table"):
             assert planned.get(rule, 0) == linear, rule

@@ -43,7 +43,7 @@ def test_what_it_computes_with():
         models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
         models/spectra models/weights
         numerics/compiled numerics/distributions numerics/geometry numerics/layer_norm
-        numerics/singular_values numerics/spaced_positions
+        numerics/singular_values numerics/softcap numerics/spaced_positions
         scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities
         scores/tbat
     """

@@ -6,6 +6,7 @@ from default_config import DEFAULT, default
 import plan
 from checks.config import check
 from oversmoothing.models.gpt_shape import flops_per_byte
+from oversmoothing.models.output_kinds import KINDS, LINEAR
 from plan.settings import ConfigError
 from studies.imposed_rank import plan as imposed_rank
 
@@ -121,3 +122,9 @@ def test_operations_by_hand():
     narrow = {**SHAPE, "rank": 2}
     per_byte = flops_per_byte(narrow) // 3 + 6 * 256 * 4
     assert imposed_rank.retraining_flops(narrow, whole) == (10 + evaluated) * 4 * 32 * per_byte
+
+
+def test_output_layers_that_are_not_linear_are_compared():
+    kinds = [kind for kind in KINDS if kind != LINEAR]
+    config = default(family=[{"rank": 288}, {"rank": 4}, *({"rank": 4, "output": kind} for kind in kinds)])
+    assert {f"{kind}-bn4-s1337" for kind in kinds} <= {row["model"] for row in imposed_rank.rows(config)}

@@ -1,0 +1,22 @@
+"""Which models are divided into forced and rest."""
+
+from default_config import default
+
+from oversmoothing.models.output_kinds import KINDS, LINEAR
+from studies.forced_part.plan import scored_models
+
+
+def test_members_whose_logits_are_capped_are_left_out():
+    members = [{"rank": 4}, {"name": "plain", "hub": "o/plain"}, {"name": "soft", "hub": "o/soft", "capped": True}]
+    chosen = {"tokens": {"tokenizer": "o/soft"}, "svd_ranks": [8], "svd_of": "soft"}
+    config = default(family=members, truths=[{"name": "t", "hub": "o/t"}], **chosen)
+    scored = [row["model"] for row in scored_models(config) if row["kind"] in ("family", "svd")]
+    assert scored == ["bn4-s1337", "plain"]
+
+
+def test_output_layers_that_are_not_linear_are_left_out():
+    kinds = [kind for kind in KINDS if kind != LINEAR]
+    family = [{"rank": 288}, {"rank": 4}, *({"rank": 4, "output": kind} for kind in kinds)]
+    scored = {row["model"] for row in scored_models(default(family=family))}
+    assert {"bn4-s1337", "bn288-s1337"} <= scored
+    assert not {f"{kind}-bn4-s1337" for kind in kinds} & scored
