@@ -27,9 +27,9 @@ DRAWN = [  # a figure each
 ]
 FRONTIER_FIGURES = [
     figure(
-        "_".join(["frontier", *([of["law"]] if of["law"] else []), f"{of['temperature']:g}"]),
+        "_".join(filter(None, ["frontier", of["law"], f"{of['temperature']:g}"])),
         "6 Decoding",
-        f"Frontiers{' of the law ' + of['law'] if of['law'] else ''} at temperature {of['temperature']:g}",
+        " ".join(filter(None, ["Frontiers", of["law"], f"at temperature {of['temperature']:g}"])),
         caption="figure.rst",
     )
     for of in DRAWN
