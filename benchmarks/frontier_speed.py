@@ -55,18 +55,18 @@ def main(rows: int = 20_000, vocabulary: int = 256, repeats: int = 3) -> None:
         if name not in section["methods"]:
             continue
         value = section["methods"][name][2]
-        keep, left = Cut(name, value).keep, partial(left_by, peer(value))
+        keep, other = Cut(name, value).keep, partial(left_by, peer(value))
         ours, theirs, differ = [], [], 0
         for _ in range(repeats):
             seconds, kept = timed(keep, rows, vocabulary)
             ours.append(seconds)
-            seconds, others = timed(left, rows, vocabulary)
+            seconds, others = timed(other, rows, vocabulary)
             theirs.append(seconds)
             differ = sum(int((a != b).sum()) for a, b in zip(kept, others, strict=True))
         ratio = np.median(theirs) / np.median(ours)
         print(
             f"{name:8s} here {np.median(ours):7.3f} s, transformers {np.median(theirs):7.3f} s, ratio {ratio:5.1f}; "
-            f"{differ} of {rows * vocabulary} tokens differ"
+            f"{differ} of {sum(left.size for left in kept)} tokens differ"
         )
     before = time.process_time()
     for model, truth in chunks(rows, vocabulary):
