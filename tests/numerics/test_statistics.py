@@ -8,7 +8,16 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.numerics.statistics import WindowSums, critical_value, expanded, merge, paired_difference, summarise
+from oversmoothing.numerics.statistics import (
+    WindowSums,
+    critical_value,
+    expanded,
+    holm,
+    merge,
+    paired_difference,
+    student_p,
+    summarise,
+)
 
 
 def clustered(windows=40, seed=0, size=50):
@@ -219,3 +228,16 @@ def test_the_interval_of_a_difference_covers_over_few_windows_too():
         difference = paired_difference(a, b, 400, 0)
         inside += difference.low <= 0 <= difference.high
     assert 0.92 < inside / 400 < 0.98
+
+
+def test_holm_by_hand():
+    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": np.nan})
+    assert adjusted == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06, "d": np.nan}, nan_ok=True)
+
+
+def test_student_p_agrees_with_scipy_and_knows_constants():
+    values = [0.1, 0.3, -0.05, 0.2, 0.15]
+    assert student_p(values) == pytest.approx(scipy.stats.ttest_1samp(values, 0).pvalue)
+    assert student_p([0.0, 0.0]) == 1
+    assert student_p([0.5, 0.5]) == 0
+    assert math.isnan(student_p([0.5]))

@@ -224,6 +224,24 @@ ARMS = (
         model=("vocabulary",),
         scored=False,
     ),
+    Arm(
+        "shorter",
+        "bn{rank}-{max_steps}steps",
+        "learned for fewer steps",
+        (8, "d", (0, (5, 1))),
+        keys={
+            **FAMILY.keys,
+            "max_steps": {
+                "description": "Steps, instead of `training.max_steps`; the learning rate falls over these alone.",
+                **COUNT,
+            },
+        },
+        words="`{rank: r, max_steps: n}`, the same trained for n steps, over which its learning rate falls "
+        "(`bn32-200steps-s1337`)",
+        rank="rank",
+        model=("rank",),
+        training=("max_steps",),
+    ),
     output("softcap", "softcapped logits, 30 tanh(z / 30)", (1, "*", (0, (1, 2)))),
     output("sigsoftmax", "sigsoftmax", (2, "d", (0, (1, 2)))),
     output("mos2", "mixture of two softmaxes", (3, "H", (0, (1, 2)))),

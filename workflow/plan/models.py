@@ -67,7 +67,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
     """Every model of a config except those that studies add (`plan.studies.models`), by name, which must differ."""
     models: list[Model] = []
     for seed in config["seeds"]:
-        members = [trained_member(config, entry, seed) for entry in _trained_here(config)]
+        members = [trained_member(config, entry, seed) for entry in trained_here(config)]
         models += members
         if (full := _full_model(members, seed)) and config["svd_of"] is None:
             models += _truncated(config, full)
@@ -94,7 +94,7 @@ def truncated_model(config: Mapping[str, Any]) -> str:
 def trials(config: Mapping[str, Any]) -> dict[str, Model]:
     """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
     trials: dict[str, Model] = {}
-    for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in _trained_here(config)):
+    for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in trained_here(config)):
         trained = member.settings or {}
         for rate in config["learning_rates"]["tried"]:
             name = f"{member.arm}-r{rate:g}-s{member.seed}"
@@ -196,7 +196,7 @@ def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 
 
-def _trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Entries of the family that are trained here."""
     return [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
 

@@ -46,8 +46,17 @@ def matrices(shape: Shape) -> int:
 def multiplied(shape: Shape) -> int:
     """Number of weights in matrix products: blocks, bottleneck and output layer, but not embeddings."""
     second = vocabulary(shape) * shape["width"] if shape.get("beside") else 0
-    bottleneck = (shape.get("rank") or 0) * shape["width"]
-    return block_matrices(shape) + bottleneck + head_matrix(shape) + sum(_of_output(shape, 2)) + second
+    return block_matrices(shape) + head_multiplied(shape) + second
+
+
+def head_multiplied(shape: Shape) -> int:
+    """Number of weights in the matrix products of the head: bottleneck, its matrix and those of the output layer."""
+    return (shape.get("rank") or 0) * shape["width"] + head_matrix(shape) + sum(_of_output(shape, 2))
+
+
+def head_products(shape: Shape) -> int:
+    """Multiplications of the head for one position, forward: a matrix counts once for each softmax of a mixture."""
+    return head_multiplied(shape) + (output_kind(shape).times - 1) * head_matrix(shape)
 
 
 def head_matrix(shape: Shape) -> int:
@@ -88,7 +97,7 @@ def flops_per_byte(shape: Shape) -> int:
     attention over a full block (Kaplan et al. 2020; Chowdhery et al. 2022, appendix B). What is done to single numbers,
     such as a softmax or a monotone map, does not count. A forward pass alone takes a third.
     """
-    again = (output_kind(shape).times - 1) * head_matrix(shape)
+    again = head_products(shape) - head_multiplied(shape)
     return 6 * (multiplied(shape) + again) + 12 * shape["layers"] * shape["width"] * shape["block"]
 
 

@@ -6,11 +6,11 @@ grows with the number of windows, not of positions.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr, stdtrit  # scipy.stats takes half a second to import
+from scipy.special import ndtr, stdtr, stdtrit  # scipy.stats takes half a second to import
 
 DRAWN_AT_ONCE = 1 << 20  # windows
 LEVEL = 0.025  # in each tail of a 95 % interval
@@ -140,6 +140,27 @@ def student_interval(values: Sequence[float]) -> tuple[float, float, float]:
         return mean, math.nan, math.nan
     half = float(-stdtrit(len(own) - 1, LEVEL) * own.std(ddof=1) / math.sqrt(len(own)))
     return mean, mean - half, mean + half
+
+
+def student_p(values: Sequence[float]) -> float:
+    """Return p of a two-sided t-test that the mean is 0; NaN for fewer than two values."""
+    own = np.asarray(values, dtype=float)
+    if len(own) < 2:
+        return math.nan
+    error = own.std(ddof=1) / math.sqrt(len(own))
+    if not error:
+        return 0.0 if own.any() else 1.0
+    return float(2 * stdtr(len(own) - 1, -abs(own.mean()) / error))
+
+
+def holm(p: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p values of several tests so that all their rejections hold together (Holm 1979); NaN stays NaN."""
+    adjusted, largest = dict(p), 0.0
+    ordered = sorted((name for name in p if not np.isnan(p[name])), key=lambda name: p[name])
+    for i, name in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - i) * p[name]))
+        adjusted[name] = largest
+    return adjusted
 
 
 def paired_difference(a: WindowSums, b: WindowSums, resamples: int, seed: int) -> Difference:

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from oversmoothing.scores.metrics import tto
 from oversmoothing.scores.probabilities import renormalised
-from studies.cut_frontier.curves import Resampled, above, area, frontier, gain, holm
+from studies.cut_frontier.curves import Resampled, above, area, frontier, gain
 from studies.cut_frontier.cuts import Cut, cuts, of_bat
 from studies.cut_frontier.plane import LENGTHS, Plane, in_hindsight, places, tried
 
@@ -92,11 +92,6 @@ def test_another_setting_never_takes_area_from_a_frontier_that_it_leaves(points,
     assert 0 <= whole <= 1 + 1e-12
     above_all = np.append(points[:, 1], max(kept, points[:, 1].max()))
     assert area(np.append(points[:, 0], leak), above_all, limit) >= whole - 1e-12
-
-
-def test_holm_by_hand():
-    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": np.nan})
-    assert adjusted == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06, "d": np.nan}, nan_ok=True)
 
 
 def test_a_gain_of_nothing_is_none_and_a_plain_one_is_seen():

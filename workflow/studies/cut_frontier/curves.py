@@ -1,6 +1,5 @@
 """Frontiers of decoding methods: areas, and what one gains over another, paired by window."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,16 +57,6 @@ def gain(effect: float, drawn: np.ndarray, windows: int) -> Gain:
         return Gain(effect, effect - half, effect + half, 1.0 if effect == 0 else np.nan)
     t = abs(effect) / (sd * np.sqrt(windows / (windows - 1)))
     return Gain(effect, effect - half, effect + half, float(2 * stdtr(windows - 1, -t)))
-
-
-def holm(p: Mapping[str, float]) -> dict[str, float]:
-    """Adjust p values of several tests so that all their rejections hold together (Holm 1979); NaN stays NaN."""
-    adjusted, largest = dict(p), 0.0
-    ordered = sorted((name for name in p if not np.isnan(p[name])), key=lambda name: p[name])
-    for i, name in enumerate(ordered):
-        largest = max(largest, min(1.0, (len(ordered) - i) * p[name]))
-        adjusted[name] = largest
-    return adjusted
 
 
 class Resampled:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from studies.cut_frontier.curves import Gain, Resampled, above, area, gain, holm
+from oversmoothing.numerics.statistics import holm
+from studies.cut_frontier.curves import Gain, Resampled, above, area, gain
 from studies.cut_frontier.cuts import ENDS, FIRST, HINDSIGHT, LAST, ORACLE
 from studies.cut_frontier.measure import MEASURES
 

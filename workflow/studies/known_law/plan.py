@@ -7,7 +7,7 @@ from typing import Any
 from oversmoothing.jobs import UserError
 from oversmoothing.run.needs import training_flops
 from oversmoothing.scores.decoding import decoder, links
-from plan.models import Model, by_name, trained_member
+from plan.models import Model, by_name, trained_here, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
@@ -39,6 +39,7 @@ class Text:
     sequences: int
     ranks: tuple[int, ...]
     seeds: tuple[int, ...]
+    arms: tuple[str, ...] = ()  # of the family, which also learn it
 
     @property
     def name(self) -> str:
@@ -54,7 +55,9 @@ def laws(config: Config) -> dict[str, Law]:
 def texts(config: Config) -> dict[str, Text]:
     """Texts by name."""
     entries = config["known_law"]["texts"]
-    made = [Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"])) for e in entries]
+    made = [
+        Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"]), tuple(e.get("arms", ()))) for e in entries
+    ]
     return {text.name: text for text in made}
 
 
@@ -78,11 +81,16 @@ def _truths(config: Config) -> dict[str | None, Model]:
 
 
 def learners(config: Config, text: Text) -> dict[str, Model]:
-    """The models that learn a text, by name: members of the family, then those that stand in for the law."""
-    section = config["known_law"]
+    """The models that learn a text, by name: those that are held against its law, then further arms of the family."""
+    named = [trained_member(config, entry, seed) for entry in trained_here(config) for seed in text.seeds]
+    further = [_member(config, model, text) for model in named if model.arm in text.arms]
+    return {model.name: model for model in further} | judged(config, text)
+
+
+def judged(config: Config, text: Text) -> dict[str, Model]:
+    """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
-    trained = [_over(model, text, section["passes"]) for model in members]
-    return {model.name: model for model in (*trained, *stand_ins(config, text))}
+    return {model.name: model for model in (*(_member(config, m, text) for m in members), *stand_ins(config, text))}
 
 
 def stand_ins(config: Config, text: Text) -> list[Model]:
@@ -133,7 +141,7 @@ def rows(config: Config) -> list[dict[str, Any]]:
     return [
         {"law": text.law, "sequences": text.sequences, "text": name, "stand_in": model.kind == "truth", **model.facts}
         for name, text in texts(config).items()
-        for model in learners(config, text).values()
+        for model in judged(config, text).values()
     ]
 
 
@@ -170,6 +178,18 @@ def mistakes(config: Config) -> Iterator[str]:
     for text in section["texts"]:
         if text["law"] not in names:
             yield f"known_law.texts: there is no law {text['law']!r} in known_law.laws; use one of {', '.join(names)}"
+    known = {trained_member(config, entry, 0).arm for entry in trained_here(config)}
+    rates = config["learning_rates"]["tried"]
+    for text in section["texts"]:
+        for arm in text.get("arms", []):
+            if arm not in known:
+                yield f"known_law.texts: no member of `family` is called {arm!r}; use {', '.join(sorted(known))}"
+        for rank in text["ranks"]:
+            if rates and trained_member(config, {"rank": rank}, 0).arm not in known:
+                yield (
+                    f"known_law.texts: learning rates are tried for members of `family` alone; add {{rank: {rank}}} to "
+                    "it, or say `learning_rates: {tried: []}`"
+                )
     for name in names:
         if not any(text["law"] == name for text in section["texts"]):
             yield f"known_law.laws: no text of {name!r}; name it in known_law.texts or leave it out"
@@ -178,11 +198,17 @@ def mistakes(config: Config) -> Iterator[str]:
         yield f"known_law.truths.seeds: {taken[0]} is a seed of a text's members; a model that stands in needs its own"
 
 
-def _over(model: Model, text: Text, passes: int) -> Model:
-    """Return a model that is trained over a text, each sequence so many times."""
+def _member(config: Config, model: Model, text: Text) -> Model:
+    """Return a member that is trained over a text; one of fewer steps than others, over as much less of it."""
+    steps = (model.settings or {})["training"]["max_steps"]
+    return _over(model, text, config["known_law"]["passes"], steps / config["training"]["max_steps"])
+
+
+def _over(model: Model, text: Text, passes: int, share: float = 1.0) -> Model:
+    """Return a model that is trained over a text, each sequence so many times, or for a share of these steps."""
     trained = model.settings or {}
     training = trained["training"]
-    steps = passes * text.sequences // (training["batch"] * training["accumulation"])
+    steps = round(passes * text.sequences // (training["batch"] * training["accumulation"]) * share)
     changed = {"max_steps": max(1, steps), "snapshots": False, "patience": 1000}
     return replace(model, settings=settings(**{**trained, "training": {**training, **changed}}))
 

@@ -11,6 +11,7 @@ from studies.known_law.rivals import RIVALS
 LAWS = known_law.laws(config)
 LEARNED = known_law.texts(config)
 LEARNERS = {text: known_law.learners(config, LEARNED[text]) for text in LEARNED}
+HELD_AGAINST = {text: known_law.judged(config, LEARNED[text]) for text in LEARNED}
 OF_LAW = f"{RESULTS}/laws/{{law}}"
 OF_TEXT = f"{RESULTS}/laws/{{text}}"
 LAW_LOGITS = f"{OF_LAW}/law.parquet"
@@ -35,10 +36,10 @@ DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of e
         "truths": {"law": TRUTHS_OF[text]["law"]},
     }
     for text in known_law.shortest(config)
-    for model in LEARNERS[text].values()
+    for model in HELD_AGAINST[text].values()
     if model.kind == "family" and model.seed == LEARNED[text].seeds[0]
 )
-PAIRS = [(text, model) for text, models in LEARNERS.items() for model in models]
+PAIRS = [(text, model) for text, models in HELD_AGAINST.items() for model in models]
 
 
 if LAWS:
@@ -119,6 +120,9 @@ if LAWS:
             training=ancient(f"{OF_TEXT}/train.bin"),
             validation=ancient(f"{OF_TEXT}/validation.bin"),
             manifest=f"{OF_TEXT}/manifest.json",
+            learning_rate=lambda wildcards: (
+                plan.models.learning_rate_file(config, LEARNERS[wildcards.text][wildcards.model]) or []
+            ),
         output:
             weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
             history=f"{OF_TEXT}/models/{{model}}/history.parquet",

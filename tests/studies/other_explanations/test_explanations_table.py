@@ -1,0 +1,119 @@
+"""Differences at equal rank, size and loss, on numbers worked by hand."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from oversmoothing.numerics.statistics import student_interval
+from studies.other_explanations.figure import draw
+from studies.other_explanations.page import explanations_page
+from studies.other_explanations.table import explanations_table
+
+SEEDS = (1, 2)
+# kind, rank, arm, parameters, products, steps; then loss and TTO of seed 1. Seed 2 has .1 more of both.
+ARMS = [
+    ("family", 4, "bn4", 100, 100, 40, 2.0, 0.50),
+    ("family", 8, "bn8", 200, 200, 40, 1.5, 0.26),
+    ("family", 16, "bn16", 400, 400, 40, 1.0, 0.10),
+    ("shorter", 16, "bn16-10steps", 400, 400, 10, 2.1, 0.42),
+    ("shorter", 16, "bn16-20steps", 400, 400, 20, 1.7, 0.30),
+    ("mos2", 4, "mos2-bn4", 110, 200, 40, 1.9, 0.40),
+    ("mos2", 16, "mos2-bn16", 450, 800, 40, 0.9, 0.08),
+    ("tailr", 4, "bn4-tailr0.1", 100, 100, 40, 2.5, 0.45),
+]
+TITLES = {"family": "learned", "shorter": "fewer steps", "mos2": "mixture of two", "tailr": "under TaiLr"}
+
+
+def models(law=""):
+    names = ("kind", "rank", "arm", "parameters", "products", "steps")
+    rows = [dict(zip(names, arm[:6], strict=True)) for arm in ARMS]
+    return pd.DataFrame(
+        {"law": law, "model": f"{row['arm']}-s{seed}", "seed": seed, **row} for row in rows for seed in SEEDS
+    )
+
+
+def levels(law="", loss="loss"):
+    return pd.DataFrame(
+        {"law": law, "model": f"{arm[2]}-s{seed}", "measure": measure, "value": value + (seed - 1) / 10}
+        for arm in ARMS
+        for seed in SEEDS
+        for measure, value in ((loss, arm[6]), ("tto", arm[7]))
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    both = [levels(), levels("zeros", "kl").assign(value=lambda rows: rows.value * 2)]
+    return explanations_table(pd.concat(both), pd.concat([models(), models("zeros")]))
+
+
+def value(table, arm, measure, law=None):
+    of_law = table.law.isna() if law is None else table.law == law
+    rows = table[of_law & (table.arm == arm) & (table.measure == measure)]
+    return rows.value.tolist()
+
+
+def test_levels_are_means_over_seeds_with_student_intervals(table):
+    row = table[(table.arm == "bn4") & (table.measure == "tto") & table.law.isna()].iloc[0]
+    assert (row.value, row.low, row.high) == pytest.approx(student_interval([0.5, 0.6]))
+    assert (row.n, row.better) == (2, "lower")
+
+
+@pytest.mark.parametrize(
+    ("arm", "measure", "expected"),
+    [
+        ("bn4", "tto_less_full", 0.40),
+        ("mos2-bn16", "tto_less_full", -0.02),
+        ("mos2-bn4", "tto_less_linear", -0.10),
+        ("mos2-bn16", "loss_less_linear", -0.10),
+        ("bn4-tailr0.1", "tto_less_linear", -0.05),
+        ("mos2-bn4", "tto_at_operations", 0.40 - 0.26),  # as many as rank 8
+        ("mos2-bn4", "tto_at_parameters", 0.40 - (0.50 - 0.24 * math.log2(1.1))),
+        ("bn8", "tto_between", 0.26 - 0.30),
+        ("bn4", "tto_at_loss", 0.50 - (0.42 - 0.12 / 4)),  # at 2.0, a quarter from 2.1 to 1.7
+        ("mos2-bn4", "tto_at_loss", 0.40 - 0.36),
+        ("bn8", "tto_at_loss", 0.26 - (0.30 - 0.20 * 2 / 7)),
+    ],
+)
+def test_differences_by_hand(table, arm, measure, expected):
+    assert value(table, arm, measure) == pytest.approx([expected])
+    if not measure.startswith("loss"):
+        assert value(table, arm, measure, "zeros") == pytest.approx([2 * expected])  # its loss is KL
+
+
+@pytest.mark.parametrize(
+    ("arm", "measure"),
+    [
+        ("bn16", "tto_less_full"),  # itself
+        ("bn16-10steps", "tto_less_linear"),  # the control
+        ("mos2-bn16", "tto_at_operations"),  # more than the largest linear head
+        ("bn4-tailr0.1", "tto_at_operations"),  # a linear head
+        ("bn4-tailr0.1", "tto_at_loss"),  # a loss above that of the fewest steps
+        ("mos2-bn16", "tto_at_loss"),  # below that of the most
+        ("mos2-bn4", "loss_at_loss"),  # none by construction
+        ("bn4", "tto_between"),  # at an end
+    ],
+)
+def test_what_cannot_be_compared_has_no_row(table, arm, measure):
+    assert value(table, arm, measure) == []
+
+
+def test_p_is_adjusted_over_all_arms(table):
+    rows = table[(table.measure == "tto_less_linear") & table.law.isna()]
+    assert set(rows.note.str.partition(" = ")[0]) == {"p"}
+
+
+def test_page_and_figure_hold_every_text(table):
+    page = explanations_page(table, TITLES, "truth")
+    headings = [section.heading for section in page.sections]
+    assert headings[0] == "Real text, against `truth`: levels"
+    assert "Text of the law `zeros`: less the full linear head at equal loss" in headings
+    sizes = page.sections[-1].rows
+    assert sizes[0] == {"model": "linear head, cross-entropy (`bn4`)", "rank": "4", "parameters": "100"} | {
+        "multiplications a byte": "100"
+    }
+    figure = draw(table, TITLES, "truth")
+    assert len(figure.axes) == 6
+    shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert shown == ["linear head", "mixture of two", "under TaiLr 0.1"]

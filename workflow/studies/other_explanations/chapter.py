@@ -1,0 +1,60 @@
+"""The chapter of the story page."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from oversmoothing.claims.story.answers import said, selected, together
+from oversmoothing.claims.story.chapters import Chapter
+from oversmoothing.training.objectives import OBJECTIVES
+from studies.other_explanations.plan import LINEAR_HEADS, OUTPUTS
+from studies.other_explanations.table import AT_LOSS, LESS_FULL, LESS_LINEAR
+
+
+def bottleneck(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what linear heads of lower ranks leak more than the one of the highest."""
+    rows = _real(table, f"tto{LESS_FULL}", [LINEAR_HEADS])
+    groups = {f"at rank {rank}": rows[rows["rank"] == rank] for rank in rows["rank"].unique()}
+    return said("With a linear head, TTO is above that of the full head by {}.", groups, difference=True)
+
+
+def output_layers(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what other output layers leak less or more than linear heads of the lowest and of the highest rank."""
+    return _others(table, f"tto{LESS_LINEAR}", OUTPUTS, "TTO of other output layers minus that of the linear head")
+
+
+def objectives(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the same of other objectives beside cross-entropy."""
+    return _others(table, f"tto{LESS_LINEAR}", [*OBJECTIVES], "TTO under other objectives minus that of cross-entropy")
+
+
+def at_equal_loss(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what other output layers leak more than a full linear head of their loss."""
+    what = "TTO of other output layers minus that of the full linear head at equal loss"
+    return _others(table, f"tto{AT_LOSS}", OUTPUTS, what)
+
+
+def _real(table: pd.DataFrame, measure: str, kinds: Sequence[str]) -> pd.DataFrame:
+    rows = selected(table, measure=measure)
+    return rows[rows.kind.isin(kinds) & rows.law.isna()]
+
+
+def _others(table: pd.DataFrame, measure: str, kinds: Sequence[str], what: str) -> Iterator[str]:
+    rows = _real(table, measure, kinds)
+    for rank in sorted({rows["rank"].min(), rows["rank"].max()}) if len(rows) else ():
+        of_rank = rows[rows["rank"] == rank]
+        groups = {f"({arm})": of_rank[of_rank.arm == arm] for arm in of_rank.arm.unique()}
+        yield from said(f"{what}, at rank {rank}, is {{}}.", groups, difference=True)
+
+
+CHAPTER = Chapter(
+    "Other heads, other objectives",
+    (
+        "The thesis names two further causes of oversmoothing: that one softmax cannot be multi-modal, and training "
+        "with the KL divergence. Here other output layers and other objectives stand beside linear heads of the same "
+        "ranks that learn from cross-entropy, paired by seed.",
+    ),
+    answers={"explanations": together(bottleneck, output_layers, at_equal_loss, objectives)},
+    tables=("explanations",),
+    figures=("explanations",),
+)

@@ -1,0 +1,79 @@
+"""What other output layers and objectives add to TTO, at equal rank, operations and loss."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from oversmoothing.tables.figures.style import handles, legend, rank_look, style
+from studies.other_explanations.page import described
+from studies.other_explanations.plan import LINEAR_HEADS, SHORTER
+from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
+
+COLUMNS = {
+    LESS_LINEAR: "less the linear head of the same rank",
+    AT_OPERATIONS: "less linear heads of as many operations",
+    AT_LOSS: "less the full linear head at equal loss",
+}
+ROW = 0.27  # inches of a model
+
+
+def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
+    """Draw what `table.explanations_table` returns: panels for each text, with a line for each head or objective."""
+    table = table[table.n.notna() & (table.kind != SHORTER)]
+    laws = list(dict.fromkeys(table.law.fillna("")))
+    lines = {law: _lines(table[table.law.fillna("") == law], titles) for law in laws}
+    ranks = sorted(int(rank) for rank in table["rank"].unique())
+    looks = {rank: {**rank_look(rank), "linestyle": "none"} for rank in ranks}
+    with style():
+        heights = [len(lines[law]) + 3 for law in laws]
+        figure = Figure(figsize=(11, 0.9 + ROW * sum(heights)))
+        panels = figure.subplots(len(laws), len(COLUMNS), sharey="row", height_ratios=heights, squeeze=False)
+        for row, law in zip(panels, laws, strict=True):
+            of_law = table[table.law.fillna("") == law]
+            for axes, (ending, title) in zip(row, COLUMNS.items(), strict=True):
+                _panel(axes, of_law[of_law.measure == f"tto{ending}"], lines[law], looks)
+                axes.set_title(title, size="small")
+            row[0].set_title(f"{described(law, truth).replace('`', '')}\n{COLUMNS[LESS_LINEAR]}", size="small")
+        by_rank = {f"rank {rank}": look for rank, look in looks.items()}
+        legend(figure, handles(by_rank, markersize=6), columns=len(ranks))
+        seeds = int(table.n.max())
+        figure.suptitle(
+            f"TTO of other heads and objectives: mean of {seeds} seeds; whiskers: 95 % (Student's t). Left "
+            "of 0 less leaks",
+            x=0.01,
+            ha="left",
+            size="medium",
+        )
+    return figure
+
+
+def _lines(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Names of the arms of each line, by its label: those that differ in rank alone."""
+    lines: dict[str, list[str]] = {}
+    for kind, arm in table[["kind", "arm"]].drop_duplicates().itertuples(index=False):
+        setting = str(arm).rpartition("-")[2].removeprefix(kind) if str(arm).startswith("bn") else ""
+        label = "linear head" if kind == LINEAR_HEADS else f"{titles[kind]} {setting}".rstrip()
+        lines.setdefault(label, []).append(str(arm))
+    return {label: tuple(arms) for label, arms in lines.items()}
+
+
+def _panel(
+    axes: Axes, table: pd.DataFrame, lines: Mapping[str, Sequence[str]], looks: Mapping[int, Mapping[str, Any]]
+) -> None:
+    axes.axvline(0, color="0.35", linewidth=1)
+    for place, arms in enumerate(lines.values()):
+        part = table[table.arm.isin(arms)]
+        for i, (rank, look) in enumerate(looks.items()):
+            for cell in part[part["rank"] == rank].to_dict("records"):
+                beyond = [[cell["value"] - cell["low"]], [cell["high"] - cell["value"]]]
+                at = place + 0.18 * (i - (len(looks) - 1) / 2)
+                axes.errorbar(cell["value"], at, xerr=beyond, markersize=4.5, linewidth=1, capsize=2, **look)
+    axes.set_yticks(range(len(lines)), list(lines))
+    axes.set_ylim(len(lines) - 0.4, -0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.grid(axis="x")
+    axes.tick_params(labelsize="small")

@@ -1,0 +1,74 @@
+"""The page of the table of other output layers and objectives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from oversmoothing.tables.page import Cell, Page, Section, valued
+from studies.other_explanations.plan import LINEAR_HEADS, SHORTER
+from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_PARAMETERS, LESS_LINEAR, MEASURES
+
+TITLE = "What other output layers and other objectives are worth, beside linear heads that learn from cross-entropy."
+LABELS = {"loss": "loss (nats)", "kl": "KL (nats)", "tto": "TTO", "tv": "TV", "impossible": "mass on impossible bytes"}
+SECTIONS = {  # endings of measures, by heading
+    "levels": ("",),
+    "less the linear head of the same rank": (LESS_LINEAR,),
+    "less linear heads of as many parameters, or operations": (AT_PARAMETERS, AT_OPERATIONS),
+    "less the full linear head at equal loss": (AT_LOSS,),
+}
+WORDS = {AT_PARAMETERS: ", parameters", AT_OPERATIONS: ", operations"}
+
+
+def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Page:
+    """Page with sections of each text: levels, then differences at equal rank, size and loss."""
+    sections = []
+    for law in dict.fromkeys(table.law[table.n.notna()].fillna("")):
+        part = table[(table.law.fillna("") == law) & table.n.notna()]
+        for heading, endings in SECTIONS.items():
+            if rows := list(_rows(part, endings, titles)):
+                sections.append(Section(f"{described(law, truth)}: {heading}", rows))
+    if sections:
+        sections.append(Section("Sizes of the heads", list(_size_rows(table, titles))))
+    legend = [
+        f"Mean over {int(table.n.max())} seeds [95 % interval by Student's t]; differences are paired by seed, each "
+        "interval on its own; the CSV has p of a t-test by Holm's method over all models of a measure and text",
+        "Against a law the loss is KL: the cross-entropy to be expected less the entropy of the law",
+        "As many parameters or operations: what linear heads show on a straight line between two ranks, in the "
+        "logarithm of their size; - beyond the sizes that they have",
+        "At equal loss: less the linear head of the highest rank, trained for as many steps as give it the loss of the "
+        "model, with a learning rate that fell to the end of these; - where no number of steps that was tried does",
+    ]
+    return Page(TITLE, sections, legend)
+
+
+def described(law: str, truth: str) -> str:
+    """Words for a text: that of a law, or real text and its truth."""
+    return f"Text of the law `{law}`" if law else f"Real text, against `{truth}`"
+
+
+def named(arm: str, kind: str, titles: Mapping[str, str]) -> str:
+    """What a page calls an arm: the title of its kind, and its name."""
+    title = {LINEAR_HEADS: "linear head, cross-entropy", SHORTER: "the same, fewer steps"}.get(kind, titles[kind])
+    return f"{title} (`{arm}`)"
+
+
+def _rows(table: pd.DataFrame, endings: Sequence[str], titles: Mapping[str, str]) -> Iterator[dict[str, Cell]]:
+    columns = {name + ending: LABELS[name] + WORDS.get(ending, "") for name in MEASURES for ending in endings}
+    shown = table[table.measure.isin(columns)]
+    for (kind, rank, arm), part in shown.groupby(["kind", "rank", "arm"], sort=False):
+        cells = {cell["measure"]: cell for cell in part.to_dict("records")}
+        row: dict[str, Cell] = {"model": named(arm, kind, titles), "rank": str(rank)}
+        yield row | {label: valued(cells[name], spread=False) for name, label in columns.items() if name in cells}
+
+
+def _size_rows(table: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[dict[str, Cell]]:
+    sizes = table[table.measure.str.startswith("head_")]
+    for (kind, rank, arm), part in sizes.groupby(["kind", "rank", "arm"], sort=False):
+        if kind != SHORTER:
+            by_size = part.set_index("measure").value
+            numbers = {"parameters": by_size.head_parameters, "multiplications a byte": by_size.head_products}
+            yield {
+                "model": named(arm, kind, titles),
+                "rank": str(rank),
+                **{label: f"{int(number):,}" for label, number in numbers.items()},
+            }

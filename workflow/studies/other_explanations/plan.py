@@ -1,0 +1,38 @@
+"""The models that are compared: linear heads, other output layers, other objectives, and the control at equal loss."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from oversmoothing.models.gpt_shape import head_multiplied, head_products
+from oversmoothing.models.output_kinds import KINDS, LINEAR
+from oversmoothing.training.objectives import OBJECTIVES
+from plan.models import Model, by_name
+from plan.studies import Study
+
+OUTPUTS = tuple(kind for kind in KINDS if kind != LINEAR)
+LINEAR_HEADS, SHORTER = "family", "shorter"
+MEASURED = ("tto", "tv", "kl")
+COMPARED = (LINEAR_HEADS, SHORTER, *OUTPUTS, *OBJECTIVES)
+
+
+def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Facts of the members of the family that are compared; none without another output layer or objective."""
+    return [row for model in by_name(config).values() if (row := of_model(model))] if compared(config) else []
+
+
+def compared(config: Mapping[str, Any]) -> bool:
+    """Whether there are linear heads and others to be compared with them, with several seeds."""
+    kinds = {model.kind for model in by_name(config).values() if of_model(model)}
+    others = kinds & {*OUTPUTS, *OBJECTIVES}
+    return len(config["seeds"]) > 1 and LINEAR_HEADS in kinds and bool(others)
+
+
+def of_model(model: Model) -> dict[str, Any] | None:
+    """What the table says of a model and its head; None of one that is not compared."""
+    if model.kind not in COMPARED or not model.settings:
+        return None
+    size = {"parameters": head_multiplied(model.settings["model"]), "products": head_products(model.settings["model"])}
+    return {**model.facts, **size, "steps": model.settings["training"]["max_steps"]}
+
+
+STUDY = Study(needs=("imposed_rank", "known_law"))

@@ -1,0 +1,52 @@
+"""The thesis's other explanations: other output layers and other objectives, beside linear heads of the same ranks.
+
+Needs: logits and scores of the family's arms against the first truth; of known laws, those of their learners.
+Makes: tables/explanations.{csv,md,html,tex}; figures/explanations.{png,svg,pdf}.
+"""
+
+from studies.other_explanations import plan as other_explanations
+
+EXPLAINED = other_explanations.rows(config)
+BY_LEARNERS = {  # of each text of a law, what the table says of the models that learned it
+    text: [row for model in models.values() if (row := other_explanations.of_model(model))]
+    for text, models in LEARNERS.items()
+    if EXPLAINED and LEARNED[text].arms
+}
+FORBIDDING = [text for text in BY_LEARNERS if text in ON_TRIAL]
+
+
+if EXPLAINED:
+
+    rule explanations_table:
+        input:
+            logits=[LOGITS.format(model=row["model"]) for row in EXPLAINED],
+            scores=scores(other_explanations.MEASURED, [row["model"] for row in EXPLAINED]),
+            of_laws=[
+                f"{OF_TEXT}/scores/{metric}/{row['model']}.parquet".format(text=text)
+                for text, models in BY_LEARNERS.items()
+                for metric in other_explanations.MEASURED
+                for row in models
+            ],
+            forbidding=[LAW_LOGITS.format(law=LEARNED[text].law) for text in FORBIDDING],
+            learned=[
+                LEARNED_LOGITS.format(text=text, model=row["model"]) for text in FORBIDDING for row in BY_LEARNERS[text]
+            ],
+        output:
+            **table(
+                "explanations", "9 Gradient", "What other output layers and objectives are worth", caption="table.rst"
+            ),
+            **figure(
+                "explanations",
+                "9 Gradient",
+                "What other output layers and objectives are worth",
+                caption="figure.rst",
+            ),
+        params:
+            settings=settings(
+                truth=TRUTHS[0],
+                kinds=KINDS,
+                models=EXPLAINED,
+                learners={text: {"law": LEARNED[text].law, "models": of} for text, of in BY_LEARNERS.items()},
+            ),
+        script:
+            "show.py"
