@@ -3,14 +3,24 @@
 import numpy as np
 import pytest
 import torch
-from scipy.special import log_softmax, logsumexp
+from recipes import blocks
+from scipy.special import log_expit, log_softmax, logsumexp
 from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models import output_kinds, output_layers
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.output_kinds import KINDS, LINEAR, PARTITIONS, PIECES
-from oversmoothing.models.output_layers import LOGITS, mixture, monotone, multi_facet, sigsoftmax, softcap, two_layer
+from oversmoothing.models.output_layers import (
+    function_of,
+    mixture,
+    monotone,
+    multi_facet,
+    sigsoftmax,
+    softcap,
+    two_layer,
+)
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.spectra import read_head
 from oversmoothing.models.weights import load_model, save_model
@@ -42,10 +52,6 @@ def inputs(kind, r=R):
     """States, the head's matrix and other weights of a kind, in float64."""
     h, w = DRAW.normal(size=(3, r)), DRAW.normal(size=(V, KINDS[kind].reads(r)))
     return [torch.from_numpy(array) for array in (h, w, *arrays(kind, r).values())]
-
-
-def test_each_kind_has_a_function():
-    assert set(LOGITS) == set(OTHERS)
 
 
 def test_a_linear_output_has_the_weights_and_logits_of_before():
@@ -160,7 +166,7 @@ def test_two_layers():
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_gradients_are_those_of_finite_differences(kind):
-    assert torch.autograd.gradcheck(LOGITS[kind], [tensor.requires_grad_() for tensor in inputs(kind)])
+    assert torch.autograd.gradcheck(function_of(kind), [tensor.requires_grad_() for tensor in inputs(kind)])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,7 +175,7 @@ def test_the_rank_of_the_log_probabilities(kind):
     draw = torch.Generator().manual_seed(2)
     h, w = (torch.randn(n, m, generator=draw, dtype=torch.float64) for n, m in ((400, R), (64, KINDS[kind].reads(R))))
     more = [2 * torch.randn(*shape, generator=draw, dtype=torch.float64) for shape in KINDS[kind].weights(R).values()]
-    values = F.linear(h, w) if kind == LINEAR else LOGITS[kind](3 * h, w, *more)
+    values = F.linear(h, w) if kind == LINEAR else function_of(kind)(3 * h, w, *more)
     singular = torch.linalg.svdvals(values.log_softmax(-1))
     rank = int((singular > 1e-9 * singular[0]).sum())
     assert rank == R + 1 if kind == LINEAR else rank > R + 1
@@ -183,7 +189,9 @@ def test_the_output_layer_stays_float32_under_autocast(kind):
         post = model.hidden(TOKENS)[1]
         values = model.logits(post)
     assert values.dtype == torch.float32
-    exact = LOGITS[kind](post.double(), model.head.weight.double(), *(w.double() for w in model.output.parameters()))
+    exact = function_of(kind)(
+        post.double(), model.head.weight.double(), *(w.double() for w in model.output.parameters())
+    )
     torch.testing.assert_close(values.double(), exact, atol=1e-4, rtol=1e-4)
 
 
@@ -225,3 +233,17 @@ def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
 def test_output_layers_that_are_not(changes, message):
     with pytest.raises(UserError, match=message):
         GPTConfig(**{**SHAPE, **changes})
+
+
+def test_one_of_ones_own(monkeypatch):
+    """The recipe of CONTRIBUTING.md."""
+    function, entry = blocks("An output layer")
+    made = dict(vars(output_layers))
+    exec(function, made)
+    (kind,) = eval(f"{{{entry}}}", dict(vars(output_kinds))).items()
+    monkeypatch.setitem(KINDS, *kind)
+    monkeypatch.setitem(vars(output_layers), "sigmoid", made["sigmoid"])
+    values = model_of("sigmoid")(TOKENS)
+    assert values.shape == (*TOKENS.shape, 256)
+    by_hand = log_expit(H @ W.T)
+    np.testing.assert_allclose(function_of("sigmoid")(torch.from_numpy(H), torch.from_numpy(W)), by_hand, rtol=1e-12)

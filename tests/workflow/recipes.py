@@ -47,7 +47,7 @@ class Contributor:
 
 
 def follow(folder, built):
-    """Put nine new things into a copy of the project; make all tables, figures and the report."""
+    """Put ten new things into a copy of the project; make all tables, figures and the report."""
     study = copy_project(folder, built)
     contributor = Contributor(study)
     add = contributor.add
@@ -86,6 +86,10 @@ def follow(folder, built):
 
     (arm,) = blocks("An arm")
     add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
+
+    function, entry = blocks("An output layer")
+    add("An output layer", "scripts/oversmoothing/models/output_layers.py", function)
+    add("An output layer", "scripts/oversmoothing/models/output_kinds.py", entry, before='    "mfs3": facets(3')
 
     function, entry = blocks("An objective")
     objectives = study.folder / "scripts/oversmoothing/training/objectives.py"

@@ -55,6 +55,7 @@ def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
         "A figure": 3,
         "A corpus": 2,
         "An arm": 1,
+        "An output layer": 2,
         "An objective": 1,
         "A claim": 2,
         "A study": 4,

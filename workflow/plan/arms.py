@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
 
 COUNT = {"$ref": "#/$defs/count"}
@@ -91,13 +92,14 @@ PLAIN = Arm(
 )
 
 
-def output(kind: str, title: str, look: tuple[int, str, Any]) -> Arm:
-    """Return the arm of an output layer, of `models.output_kinds.KINDS`, behind a bottleneck."""
+def _behind(kind: str, number: int) -> Arm:
+    """Return the arm of models with an output layer of a kind behind the bottleneck."""
+    title = KINDS[kind].title
     return Arm(
         kind,
         f"{kind}-bn{{rank}}",
         title,
-        look,
+        (number, MARKERS[number % len(MARKERS)], (0, (1, 2))),
         keys={
             **FAMILY.keys,
             "output": {
@@ -145,7 +147,8 @@ def _under(name: str, number: int) -> tuple[Arm, Arm]:
     return full, narrow
 
 
-MARKERS = "d*>hD"  # of objectives
+MARKERS = "d*>hDH"  # of output layers and objectives
+OUTPUTS = [kind for kind in KINDS if kind != LINEAR]
 ARMS = (
     FAMILY,
     PLAIN,
@@ -242,13 +245,7 @@ ARMS = (
         model=("rank",),
         training=("max_steps",),
     ),
-    output("softcap", "softcapped logits, 30 tanh(z / 30)", (1, "*", (0, (1, 2)))),
-    output("sigsoftmax", "sigsoftmax", (2, "d", (0, (1, 2)))),
-    output("mos2", "mixture of two softmaxes", (3, "H", (0, (1, 2)))),
-    output("mos4", "mixture of four softmaxes", (4, "*", (0, (1, 2)))),
-    output("monotone", "learned monotone map of the logits", (5, "d", (0, (1, 2)))),
-    output("two_layer", "head with a hidden layer", (6, "H", (0, (1, 2)))),
-    output("mfs3", "multi-facet softmax: three, the first in four parts", (7, "*", (0, (1, 2)))),
+    *(_behind(kind, number) for number, kind in enumerate(OUTPUTS, 1)),
     *(arm for number, name in enumerate(OBJECTIVES) for arm in _under(name, number)),
     WIDTH,
     TRUNCATED,

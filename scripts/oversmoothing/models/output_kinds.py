@@ -1,7 +1,7 @@
 """The kinds of output layer: which weights each has beside the head's matrix, and what it costs; without PyTorch.
 
-What a kind computes is a function of the same name in `LOGITS` of `output_layers`. A kind is chosen by ``output`` of
-`model.GPTConfig`. Sizes follow from r, the width of what enters the head.
+A kind is chosen by ``output`` of `model.GPTConfig`, and what it computes is a function of `output_layers`. Sizes follow
+from r, the width of what enters the head.
 """
 
 import math
@@ -20,11 +20,12 @@ SIGSOFTMAX = 0.664980
 
 @dataclass(frozen=True)
 class OutputKind:
-    """What weights and operations an output layer takes."""
+    """What an output layer is, and what weights and operations it takes."""
 
-    weights: Callable[[int], Mapping[str, tuple[int, ...]]] = (
-        lambda r: {}
-    )  # shapes beside the head's; (outputs, inputs)
+    title: str  # in tables and figures
+    function: str  # its name in `output_layers`
+    # Shapes beside the head's matrix; (outputs, inputs).
+    weights: Callable[[int], Mapping[str, tuple[int, ...]]] = lambda r: {}
     reads: Callable[[int], int] = lambda r: r  # columns of the head's matrix
     times: int = 1  # how often that matrix is multiplied per position
     gain: float = 1.0  # of the head's initial weights under `fan_in`, so that log-probabilities have a variance near 1
@@ -38,18 +39,22 @@ def mixed(components: int) -> float:
     return math.sqrt(math.log(1 + components * (math.e - 1)))
 
 
-def mixture(components: int) -> OutputKind:
+def mixture(components: int, title: str) -> OutputKind:
     """Return the kind of a mixture of softmaxes."""
     return OutputKind(
+        title,
+        "mixture",
         weights=lambda r: {"contexts": (components * r, r), "prior": (components, r)},
         times=components,
         gain=mixed(components) / math.sqrt(TANH),
     )
 
 
-def facets(components: int) -> OutputKind:
+def facets(components: int, title: str) -> OutputKind:
     """Return the kind of a multi-facet softmax: a mixture whose first softmax has a context for each partition."""
     return OutputKind(
+        title,
+        "multi_facet",
         weights=lambda r: {"facets": ((PARTITIONS + components - 1) * r, r), "prior": (components, r)},
         times=components,
         gain=mixed(components),
@@ -57,12 +62,18 @@ def facets(components: int) -> OutputKind:
 
 
 KINDS = {
-    LINEAR: OutputKind(),
-    "softcap": OutputKind(),
-    "sigsoftmax": OutputKind(gain=SIGSOFTMAX),
-    "mos2": mixture(2),
-    "mos4": mixture(4),
-    "monotone": OutputKind(weights=lambda r: {"slopes": (PIECES,)}),
-    "two_layer": OutputKind(weights=lambda r: {"into": (INNER * r, r)}, reads=lambda r: INNER * r, gain=GELU**-0.5),
-    "mfs3": facets(3),
+    LINEAR: OutputKind("linear head", ""),
+    "softcap": OutputKind("softcapped logits, 30 tanh(z / 30)", "softcap"),
+    "sigsoftmax": OutputKind("sigsoftmax", "sigsoftmax", gain=SIGSOFTMAX),
+    "mos2": mixture(2, "mixture of two softmaxes"),
+    "mos4": mixture(4, "mixture of four softmaxes"),
+    "monotone": OutputKind("learned monotone map of the logits", "monotone", weights=lambda r: {"slopes": (PIECES,)}),
+    "two_layer": OutputKind(
+        "head with a hidden layer",
+        "two_layer",
+        weights=lambda r: {"into": (INNER * r, r)},
+        reads=lambda r: INNER * r,
+        gain=GELU**-0.5,
+    ),
+    "mfs3": facets(3, "multi-facet softmax: three, the first in four parts"),
 }

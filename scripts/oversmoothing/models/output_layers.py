@@ -1,4 +1,4 @@
-"""What enters the head, mapped to logits or log-probabilities: a function for each of `output_kinds.KINDS`.
+"""What enters the head, mapped to logits or log-probabilities: the functions that `output_kinds.KINDS` names.
 
 A function takes states h, shape (..., r), the head's matrix W, shape (v, r) unless it says otherwise, and the other
 weights of its kind by name. It returns values (..., v) whose softmax is the model's distribution: logits, or where the
@@ -25,12 +25,18 @@ class OutputLayer(nn.Module):
         super().__init__()
         for name, shape in KINDS[kind].weights(width).items():
             self.register_parameter(name, nn.Parameter(torch.zeros(shape)))
-        self.function = LOGITS[kind]
+        self.function = function_of(kind)
 
     def forward(self, hidden: Tensor, head: Tensor) -> Tensor:
         """Map states (..., r) through the head's matrix to float32 values (..., v)."""
         weights = {name: weight.float() for name, weight in self.named_parameters()}
         return self.function(hidden.float(), head.float(), **weights)
+
+
+def function_of(kind: str) -> Callable[..., Tensor]:
+    """Return the function of a kind of output layer."""
+    function: Callable[..., Tensor] = globals()[KINDS[kind].function]
+    return function
 
 
 def softcap(hidden: Tensor, head: Tensor, cap: float = CAP) -> Tensor:
@@ -150,14 +156,3 @@ def monotone(hidden: Tensor, head: Tensor, slopes: Tensor) -> Tensor:
 def two_layer(hidden: Tensor, head: Tensor, into: Tensor) -> Tensor:
     """Return logits W gelu(U h), a head with a hidden layer; W has shape (v, m) and U, `into`, (m, r)."""
     return F.linear(F.gelu(F.linear(hidden, into)), head)
-
-
-LOGITS: dict[str, Callable[..., Tensor]] = {
-    "softcap": softcap,
-    "sigsoftmax": sigsoftmax,
-    "mos2": mixture,
-    "mos4": mixture,
-    "monotone": monotone,
-    "two_layer": two_layer,
-    "mfs3": multi_facet,
-}

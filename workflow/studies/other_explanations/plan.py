@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from oversmoothing.models.gpt_shape import head_multiplied, head_products
-from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
+from plan.arms import OUTPUTS
 from plan.models import Model, by_name
 from plan.studies import Study
 
-OUTPUTS = tuple(kind for kind in KINDS if kind != LINEAR)
 LINEAR_HEADS, SHORTER = "family", "shorter"
 MEASURED = ("tto", "tv", "kl")
 COMPARED = (LINEAR_HEADS, SHORTER, *OUTPUTS, *OBJECTIVES)
