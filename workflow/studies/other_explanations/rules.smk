@@ -29,7 +29,9 @@ if EXPLAINED:
             ],
             forbidding=[LAW_LOGITS.format(law=LEARNED[text].law) for text in FORBIDDING],
             learned=[
-                LEARNED_LOGITS.format(text=text, model=row["model"]) for text in FORBIDDING for row in BY_LEARNERS[text]
+                LEARNED_LOGITS.format(text=text, model=row["model"])
+                for text in FORBIDDING
+                for row in BY_LEARNERS[text]
             ],
         output:
             **table(
