@@ -10,7 +10,7 @@ HUB = {"hub": "owner/name", "revision": "main", "layout": "causal_lm", "byte_off
 EVERYTHING = {
     "corpus": {"source": "fineweb", "paths": [], "overlap_words": None},
     "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}],
-    "family": [{"rank": 4}, {"rank": 16}],
+    "family": [{"rank": 4}, {"rank": 16}, {"rank": 4, "objective": {"name": "tailr", "gamma": 0.1}}],
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
     "seeds": [1337, 1],
     "learning_rates": {"tried": [0.001], "seed": 0},
