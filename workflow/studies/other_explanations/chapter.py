@@ -6,8 +6,7 @@ import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected, together
 from oversmoothing.claims.story.chapters import Chapter
-from oversmoothing.training.objectives import OBJECTIVES
-from studies.other_explanations.plan import LINEAR_HEADS, OUTPUTS
+from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
 from studies.other_explanations.table import AT_LOSS, LESS_FULL, LESS_LINEAR
 
 
@@ -25,7 +24,8 @@ def output_layers(table: pd.DataFrame) -> Iterator[str]:
 
 def objectives(table: pd.DataFrame) -> Iterator[str]:
     """Yield the same of other objectives beside cross-entropy."""
-    return _others(table, f"tto{LESS_LINEAR}", [*OBJECTIVES], "TTO under other objectives minus that of cross-entropy")
+    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *OUTPUTS)]
+    return _others(table, f"tto{LESS_LINEAR}", kinds, "TTO under other objectives minus that of cross-entropy")
 
 
 def at_equal_loss(table: pd.DataFrame) -> Iterator[str]:

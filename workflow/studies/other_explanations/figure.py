@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from oversmoothing.tables.figures.style import handles, legend, rank_look, style
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 from studies.other_explanations.page import described
-from studies.other_explanations.plan import LINEAR_HEADS, SHORTER
 from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
 
 COLUMNS = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, valued
-from studies.other_explanations.plan import LINEAR_HEADS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_PARAMETERS, LESS_LINEAR, MEASURES
 
 TITLE = "What other output layers and other objectives are worth, beside linear heads that learn from cross-entropy."

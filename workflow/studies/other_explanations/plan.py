@@ -5,11 +5,10 @@ from typing import Any
 
 from oversmoothing.models.gpt_shape import head_multiplied, head_products
 from oversmoothing.training.objectives import OBJECTIVES
-from plan.arms import OUTPUTS
 from plan.models import Model, by_name
 from plan.studies import Study
+from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
 
-LINEAR_HEADS, SHORTER = "family", "shorter"
 MEASURED = ("tto", "tv", "kl")
 COMPARED = (LINEAR_HEADS, SHORTER, *OUTPUTS, *OBJECTIVES)
 
@@ -34,4 +33,4 @@ def of_model(model: Model) -> dict[str, Any] | None:
     return {**model.facts, **size, "steps": model.settings["training"]["max_steps"]}
 
 
-STUDY = Study(needs=("imposed_rank", "known_law"))
+STUDY = Study(needs=("forced_part", "imposed_rank", "known_law"))

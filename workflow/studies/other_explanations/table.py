@@ -11,7 +11,7 @@ import pandas as pd
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import holm, student_interval, student_p
 from oversmoothing.tables.record import record
-from studies.other_explanations.plan import LINEAR_HEADS, OUTPUTS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
 
 INTERVAL = ("value", "low", "high")
 MEASURES = {
