@@ -26,6 +26,7 @@ def test_no_other_studies_are_kept():
         "default",
         "frontier/default",
         "frontier/law",
+        "frontier/subword",
         "gradient",
         "gradient_wide",
         "law",
