@@ -11,7 +11,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models import output_kinds, output_layers
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.output_kinds import KINDS, LINEAR, PARTITIONS, PIECES
+from oversmoothing.models.output_kinds import KINDS, LINEAR, NOT_LINEAR, PARTITIONS, PIECES
 from oversmoothing.models.output_layers import (
     function_of,
     mixture,
@@ -28,7 +28,6 @@ from oversmoothing.samples.bat import sampler
 from oversmoothing.samples.cache import Cache
 
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 32, "rank": 4}
-OTHERS = [kind for kind in KINDS if kind != LINEAR]
 R, V = 4, 11
 DRAW = np.random.default_rng(1)
 H, W = DRAW.normal(size=(3, 5, R)), DRAW.normal(size=(V, R))
@@ -65,7 +64,7 @@ def test_a_linear_output_has_the_weights_and_logits_of_before():
 
 
 @pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 def test_a_model_starts_from_the_trunk_of_a_linear_one(kind, initial):
     linear, other = (GPT(GPTConfig(**SHAPE, output=output), 3, initial) for output in (LINEAR, kind))
     for name, tensor in linear.state_dict().items():
@@ -77,7 +76,7 @@ def test_a_model_starts_from_the_trunk_of_a_linear_one(kind, initial):
 
 
 @pytest.mark.parametrize("rank", [4, 16, 64, None])
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 @torch.no_grad()
 def test_initialisation_by_inputs_starts_at_a_variance_of_about_one(kind, rank):
     tokens = torch.randint(256, (16, 32), generator=torch.Generator().manual_seed(0))
@@ -164,7 +163,7 @@ def test_two_layers():
     np.testing.assert_allclose(found, inner @ w.T, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 def test_gradients_are_those_of_finite_differences(kind):
     assert torch.autograd.gradcheck(function_of(kind), [tensor.requires_grad_() for tensor in inputs(kind)])
 
@@ -181,7 +180,7 @@ def test_the_rank_of_the_log_probabilities(kind):
     assert rank == R + 1 if kind == LINEAR else rank > R + 1
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 @torch.no_grad()
 def test_the_output_layer_stays_float32_under_autocast(kind):
     model = model_of(kind)
@@ -195,7 +194,7 @@ def test_the_output_layer_stays_float32_under_autocast(kind):
     torch.testing.assert_close(values.double(), exact, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 @torch.no_grad()
 def test_it_is_stored_and_read_and_gives_text_bytewise_what_a_pass_gives(kind, tmp_path):
     model = model_of(kind)
@@ -209,7 +208,7 @@ def test_it_is_stored_and_read_and_gives_text_bytewise_what_a_pass_gives(kind, t
         load_model(tmp_path / "w.safetensors", shape=SHAPE)
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", NOT_LINEAR)
 def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
     model, path = model_of(kind), tmp_path / "w.safetensors"
     save_model(path, model.config, model.state_dict(), {})

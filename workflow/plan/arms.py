@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from oversmoothing.models.output_kinds import KINDS, LINEAR
+from oversmoothing.models.output_kinds import KINDS, NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
 
 COUNT = {"$ref": "#/$defs/count"}
@@ -148,7 +148,6 @@ def _under(name: str, number: int) -> tuple[Arm, Arm]:
 
 
 MARKERS = "d*>hDH"  # of output layers and objectives
-OUTPUTS = [kind for kind in KINDS if kind != LINEAR]
 ARMS = (
     FAMILY,
     PLAIN,
@@ -245,7 +244,7 @@ ARMS = (
         model=("rank",),
         training=("max_steps",),
     ),
-    *(_behind(kind, number) for number, kind in enumerate(OUTPUTS, 1)),
+    *(_behind(kind, number) for number, kind in enumerate(NOT_LINEAR, 1)),
     *(arm for number, name in enumerate(OBJECTIVES) for arm in _under(name, number)),
     WIDTH,
     TRUNCATED,

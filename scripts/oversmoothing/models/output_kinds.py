@@ -77,3 +77,4 @@ KINDS = {
     ),
     "mfs3": facets(3, "multi-facet softmax: three, the first in four parts"),
 }
+NOT_LINEAR = tuple(kind for kind in KINDS if kind != LINEAR)

@@ -56,3 +56,8 @@ def test_mistakes_in_texts_name_what_to_do(changes, message):
     rates = {"tried": [0.001, 0.002], "seed": 0}
     with pytest.raises(plan.ConfigError, match=message):
         check(config(known_law={"laws": LAWS, "texts": [{**TEXT, **changes}]}, learning_rates=rates))
+
+
+def test_two_texts_of_a_law_have_no_arms_both():
+    with pytest.raises(plan.ConfigError, match=r"known_law.texts: two of the law 'full' have `arms`"):
+        check(config(known_law={"laws": LAWS, "texts": [TEXT, {**TEXT, "sequences": 200}]}))

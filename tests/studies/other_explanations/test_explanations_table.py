@@ -21,8 +21,15 @@ ARMS = [
     ("mos2", 4, "mos2-bn4", 110, 200, 40, 1.9, 0.40),
     ("mos2", 16, "mos2-bn16", 450, 800, 40, 0.9, 0.08),
     ("tailr", 4, "bn4-tailr0.1", 100, 100, 40, 2.5, 0.45),
+    ("label-smoothing", 4, "label-smoothing0.05", 90, 90, 40, 2.6, 0.55),  # a head without a bottleneck
 ]
-TITLES = {"family": "learned", "shorter": "fewer steps", "mos2": "mixture of two", "tailr": "under TaiLr"}
+TITLES = {
+    "family": "learned",
+    "shorter": "fewer steps",
+    "mos2": "mixture of two",
+    "tailr": "under TaiLr",
+    "label-smoothing": "smoothed",
+}
 
 
 def models(law=""):
@@ -89,6 +96,7 @@ def test_differences_by_hand(table, arm, measure, expected):
         ("bn16-10steps", "tto_less_linear"),  # the control
         ("mos2-bn16", "tto_at_operations"),  # more than the largest linear head
         ("bn4-tailr0.1", "tto_at_operations"),  # a linear head
+        ("label-smoothing0.05", "tto_less_linear"),  # of another size
         ("bn4-tailr0.1", "tto_at_loss"),  # a loss above that of the fewest steps
         ("mos2-bn16", "tto_at_loss"),  # below that of the most
         ("mos2-bn4", "loss_at_loss"),  # none by construction
@@ -116,4 +124,4 @@ def test_page_and_figure_hold_every_text(table):
     figure = draw(table, TITLES, "truth")
     assert len(figure.axes) == 6
     shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert shown == ["linear head", "mixture of two", "under TaiLr 0.1"]
+    assert shown == ["linear head", "mixture of two", "under TaiLr 0.1", "smoothed 0.05"]

@@ -84,7 +84,7 @@ def learners(config: Config, text: Text) -> dict[str, Model]:
     """The models that learn a text, by name: those that are held against its law, then further arms of the family."""
     named = [trained_member(config, entry, seed) for entry in trained_here(config) for seed in text.seeds]
     further = [_member(config, model, text) for model in named if model.arm in text.arms]
-    return {model.name: model for model in further} | judged(config, text)
+    return judged(config, text) | {model.name: model for model in further}
 
 
 def judged(config: Config, text: Text) -> dict[str, Model]:

@@ -6,7 +6,8 @@ import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected, together
 from oversmoothing.claims.story.chapters import Chapter
-from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
+from oversmoothing.models.output_kinds import NOT_LINEAR
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 from studies.other_explanations.table import AT_LOSS, LESS_FULL, LESS_LINEAR
 
 
@@ -19,19 +20,19 @@ def bottleneck(table: pd.DataFrame) -> Iterator[str]:
 
 def output_layers(table: pd.DataFrame) -> Iterator[str]:
     """Yield what other output layers leak less or more than linear heads of the lowest and of the highest rank."""
-    return _others(table, f"tto{LESS_LINEAR}", OUTPUTS, "TTO of other output layers minus that of the linear head")
+    return _others(table, f"tto{LESS_LINEAR}", NOT_LINEAR, "TTO of other output layers minus that of the linear head")
 
 
 def objectives(table: pd.DataFrame) -> Iterator[str]:
     """Yield the same of other objectives beside cross-entropy."""
-    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *OUTPUTS)]
+    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *NOT_LINEAR)]
     return _others(table, f"tto{LESS_LINEAR}", kinds, "TTO under other objectives minus that of cross-entropy")
 
 
 def at_equal_loss(table: pd.DataFrame) -> Iterator[str]:
     """Yield what other output layers leak more than a full linear head of their loss."""
     what = "TTO of other output layers minus that of the full linear head at equal loss"
-    return _others(table, f"tto{AT_LOSS}", OUTPUTS, what)
+    return _others(table, f"tto{AT_LOSS}", NOT_LINEAR, what)
 
 
 def _real(table: pd.DataFrame, measure: str, kinds: Sequence[str]) -> pd.DataFrame:

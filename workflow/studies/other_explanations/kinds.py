@@ -1,9 +1,4 @@
-"""The kinds of models that are told apart: linear heads, the control at equal loss, and other output layers.
+"""The kinds of models that are told apart, beside output layers that are not linear; all further ones are objectives."""
 
-All further kinds are of other objectives.
-"""
-
-from oversmoothing.models.output_kinds import KINDS, LINEAR
-
-LINEAR_HEADS, SHORTER = "family", "shorter"
-OUTPUTS = tuple(kind for kind in KINDS if kind != LINEAR)
+LINEAR_HEADS = "family"
+SHORTER = "shorter"  # the control at equal loss

@@ -1,6 +1,6 @@
 """The page of the table of other output layers and objectives."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -10,13 +10,13 @@ from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_PARAMETE
 
 TITLE = "What other output layers and other objectives are worth, beside linear heads that learn from cross-entropy."
 LABELS = {"loss": "loss (nats)", "kl": "KL (nats)", "tto": "TTO", "tv": "TV", "impossible": "mass on impossible bytes"}
-SECTIONS = {  # endings of measures, by heading
-    "levels": ("",),
-    "less the linear head of the same rank": (LESS_LINEAR,),
-    "less linear heads of as many parameters, or operations": (AT_PARAMETERS, AT_OPERATIONS),
-    "less the full linear head at equal loss": (AT_LOSS,),
+SECTIONS = {  # by the ending of their measures
+    "": "levels",
+    LESS_LINEAR: "less the linear head of the same rank",
+    AT_PARAMETERS: "less linear heads of as many parameters",
+    AT_OPERATIONS: "less linear heads of as many operations",
+    AT_LOSS: "less the full linear head at equal loss",
 }
-WORDS = {AT_PARAMETERS: ", parameters", AT_OPERATIONS: ", operations"}
 
 
 def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Page:
@@ -24,8 +24,8 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
     sections = []
     for law in dict.fromkeys(table.law[table.n.notna()].fillna("")):
         part = table[(table.law.fillna("") == law) & table.n.notna()]
-        for heading, endings in SECTIONS.items():
-            if rows := list(_rows(part, endings, titles)):
+        for ending, heading in SECTIONS.items():
+            if rows := list(_rows(part, ending, titles)):
                 sections.append(Section(f"{described(law, truth)}: {heading}", rows))
     if sections:
         sections.append(Section("Sizes of the heads", list(_size_rows(table, titles))))
@@ -52,8 +52,8 @@ def named(arm: str, kind: str, titles: Mapping[str, str]) -> str:
     return f"{title} (`{arm}`)"
 
 
-def _rows(table: pd.DataFrame, endings: Sequence[str], titles: Mapping[str, str]) -> Iterator[dict[str, Cell]]:
-    columns = {name + ending: LABELS[name] + WORDS.get(ending, "") for name in MEASURES for ending in endings}
+def _rows(table: pd.DataFrame, ending: str, titles: Mapping[str, str]) -> Iterator[dict[str, Cell]]:
+    columns = {name + ending: LABELS[name] for name in MEASURES}
     shown = table[table.measure.isin(columns)]
     for (kind, rank, arm), part in shown.groupby(["kind", "rank", "arm"], sort=False):
         cells = {cell["measure"]: cell for cell in part.to_dict("records")}

@@ -1,16 +1,17 @@
 """The models that are compared: linear heads, other output layers, other objectives, and the control at equal loss."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oversmoothing.models.gpt_shape import head_multiplied, head_products
+from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
 from plan.models import Model, by_name
 from plan.studies import Study
-from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 
 MEASURED = ("tto", "tv", "kl")
-COMPARED = (LINEAR_HEADS, SHORTER, *OUTPUTS, *OBJECTIVES)
+COMPARED = (LINEAR_HEADS, SHORTER, *NOT_LINEAR, *OBJECTIVES)
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -21,7 +22,7 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 def compared(config: Mapping[str, Any]) -> bool:
     """Whether there are linear heads and others to be compared with them, with several seeds."""
     kinds = {model.kind for model in by_name(config).values() if of_model(model)}
-    others = kinds & {*OUTPUTS, *OBJECTIVES}
+    others = kinds & {*NOT_LINEAR, *OBJECTIVES}
     return len(config["seeds"]) > 1 and LINEAR_HEADS in kinds and bool(others)
 
 
@@ -33,4 +34,11 @@ def of_model(model: Model) -> dict[str, Any] | None:
     return {**model.facts, **size, "steps": model.settings["training"]["max_steps"]}
 
 
-STUDY = Study(needs=("forced_part", "imposed_rank", "known_law"))
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Messages about two texts of one law, which the table does not tell apart."""
+    laws = [text["law"] for text in config["known_law"]["texts"] if text.get("arms")]
+    for law in sorted({law for law in laws if laws.count(law) > 1}):
+        yield f"known_law.texts: two of the law {law!r} have `arms`; leave one with them"
+
+
+STUDY = Study(mistakes=mistakes, needs=("forced_part", "imposed_rank", "known_law"))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import holm, student_interval, student_p
 from oversmoothing.tables.record import record
-from studies.other_explanations.kinds import LINEAR_HEADS, OUTPUTS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 
 INTERVAL = ("value", "low", "high")
 MEASURES = {
@@ -57,6 +58,12 @@ class Group:
         alike = [arm for arm in self._of(SHORTER) if self.arms[arm]["rank"] == self.arms[full]["rank"]]
         return sorted([*alike, full], key=lambda arm: self.arms[arm]["steps"])
 
+    def alike(self, arm: str, linear: str) -> bool:
+        """Whether a linear head has the rank of another; of the same head under another objective also its size."""
+        one, other = self.arms[arm], self.arms[linear]
+        same_size = one["kind"] in NOT_LINEAR or one["parameters"] == other["parameters"]
+        return bool(one["rank"] == other["rank"] and same_size)
+
     def _of(self, kind: str) -> list[str]:
         return [arm for arm, facts in self.arms.items() if facts["kind"] == kind]
 
@@ -85,7 +92,7 @@ def explanations_table(levels: pd.DataFrame, models: pd.DataFrame) -> pd.DataFra
     for law, part in levels.merge(models, on=["law", "model"]).groupby("law", sort=False):
         arms = {str(facts["arm"]): facts for facts in part.drop_duplicates("arm").to_dict("records")}
         values = {
-            str(measure): one.pivot_table(index="seed", columns="arm", values="value")
+            str(measure): one.pivot(index="seed", columns="arm", values="value")
             for measure, one in part.groupby("measure", sort=False)
         }
         group = Group(values, arms, "loss" if "loss" in values else "kl")
@@ -129,10 +136,10 @@ def _less_full(group: Group, measure: str) -> Differences:
 
 def _less_linear(group: Group, measure: str) -> Differences:
     values = group.values[measure]
-    by_rank = {group.arms[arm]["rank"]: arm for arm in group.linear}
     for arm in group.others:
-        if group.arms[arm]["rank"] in by_rank:
-            yield arm, values[arm] - values[by_rank[group.arms[arm]["rank"]]]
+        for linear in group.linear:
+            if group.alike(arm, linear):
+                yield arm, values[arm] - values[linear]
 
 
 def _at_size(size: str) -> Callable[[Group, str], Differences]:
@@ -141,7 +148,7 @@ def _at_size(size: str) -> Callable[[Group, str], Differences]:
     def differences(group: Group, measure: str) -> Differences:
         values = group.values[measure]
         for arm in group.others:
-            if group.arms[arm]["kind"] in OUTPUTS:
+            if group.arms[arm]["kind"] in NOT_LINEAR:
                 yield arm, values[arm] - at_size(group, values, size, group.arms[arm][size], group.linear)
 
     return differences
