@@ -72,8 +72,8 @@ def test_a_case_solved_by_hand(losses, value, expected):
 @pytest.mark.parametrize(
     ("losses", "value", "differentiated"),
     [
-        (tailr, 0.3, lambda p, _: -(0.3 + 0.7 * p).log() / 0.7),
-        (tailr, 1.0, lambda p, _: -p),
+        (tailr, 0.3, lambda p, _: torch.where(p / (0.3 + 0.7 * p) > 0.2, -(0.3 + 0.7 * p).log() / 0.7, -0.2 * p.log())),
+        (tailr, 1.0, lambda p, _: torch.where(p > 0.2, -p, -0.2 * p.log())),
         (mixce, 0.3, lambda p, _: -0.3 * p.log() - 0.7 * p),
         (mixce, 0.0, lambda p, _: -p),
         (label_smoothing, 0.3, lambda p, all_p: -0.7 * p.log() - 0.3 * all_p.log().mean(-1)),
@@ -121,6 +121,12 @@ def test_each_is_cross_entropy_at_one_value(case, name, dtype):
     found, expected = (gradient(*way) for way in ((objective.losses, logits, targets, objective.ordinary),
                                                    (cross_entropies, logits, targets)))  # fmt: skip
     assert torch.allclose(found, expected, rtol=rounding, atol=rounding)
+
+
+def test_an_improbable_target_counts_a_fifth_under_tailr():
+    """0.1 / (0.5 + 0.05) = 2/11 is below the bound; 0.15 / (0.5 + 0.075) is above it."""
+    losses = tailr(probabilities([0.1, 0.15, 0.75], [0.1, 0.15, 0.75]), torch.tensor([0, 1]), 0.5)
+    assert losses.tolist() == pytest.approx([0.2 * LOG(10), 6 / 23 * LOG(20 / 3)], rel=1e-12)
 
 
 def test_a_filter_drops_small_elements_of_the_gradient_and_leaves_all_others_to_the_bit():

@@ -15,6 +15,11 @@ def quoted():
     """Yield page, words with places, and the numbers that fill them."""
     for words, numbers in chain(of_trained_heads(), of_best_heads(), of_claims()):
         yield PAGE, words, numbers
+    kl, by_rank, by_head = (DEFAULT.by_rank("best_head", name, 4)[0] for name in ("kl", "rank", "head"))
+    free, (share,) = 100 * (by_rank + by_head) / kl, percent(DEFAULT.by_rank("forced", "share", 4))
+    yield "README.md", "with all four, the head of rank 4 forces {:.0f} %.", [free]
+    words = "With all four dimensions a head of rank 4 forces [{:.0f} %] in place of {:.0f}."
+    yield "docs/findings.md", words, [free, share]
 
 
 def measured(table, *names, ranks=RANKS):

@@ -14,7 +14,7 @@ def quoted():
     gradient, own = Kept("gradient"), Kept("murugan")
     kept = [percent(gradient.interval("closed_square", "loss_share", rank, kind="full_head")) for rank in RANKS[:2]]
     leaks = percent(gradient.by_rank("closed_square", "tto_share", *RANKS[:2], kind="full_head"))
-    yield "README.md", "keeps {:.0f} % [{:.0f}, {:.0f}] of what the rank adds", kept[0]
+    yield "README.md", "keeps {:.0f} % [{:.0f}, {:.0f}] of what the rank adds to the loss", kept[0]
     yield "README.md", "at rank 8 {:.0f} % [{:.0f}, {:.0f}]", kept[1]
     wide = percent(Kept("gradient_wide").interval("closed_square", "loss_share", 4, kind="full_head"))
     leaks_wide = percent(Kept("gradient_wide").interval("closed_square", "tto_share", 4, kind="full_head"))
@@ -25,16 +25,23 @@ def quoted():
     both = [kept[0][0], kept[1][0], *leaks]
     yield PAGE, "loses {:.0f} and {:.0f} % of it, of TTO {:.0f} and {:.0f} %.", both
 
-    theirs = read_csv(ROOT / "resources/published/murugan_2026.csv").set_index(["way", "rank"])["mean"]
+    published = read_csv(ROOT / "resources/published/murugan_2026.csv").set_index(["way", "rank"])
+    theirs = published["mean"]
     excess = theirs["plain head from scratch, less gradient alone"]
     for rank in RANKS:
         yield PAGE, f"| {rank} | Q | Q | Q | Q | {{:.3f}} |", [excess[rank]]
     yield PAGE, "W = A B costs {:.2f} to {:.2f} nats more", [excess.min(), excess.max()]
-    yield PAGE, "His gradient alone costs {:.3f} at rank 4", [theirs["gradient alone", 4]]
-    yield PAGE, "in his setting ours costs {:.3f},", own.by_rank("paired_ranks", "loss", 4, kind="backward")
+    alone = published.loc[("gradient alone", 4), ["mean", "low", "high"]]
+    yield PAGE, "His gradient alone costs {:.3f} nats at rank 4, {:.3f} to {:.3f},", alone
+    yield PAGE, "ours in his setting {:.3f}:", own.by_rank("paired_ranks", "loss", 4, kind="backward")
+    yield PAGE, "at rank 16 nor from his {:.3f}.", [excess[16]]
 
     pairs = gradient.tables["paired_ranks"]
     alike = pairs[(pairs.measure == "tto_at_loss") & pairs.kind.isin(LEARNED)].value
+    (inside,) = pairs[(pairs.measure == "tto_at_loss") & (pairs.kind == "inside")].value
+    yield PAGE, "column space (below) has {:.3f} less TTO", [-inside]
+    alone = [gradient.cell("closed_square", measure="loss_cost", kind="full_head", rank=rank) for rank in RANKS[:2]]
+    yield PAGE, "it loses {:.3f} and {:.3f} (table)", alone
     yield PAGE, "differences lie between {:.3f} and {:.3f} (rank", [alike.min(), alike.max()]
 
     shares = gradient.tables["gradient"]

@@ -16,7 +16,7 @@ from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
 
 COLUMNS = {
     LESS_LINEAR: "less the linear head of the same rank",
-    AT_OPERATIONS: "less linear heads of as many operations",
+    AT_OPERATIONS: "less linear heads of as many operations, or the full one",
     AT_LOSS: "less the full linear head at equal loss",
 }
 ROW = 0.27  # inches of a model

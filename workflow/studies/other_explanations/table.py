@@ -24,11 +24,11 @@ MEASURES = {
 }
 LESS_FULL = "_less_full"  # at the end of a measure: less that of the linear head of the highest rank
 LESS_LINEAR = "_less_linear"  # less that of the linear head of the same rank
-AT_PARAMETERS = "_at_parameters"  # less that of linear heads with as many parameters, interpolated between ranks
+AT_PARAMETERS = "_at_parameters"  # less that of linear heads with as many parameters, interpolated (see `at_size`)
 AT_OPERATIONS = "_at_operations"  # the same with as many operations
 AT_LOSS = "_at_loss"  # less that of the linear head of the highest rank, trained for fewer steps to the same loss
 BETWEEN = "_between"  # of a linear head: less what its neighbours in rank give where they are interpolated
-NEAR = 0.02  # of the logarithm of a size: what counts as equal to the smallest or the largest
+NEAR = 0.02  # of the logarithm of a size: what counts as equal to the smallest
 SIZES = {"parameters": "weights", "products": "multiplications"}  # of heads
 ARM = ("kind", "rank", "arm")
 
@@ -155,10 +155,13 @@ def _at_size(size: str) -> Callable[[Group, str], Differences]:
 
 
 def at_size(group: Group, values: pd.DataFrame, size: str, wanted: float, linear: Sequence[str]) -> pd.Series:
-    """What linear heads of a size show, by seed, on a straight line in its logarithm; NaN beyond their sizes."""
+    """What linear heads of a size show, by seed, on a straight line in its logarithm.
+
+    It is NaN below the smallest, and above the largest what that one shows.
+    """
     known = np.log([group.arms[arm][size] for arm in linear])
     place = math.log(wanted)
-    if not known[0] - NEAR <= place <= known[-1] + NEAR:
+    if place < known[0] - NEAR:
         return pd.Series(math.nan, values.index)
     return values[list(linear)].apply(lambda seed: float(np.interp(place, known, seed)), axis=1)
 
