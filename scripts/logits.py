@@ -36,8 +36,8 @@ def main(job: Job) -> None:
         )
     made_by = provenance(settings, model=name, **compute.facts)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
-    mass, rank = SpecialMass(), config.rank or config.width
-    schema = states_schema(rank, states, special) if states else logits_schema(config.vocabulary, special)
+    mass = SpecialMass()
+    schema = states_schema(config.entering, states, special) if states else logits_schema(config.vocabulary, special)
     of_head: dict[str, str] = {}
     if states:
         weight = head_matrix(model, name).detach().float().cpu().numpy()
@@ -45,7 +45,7 @@ def main(job: Job) -> None:
         of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE}, cap_of(model))
     with (
         open_writer(job.output.logits, schema, made_by | of_head) as logits,
-        open_writer(job.output.hidden, hidden_schema(config.width, rank), made_by) as hidden,
+        open_writer(job.output.hidden, hidden_schema(config.width, config.entering), made_by) as hidden,
     ):
         passes = run_windows(model, windows, settings["batch"], compute.precision)
         for state in tqdm(passes, desc=name, total=len(windows), unit="window", disable=None):

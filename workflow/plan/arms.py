@@ -234,11 +234,11 @@ ARMS = (
         keys={
             **FAMILY.keys,
             "max_steps": {
-                "description": "Steps, instead of `training.max_steps`; the learning rate falls over these alone.",
+                "description": "Steps, instead of `training.max_steps`; the learning rate rises and falls over these.",
                 **COUNT,
             },
         },
-        words="`{rank: r, max_steps: n}`, the same trained for n steps, over which its learning rate falls "
+        words="`{rank: r, max_steps: n}`, the same trained for n steps, over which its learning rate rises and falls "
         "(`bn32-200steps-s1337`)",
         rank="rank",
         model=("rank",),

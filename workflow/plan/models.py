@@ -205,6 +205,9 @@ def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: in
     """Member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
+    if "max_steps" in training:  # the rate rises over the same share of all steps
+        share = training["max_steps"] / config["training"]["max_steps"]
+        training["warmup_steps"] = max(1, round(share * config["training"]["warmup_steps"]))
     trained = _training_settings(config, {**shape, **arm.fixed}, training, seed)
     if config["learning_rates"]["tried"]:
         del trained["training"]["learning_rate"]  # see `learning_rate_file`

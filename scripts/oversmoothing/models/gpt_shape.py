@@ -51,7 +51,8 @@ def multiplied(shape: Shape) -> int:
 
 def head_multiplied(shape: Shape) -> int:
     """Number of weights in the matrix products of the head: bottleneck, its matrix and those of the output layer."""
-    return (shape.get("rank") or 0) * shape["width"] + head_matrix(shape) + sum(_of_output(shape, 2))
+    narrowed = bool(shape.get("rank")) or entering(shape) > shape["width"]
+    return narrowed * entering(shape) * shape["width"] + head_matrix(shape) + sum(_of_output(shape, 2))
 
 
 def head_products(shape: Shape) -> int:
@@ -81,8 +82,13 @@ def block_matrices(shape: Shape) -> int:
 
 
 def head_input(shape: Shape) -> int:
-    """Dimension of the head's input: the rank of the bottleneck, or the width without one."""
+    """Dimension of the head's input, of each where there are several: the rank, or the width without a bottleneck."""
     return shape.get("rank") or shape["width"]
+
+
+def entering(shape: Shape) -> int:
+    """Numbers that enter the output layer."""
+    return output_kind(shape).vectors * head_input(shape)
 
 
 def matrices_without_bottleneck(shape: Shape) -> int:
@@ -118,7 +124,7 @@ def weight_bytes(shape: Shape) -> int:
 
 def hidden_bytes(shape: Shape) -> int:
     """Size of the stored hidden states of one position: ``pre`` and ``post`` of `GPT.hidden`."""
-    return FLOAT32 * (shape["width"] + head_input(shape))
+    return FLOAT32 * (shape["width"] + entering(shape))
 
 
 def checkpoint_bytes(shape: Shape) -> int:

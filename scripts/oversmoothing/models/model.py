@@ -38,7 +38,7 @@ class GPTConfig:
     heads: int  # of attention
     width: int  # hidden size
     block: int  # longest context in tokens
-    rank: int | None = None  # width of the vector that enters the LM head; None: a head without a bottleneck
+    rank: int | None = None  # width of each vector that enters the LM head; None: a head without a bottleneck
     bottleneck_norm: str = "after"  # or "before": where the last LayerNorm stands relative to the bottleneck Linear
     positions: str = "learned"  # absolute (GPT-2, the thesis), or "rotary" (Su et al. 2021)
     dropout: float = 0.0  # on embeddings, attention weights and residual branches
@@ -75,6 +75,11 @@ class GPTConfig:
             if getattr(self, key) not in allowed:
                 raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
 
+    @property
+    def entering(self) -> int:
+        """Numbers that enter the output layer: one vector of width `rank` unless its kind takes several."""
+        return KINDS[self.output].vectors * (self.rank or self.width)
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
         """Build a config from a mapping; a `UserError` names an unknown or missing key."""
@@ -90,7 +95,7 @@ class GPTConfig:
 
 
 class GPT(nn.Module):
-    """A GPT-2 whose LM head reads a vector of width `config.rank`.
+    """A GPT-2 whose LM head reads a vector of width `config.rank`, or several, each through a bottleneck of its own.
 
     The initial weights are a function of `seed` and `initial`; models that differ only in rank, or only in classes
     beyond the 256 of bytes, start from the same other weights. Their standard deviation is 0.02 with "gpt2" (Radford et
@@ -115,7 +120,8 @@ class GPT(nn.Module):
             self.register_buffer("rotary", torch.stack((angles.cos(), angles.sin())), persistent=False)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.bottleneck = nn.Linear(width, out, bias=False) if config.rank else nn.Identity()
+        narrowed = config.rank or config.entering > width
+        self.bottleneck = nn.Linear(width, config.entering, bias=False) if narrowed else nn.Identity()
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(KINDS[config.output].reads(out), config.vocabulary, bias=False)
         # After all else, so that a model with more weights starts from the weights of one without.
@@ -134,7 +140,7 @@ class GPT(nn.Module):
             return torch.stack((self.logits(post), self.beside(pre.float())))
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Map tokens (batch, time) to the inputs of the bottleneck (batch, time, width) and of the head (..., r).
+        """Map tokens (batch, time) to the inputs of the bottleneck (batch, time, width) and of the head (..., n r).
 
         Without a bottleneck the first is the input or output of the last LayerNorm, depending on `bottleneck_norm`.
         """
@@ -150,10 +156,15 @@ class GPT(nn.Module):
         x = self.dropout(x)
         for block in self.blocks:
             x = block(x, rotary)
+        return self.narrowed(x)
+
+    def narrowed(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Map the output of the blocks to what `hidden` returns."""
         if self.config.bottleneck_norm == "before":
             pre = self.norm(x)
             return pre, self.bottleneck(pre)
-        return x, self.norm(self.bottleneck(x))
+        vectors = self.bottleneck(x).unflatten(-1, (-1, *self.norm.normalized_shape))
+        return x, self.norm(vectors).flatten(-2)
 
     def logits(self, post: Tensor) -> Tensor:
         """Apply the head, or the output layer around it, in float32, even under autocast.
@@ -170,17 +181,20 @@ class GPT(nn.Module):
             return F.linear(post.float(), self.head.weight.float())
 
     def _initialise(self, generator: torch.Generator, initial: str) -> None:
-        later: list[tuple[Tensor, float]] = []  # rows of classes beyond those of bytes, drawn after all else
+        # Drawn after all else: rows of classes beyond those of bytes, and of the bottlenecks of further vectors.
+        later: list[tuple[Tensor, float]] = []
+        first = dict.fromkeys(("embedding.weight", "head.weight", "beside.weight"), BYTES)
+        first["bottleneck.weight"] = self.config.rank or self.config.width
         for name, parameter in self.named_parameters():
             if name.endswith(".bias"):
                 parameter.data.zero_()
             elif parameter.dim() >= 2:
                 std = initial_std(name, parameter, initial, self.config)
-                rows = BYTES if name in ("embedding.weight", "head.weight", "beside.weight") else len(parameter)
+                rows = first.get(name, len(parameter))
                 later += [(parameter.data[rows:], std)] if len(parameter) > rows else []
                 nn.init.normal_(parameter.data[:rows], std=std, generator=generator)
-        for unused, std in later:
-            nn.init.normal_(unused, std=std, generator=generator)
+        for further, std in later:
+            nn.init.normal_(further, std=std, generator=generator)
 
 
 def initial_std(name: str, parameter: Tensor, initial: str, config: GPTConfig) -> float:

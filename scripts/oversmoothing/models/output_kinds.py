@@ -1,7 +1,7 @@
 """The kinds of output layer: which weights each has beside the head's matrix, and what it costs; without PyTorch.
 
 A kind is chosen by ``output`` of `model.GPTConfig`, and what it computes is a function of `output_layers`. Sizes follow
-from r, the width of what enters the head.
+from r, the rank of the model: the width of the vector that enters a linear head, or of each where several enter.
 """
 
 import math
@@ -12,8 +12,7 @@ LINEAR = "linear"
 PIECES = 16  # of the monotone map
 PARTITIONS = 4  # of the classes, in a multi-facet softmax (Chang & McCallum 2022)
 INNER = 4  # times r: hidden width of the two-layer head, as of the blocks' feed-forward networks
-# Second moments, of x a standard normal number: E tanh(x)^2 and E gelu(x)^2.
-TANH, GELU = 0.394294, 0.425221
+GELU = 0.425221  # E gelu(x)^2, of x a standard normal number
 # The standard deviation of z at which z + log sigmoid(z) has a variance of 1.
 SIGSOFTMAX = 0.664980
 
@@ -27,6 +26,7 @@ class OutputKind:
     # Shapes beside the head's matrix; (outputs, inputs).
     weights: Callable[[int], Mapping[str, tuple[int, ...]]] = lambda r: {}
     reads: Callable[[int], int] = lambda r: r  # columns of the head's matrix
+    vectors: int = 1  # of width r that enter, each from a bottleneck of its own and behind its own LayerNorm
     times: int = 1  # how often that matrix is multiplied per position
     gain: float = 1.0  # of the head's initial weights under `fan_in`, so that log-probabilities have a variance near 1
 
@@ -40,22 +40,25 @@ def mixed(components: int) -> float:
 
 
 def mixture(components: int, title: str) -> OutputKind:
-    """Return the kind of a mixture of softmaxes."""
+    """Return the kind of a mixture of softmaxes, each of a vector of its own."""
     return OutputKind(
         title,
         "mixture",
-        weights=lambda r: {"contexts": (components * r, r), "prior": (components, r)},
+        weights=lambda r: {"prior": (components, components * r)},
+        vectors=components,
         times=components,
-        gain=mixed(components) / math.sqrt(TANH),
+        gain=mixed(components),
     )
 
 
 def facets(components: int, title: str) -> OutputKind:
-    """Return the kind of a multi-facet softmax: a mixture whose first softmax has a context for each partition."""
+    """Return the kind of a multi-facet softmax: a mixture whose first softmax has a vector for each partition."""
+    vectors = PARTITIONS + components - 1
     return OutputKind(
         title,
         "multi_facet",
-        weights=lambda r: {"facets": ((PARTITIONS + components - 1) * r, r), "prior": (components, r)},
+        weights=lambda r: {"prior": (components, vectors * r)},
+        vectors=vectors,
         times=components,
         gain=mixed(components),
     )

@@ -1,7 +1,7 @@
 """What enters the head, mapped to logits or log-probabilities: the functions that `output_kinds.KINDS` names.
 
-A function takes states h, shape (..., r), the head's matrix W, shape (v, r) unless it says otherwise, and the other
-weights of its kind by name. It returns values (..., v) whose softmax is the model's distribution: logits, or where the
+A function takes what enters, h, shape (..., r), or (..., n r) where n vectors enter, the head's matrix W, shape (v, r)
+unless it says otherwise, and the other weights of its kind by name. It returns values (..., v) whose softmax is the model's distribution: logits, or where the
 kind is a mixture the logarithms of probabilities, so that all that reads logits reads these.
 """
 
@@ -29,7 +29,7 @@ class OutputLayer(nn.Module):
         self.function = function_of(kind)
 
     def forward(self, hidden: Tensor, head: Tensor) -> Tensor:
-        """Map states (..., r) through the head's matrix to float32 values (..., v)."""
+        """Map what enters, (..., n r), through the head's matrix to float32 values (..., v)."""
         weights = {name: weight.float() for name, weight in self.named_parameters()}
         return self.function(hidden.float(), head.float(), **weights)
 
@@ -58,19 +58,20 @@ def sigsoftmax(hidden: Tensor, head: Tensor) -> Tensor:
     return z + F.logsigmoid(z)
 
 
-def mixture(hidden: Tensor, head: Tensor, contexts: Tensor, prior: Tensor) -> Tensor:
+def mixture(hidden: Tensor, head: Tensor, prior: Tensor) -> Tensor:
     """Return log-probabilities of a mixture of K softmaxes with one W (Yang et al. 2018, section 2.4).
 
-    ``p = sum_k pi_k softmax(W tanh(C_k h))`` with ``pi = softmax(P h)``. With K = 1 it is the log-softmax of a linear
-    head on ``tanh(C_1 h)``.
+    ``p = sum_k pi_k softmax(W h_k)`` with ``pi = softmax(P h)``. As in the paper each context h_k, a vector of width r,
+    is computed from the trunk's whole state. There it is ``tanh(C_k g)`` and the prior reads g; here it is behind the
+    bottleneck and the LayerNorm that linear heads have, and the prior reads all contexts. So with K = 1 it is the
+    log-softmax of the linear head.
 
     Parameters
     ----------
-    hidden : tensor, shape (..., r)
+    hidden : tensor, shape (..., K r)
+        The h_k, one behind the other.
     head : tensor, shape (v, r)
-    contexts : tensor, shape (K r, r)
-        The C_k, one below the other.
-    prior : tensor, shape (K, r)
+    prior : tensor, shape (K, K r)
 
     Returns
     -------
@@ -81,24 +82,24 @@ def mixture(hidden: Tensor, head: Tensor, contexts: Tensor, prior: Tensor) -> Te
     Z. Yang, Z. Dai, R. Salakhutdinov and W. W. Cohen, "Breaking the softmax bottleneck: a high-rank RNN language
     model", ICLR 2018.
     """
-    states = F.linear(hidden, contexts).tanh().unflatten(-1, (len(prior), -1))
-    return _mixed(F.linear(states, head), F.linear(hidden, prior))
+    contexts = hidden.unflatten(-1, (len(prior), -1))
+    return _mixed(F.linear(contexts, head), F.linear(hidden, prior))
 
 
-def multi_facet(hidden: Tensor, head: Tensor, facets: Tensor, prior: Tensor) -> Tensor:
+def multi_facet(hidden: Tensor, head: Tensor, prior: Tensor) -> Tensor:
     """Return log-probabilities of a multi-facet softmax of one state (Chang & McCallum 2022).
 
-    A mixture of K softmaxes of linear maps of h, the facets. In the first softmax class i reads facet i mod J, in the
-    others all classes read one facet. The paper's facets read several hidden states; here they read the one
-    that enters the head, so that the bottleneck is that of all heads, and the mixture is weighted as Yang et al. do.
+    A mixture of K softmaxes of vectors of width r, the facets. In the first softmax class i reads facet i mod J, in the
+    others all classes read one facet. The paper's facets are linear maps of several hidden states; here each is
+    behind a bottleneck and the LayerNorm that linear heads have, of the trunk's last state. The mixture is weighted as
+    in `mixture`.
 
     Parameters
     ----------
-    hidden : tensor, shape (..., r)
+    hidden : tensor, shape (..., (J + K - 1) r)
+        The J facets of the first softmax, then those of the others.
     head : tensor, shape (v, r)
-    facets : tensor, shape ((J + K - 1) r, r)
-        The J maps of the first softmax, then those of the others.
-    prior : tensor, shape (K, r)
+    prior : tensor, shape (K, (J + K - 1) r)
 
     Returns
     -------
@@ -109,12 +110,12 @@ def multi_facet(hidden: Tensor, head: Tensor, facets: Tensor, prior: Tensor) -> 
     H.-S. Chang and A. McCallum, "Softmax bottleneck makes language models unable to represent multi-mode word
     distributions", ACL 2022.
     """
-    states = F.linear(hidden, facets).unflatten(-1, (PARTITIONS + len(prior) - 1, -1))
-    parts = [F.linear(states[..., j, :], head[j::PARTITIONS]) for j in range(PARTITIONS)]
+    facets = hidden.unflatten(-1, (PARTITIONS + len(prior) - 1, -1))
+    parts = [F.linear(facets[..., j, :], head[j::PARTITIONS]) for j in range(PARTITIONS)]
     order = torch.cat([torch.arange(j, len(head), PARTITIONS, device=head.device) for j in range(PARTITIONS)]).argsort()
     first = torch.cat(parts, dim=-1)[..., order]
     return _mixed(
-        torch.cat((first[..., None, :], F.linear(states[..., PARTITIONS:, :], head)), dim=-2), F.linear(hidden, prior)
+        torch.cat((first[..., None, :], F.linear(facets[..., PARTITIONS:, :], head)), dim=-2), F.linear(hidden, prior)
     )
 
 

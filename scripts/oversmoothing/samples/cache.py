@@ -68,8 +68,7 @@ class Cache:
             x = x + block.feed_forward(block.feed_forward_norm(x))
         self.filled = end
         last = x[:, -1]
-        before = model.config.bottleneck_norm == "before"
-        return model.logits(model.bottleneck(model.norm(last)) if before else model.norm(model.bottleneck(last)))
+        return model.logits(model.narrowed(last)[1])
 
     def reorder(self, rows: Tensor, start: int) -> None:
         """Make text i continue text `rows[i]` from position `start` on; before it, the texts are identical."""

@@ -20,15 +20,20 @@ def config(**changes):
 
 def test_linear_heads_outputs_and_shorter_trainings_are_compared():
     compared = rows(config())
-    assert {row["arm"] for row in compared} == {"bn4", "bn288", "bn288-300steps", "mos2-bn4"}
+    assert {row["arm"] for row in compared} == {"bn4", "bn288", "bn288-300steps", "mos2-bn4", "pl4"}
     steps = {row["arm"]: row["steps"] for row in compared}
     assert (steps["bn288"], steps["bn288-300steps"]) == (900, 300)
     sizes = {row["arm"]: (row["parameters"], row["products"]) for row in compared}
     assert sizes["bn4"] == (4 * (288 + 256), 4 * (288 + 256))
-    assert sizes["mos2-bn4"] == (4 * (288 + 256) + 40, 4 * (288 + 2 * 256) + 40)
+    assert sizes["mos2-bn4"] == (4 * (2 * 288 + 256) + 2 * 8, 4 * (2 * 288 + 2 * 256) + 2 * 8)
 
 
-@pytest.mark.parametrize("changes", [{"seeds": [1]}, {"family": FAMILY[:3]}, {"family": FAMILY[3:]}])
+def test_a_shorter_training_warms_up_over_the_same_share_of_its_steps():
+    training = plan.models.by_name(config())["bn288-300steps-s1"].settings["training"]
+    assert (training["max_steps"], training["warmup_steps"]) == (300, 50)
+
+
+@pytest.mark.parametrize("changes", [{"seeds": [1]}, {"family": FAMILY[:3]}, {"family": [*FAMILY[2:], *OTHERS]}])
 def test_nothing_is_compared_without_pairs(changes):
     assert rows({**config(), **changes}) == []
 

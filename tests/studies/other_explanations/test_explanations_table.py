@@ -77,6 +77,7 @@ def test_levels_are_means_over_seeds_with_student_intervals(table):
         ("mos2-bn4", "tto_less_linear", -0.10),
         ("mos2-bn16", "loss_less_linear", -0.10),
         ("bn4-tailr0.1", "tto_less_linear", -0.05),
+        ("mos2-bn4", "tto_more_than_at_full", -0.10 + 0.02),
         ("mos2-bn4", "tto_at_operations", 0.40 - 0.26),  # as many as rank 8
         ("mos2-bn4", "tto_at_parameters", 0.40 - (0.50 - 0.24 * math.log2(1.1))),
         ("mos2-bn16", "tto_at_operations", -0.02),  # more than the largest linear head has
@@ -97,6 +98,8 @@ def test_differences_by_hand(table, arm, measure, expected):
     [
         ("bn16", "tto_less_full"),  # itself
         ("bn16-10steps", "tto_less_linear"),  # the control
+        ("mos2-bn16", "tto_more_than_at_full"),  # itself
+        ("bn4-tailr0.1", "tto_more_than_at_full"),  # not there at full rank
         ("bn4-tailr0.1", "tto_at_operations"),  # a linear head
         ("label-smoothing0.05", "tto_less_linear"),  # of another size
         ("bn4-tailr0.1", "tto_at_loss"),  # a loss above that of the fewest steps

@@ -6,8 +6,7 @@ import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected, together
 from oversmoothing.claims.story.chapters import Chapter
-from oversmoothing.models.output_kinds import NOT_LINEAR
-from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
 from studies.other_explanations.table import AT_LOSS, LESS_FULL, LESS_LINEAR
 
 
@@ -18,21 +17,21 @@ def bottleneck(table: pd.DataFrame) -> Iterator[str]:
     return said("With a linear head, TTO is above that of the full head by {}.", groups, difference=True)
 
 
-def output_layers(table: pd.DataFrame) -> Iterator[str]:
-    """Yield what other output layers leak less or more than linear heads of the lowest and of the highest rank."""
-    return _others(table, f"tto{LESS_LINEAR}", NOT_LINEAR, "TTO of other output layers minus that of the linear head")
+def other_heads(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what other heads leak less or more than linear heads of the lowest and of the highest rank."""
+    return _others(table, f"tto{LESS_LINEAR}", OTHER_HEADS, "TTO of other heads minus that of the linear head")
 
 
 def objectives(table: pd.DataFrame) -> Iterator[str]:
     """Yield the same of other objectives beside cross-entropy."""
-    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *NOT_LINEAR)]
+    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *OTHER_HEADS)]
     return _others(table, f"tto{LESS_LINEAR}", kinds, "TTO under other objectives minus that of cross-entropy")
 
 
 def at_equal_loss(table: pd.DataFrame) -> Iterator[str]:
-    """Yield what other output layers leak more than a full linear head of their loss."""
-    what = "TTO of other output layers minus that of the full linear head at equal loss"
-    return _others(table, f"tto{AT_LOSS}", NOT_LINEAR, what)
+    """Yield what other heads leak more than a full linear head of their loss."""
+    what = "TTO of other heads minus that of the full linear head at equal loss"
+    return _others(table, f"tto{AT_LOSS}", OTHER_HEADS, what)
 
 
 def _real(table: pd.DataFrame, measure: str, kinds: Sequence[str]) -> pd.DataFrame:
@@ -55,7 +54,7 @@ CHAPTER = Chapter(
         "with the KL divergence. Here other output layers and other objectives stand beside linear heads of the same "
         "ranks that learn from cross-entropy, paired by seed.",
     ),
-    answers={"explanations": together(bottleneck, output_layers, at_equal_loss, objectives)},
+    answers={"explanations": together(bottleneck, other_heads, at_equal_loss, objectives)},
     tables=("explanations",),
     figures=("explanations",),
 )

@@ -6,13 +6,21 @@ import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, valued
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
-from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_PARAMETERS, LESS_LINEAR, MEASURES
+from studies.other_explanations.table import (
+    AT_LOSS,
+    AT_OPERATIONS,
+    AT_PARAMETERS,
+    LESS_LINEAR,
+    MEASURES,
+    MORE_THAN_AT_FULL,
+)
 
 TITLE = "What other output layers and other objectives are worth, beside linear heads that learn from cross-entropy."
 LABELS = {"loss": "loss (nats)", "kl": "KL (nats)", "tto": "TTO", "tv": "TV", "impossible": "mass on impossible bytes"}
 SECTIONS = {  # by the ending of their measures
     "": "levels",
     LESS_LINEAR: "less the linear head of the same rank",
+    MORE_THAN_AT_FULL: "the same, less that of the same head or objective at the highest rank",
     AT_PARAMETERS: "less linear heads of as many parameters",
     AT_OPERATIONS: "less linear heads of as many operations",
     AT_LOSS: "less the full linear head at equal loss",
@@ -34,7 +42,8 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
         "interval on its own; the CSV has p of a t-test by Holm's method over all models of a measure and text",
         "Against a law the loss is KL: the cross-entropy to be expected less the entropy of the law",
         "As many parameters or operations: what linear heads show on a straight line between two ranks, in the "
-        "logarithm of their size; above the largest, what that one shows",
+        "logarithm of their size; above the largest, what that one shows. Operations are those of matrices: exponentials, "
+        "of which a mixture has more, are not counted",
         "At equal loss: less the linear head of the highest rank, trained for as many steps as give it the loss of the "
         "model, with a learning rate that fell to the end of these; - where no number of steps that was tried does",
     ]

@@ -8,10 +8,10 @@ from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
 from plan.models import Model, by_name
 from plan.studies import Study
-from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
 
 MEASURED = ("tto", "tv", "kl")
-COMPARED = (LINEAR_HEADS, SHORTER, *NOT_LINEAR, *OBJECTIVES)
+COMPARED = (LINEAR_HEADS, SHORTER, *OTHER_HEADS, *OBJECTIVES)
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:

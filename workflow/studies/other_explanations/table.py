@@ -24,6 +24,7 @@ MEASURES = {
 }
 LESS_FULL = "_less_full"  # at the end of a measure: less that of the linear head of the highest rank
 LESS_LINEAR = "_less_linear"  # less that of the linear head of the same rank
+MORE_THAN_AT_FULL = "_more_than_at_full"  # that, less the same at the highest rank: what is due to the low rank
 AT_PARAMETERS = "_at_parameters"  # less that of linear heads with as many parameters, interpolated (see `at_size`)
 AT_OPERATIONS = "_at_operations"  # the same with as many operations
 AT_LOSS = "_at_loss"  # less that of the linear head of the highest rank, trained for fewer steps to the same loss
@@ -142,6 +143,15 @@ def _less_linear(group: Group, measure: str) -> Differences:
                 yield arm, values[arm] - values[linear]
 
 
+def _more_than_at_full(group: Group, measure: str) -> Differences:
+    gained = dict(_less_linear(group, measure))
+    facts, highest = group.arms, group.arms[group.linear[-1]]["rank"]
+    at_full = {facts[arm]["kind"]: seeds for arm, seeds in gained.items() if facts[arm]["rank"] == highest}
+    for arm, seeds in gained.items():
+        if facts[arm]["rank"] != highest and facts[arm]["kind"] in at_full:
+            yield arm, seeds - at_full[facts[arm]["kind"]]
+
+
 def _at_size(size: str) -> Callable[[Group, str], Differences]:
     """Return what an output layer shows less what linear heads of the same size do."""
 
@@ -189,6 +199,7 @@ def _between(group: Group, measure: str) -> Differences:
 DIFFERENCES: dict[str, Callable[[Group, str], Iterable[tuple[str, pd.Series]]]] = {
     LESS_FULL: _less_full,
     LESS_LINEAR: _less_linear,
+    MORE_THAN_AT_FULL: _more_than_at_full,
     AT_PARAMETERS: _at_size("parameters"),
     AT_OPERATIONS: _at_size("products"),
     AT_LOSS: _at_loss,

@@ -27,7 +27,11 @@ class TokenModelConfig:
     width: int
     block: int
     vocabulary: int
-    rank: None = None
+
+    @property
+    def entering(self) -> int:
+        """Numbers that enter the head."""
+        return self.width
 
 
 class TokenModel:
