@@ -1,8 +1,9 @@
 """What enters the head, mapped to logits or log-probabilities: the functions that `output_kinds.KINDS` names.
 
 A function takes what enters, h, shape (..., r), or (..., n r) where n vectors enter, the head's matrix W, shape (v, r)
-unless it says otherwise, and the other weights of its kind by name. It returns values (..., v) whose softmax is the model's distribution: logits, or where the
-kind is a mixture the logarithms of probabilities, so that all that reads logits reads these.
+unless it says otherwise, and the other weights of its kind by name. It returns values (..., v) whose softmax is the
+model's distribution: logits, or where the kind is a mixture the logarithms of probabilities, so that all that reads
+logits reads these.
 """
 
 import math

@@ -42,8 +42,8 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
         "interval on its own; the CSV has p of a t-test by Holm's method over all models of a measure and text",
         "Against a law the loss is KL: the cross-entropy to be expected less the entropy of the law",
         "As many parameters or operations: what linear heads show on a straight line between two ranks, in the "
-        "logarithm of their size; above the largest, what that one shows. Operations are those of matrices: exponentials, "
-        "of which a mixture has more, are not counted",
+        "logarithm of their size; above the largest, what that one shows. Operations are those of matrices: "
+        "exponentials, of which a mixture has more, are not counted",
         "At equal loss: less the linear head of the highest rank, trained for as many steps as give it the loss of the "
         "model, with a learning rate that fell to the end of these; - where no number of steps that was tried does",
     ]
