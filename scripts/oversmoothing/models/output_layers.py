@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from oversmoothing.models.output_kinds import KINDS, PARTITIONS
-from oversmoothing.numerics.softcap import softcapped
 
 CAP = 30.0  # of softcapped logits, as of Gemma 2
 REACH = 10.0  # the pieces of the monotone map lie between -REACH and REACH
@@ -46,7 +45,7 @@ def softcap(hidden: Tensor, head: Tensor, cap: float = CAP) -> Tensor:
 
     A monotone map of each logit: their order is that of the linear head, but their differences from each other are not.
     """
-    return softcapped(F.linear(hidden, head), cap)
+    return cap * torch.tanh(F.linear(hidden, head) / cap)
 
 
 def sigsoftmax(hidden: Tensor, head: Tensor) -> Tensor:
