@@ -14,11 +14,11 @@ from studies.other_explanations.page import described
 from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
 
 COLUMNS = {
-    LESS_LINEAR: "less the linear head of the same rank",
-    AT_OPERATIONS: "less linear heads of as many operations, or the full one",
-    AT_LOSS: "less the full linear head at equal loss",
+    LESS_LINEAR: "less the linear head\nof the same rank",
+    AT_OPERATIONS: "less linear heads of as many\noperations, or the full one",
+    AT_LOSS: "less the full linear head\nat equal loss",
 }
-ROW = 0.27  # inches of a model
+ROW = 0.3  # inches of a model
 
 
 def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:

@@ -4,4 +4,6 @@ from oversmoothing.models.output_kinds import NOT_LINEAR
 
 LINEAR_HEADS = "family"
 SHORTER = "shorter"  # the control at equal loss
-OTHER_HEADS = ("plain", *NOT_LINEAR)  # W = A B, without the LayerNorm between the two, and output layers
+PLAIN = "plain"
+OTHER_HEADS = (PLAIN, *NOT_LINEAR)
+TITLES = {PLAIN: "linear head without a LayerNorm"}  # where other studies have another

@@ -15,6 +15,7 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from studies.other_explanations.figure import draw
+from studies.other_explanations.kinds import TITLES
 from studies.other_explanations.page import explanations_page
 from studies.other_explanations.table import explanations_table
 
@@ -37,7 +38,7 @@ def main(job: Job) -> None:
     models = [{"law": REAL, **model} for model in settings["models"]]
     models += [{"law": of["law"], **model} for of in learners.values() for model in of["models"]]
     table = explanations_table(pd.DataFrame(levels), pd.DataFrame(models))
-    titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
+    titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]} | TITLES
     write_record(job.output, table, explanations_page(table, titles, settings["truth"]))
     write_figure(draw(table, titles, settings["truth"]), [job.output.png, job.output.pdf, job.output.svg])
 
