@@ -51,13 +51,18 @@ def multiplied(shape: Shape) -> int:
 
 def head_multiplied(shape: Shape) -> int:
     """Number of weights in the matrix products of the head: bottleneck, its matrix and those of the output layer."""
-    narrowed = bool(shape.get("rank")) or entering(shape) > shape["width"]
-    return narrowed * entering(shape) * shape["width"] + head_matrix(shape) + sum(_of_output(shape, 2))
+    return bottleneck(shape) + head_matrix(shape) + sum(_of_output(shape, 2))
 
 
 def head_products(shape: Shape) -> int:
     """Multiplications of the head for one position, forward: a matrix counts once for each softmax of a mixture."""
     return head_multiplied(shape) + (output_kind(shape).times - 1) * head_matrix(shape)
+
+
+def bottleneck(shape: Shape) -> int:
+    """Number of weights in the bottlenecks, one for each vector that enters; 0 for a head without one."""
+    narrowed = shape.get("rank") or entering(shape) > shape["width"]
+    return entering(shape) * shape["width"] if narrowed else 0
 
 
 def head_matrix(shape: Shape) -> int:

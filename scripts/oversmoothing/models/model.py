@@ -120,8 +120,8 @@ class GPT(nn.Module):
             self.register_buffer("rotary", torch.stack((angles.cos(), angles.sin())), persistent=False)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        narrowed = config.rank or config.entering > width
-        self.bottleneck = nn.Linear(width, config.entering, bias=False) if narrowed else nn.Identity()
+        as_it_is = config.rank is None and config.entering == width
+        self.bottleneck = nn.Identity() if as_it_is else nn.Linear(width, config.entering, bias=False)
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(KINDS[config.output].reads(out), config.vocabulary, bias=False)
         # After all else, so that a model with more weights starts from the weights of one without.
