@@ -23,6 +23,7 @@ ARMS = [
     ("mos2", 4, "mos2-bn4", 110, 200, 40, 1.9, 0.40),
     ("mos2", 16, "mos2-bn16", 450, 800, 40, 0.9, 0.08),
     ("tailr", 4, "bn4-tailr0.1", 100, 100, 40, 2.5, 0.45),
+    ("tailr", 16, "bn16-tailr0.3", 400, 400, 40, 1.1, 0.12),
     ("label-smoothing", 4, "label-smoothing0.05", 90, 90, 40, 2.6, 0.55),  # a head without a bottleneck
 ]
 TITLES = {
@@ -99,7 +100,7 @@ def test_differences_by_hand(table, arm, measure, expected):
         ("bn16", "tto_less_full"),  # itself
         ("bn16-10steps", "tto_less_linear"),  # the control
         ("mos2-bn16", "tto_more_than_at_full"),  # itself
-        ("bn4-tailr0.1", "tto_more_than_at_full"),  # not there at full rank
+        ("bn4-tailr0.1", "tto_more_than_at_full"),  # at full rank there is one with another gamma
         ("bn4-tailr0.1", "tto_at_operations"),  # a linear head
         ("label-smoothing0.05", "tto_less_linear"),  # of another size
         ("bn4-tailr0.1", "tto_at_loss"),  # a loss above that of the fewest steps
@@ -113,15 +114,20 @@ def test_what_cannot_be_compared_has_no_row(table, arm, measure):
 
 
 def test_p_is_adjusted_over_all_arms():
-    noise = dict(zip((arm[2] for arm in ARMS), (0, 3, 1, 4, 1, 5, 9, 2, 6), strict=True))
+    noise = dict(zip((arm[2] for arm in ARMS), (0, 3, 1, 4, 1, 5, 9, 2, 5, 6), strict=True))
     noisy = levels()
     of_arm = noisy.model.str.rpartition("-s")
     noisy["value"] += (of_arm[2] == "2") * of_arm[0].map(noise) / 1000
     rows = explanations_table(noisy, models())
     rows = rows[rows.measure == "tto_less_linear"].set_index("arm")
-    pairs = {"mos2-bn4": (-0.1, -0.095), "mos2-bn16": (-0.02, -0.012), "bn4-tailr0.1": (-0.05, -0.048)}
+    pairs = {
+        "mos2-bn4": (-0.1, -0.095),
+        "mos2-bn16": (-0.02, -0.012),
+        "bn4-tailr0.1": (-0.05, -0.048),
+        "bn16-tailr0.3": (0.02, 0.024),
+    }
     alone = sorted(ttest_1samp(pair, 0).pvalue for pair in pairs.values())
-    adjusted = np.maximum.accumulate([3 * alone[0], 2 * alone[1], alone[2]])
+    adjusted = np.maximum.accumulate([4 * alone[0], 3 * alone[1], 2 * alone[2], alone[3]])
     assert rows.note[list(pairs)].sort_values().tolist() == [f"p = {p:.2g}" for p in adjusted]
 
 
@@ -137,4 +143,4 @@ def test_page_and_figure_hold_every_text(table):
     figure = draw(table, TITLES, "truth")
     assert len(figure.axes) == 6
     shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert shown == ["linear head", "mixture of two", "under TaiLr 0.1", "smoothed 0.05"]
+    assert shown == ["linear head", "mixture of two", "under TaiLr 0.1", "under TaiLr 0.3", "smoothed 0.05"]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from oversmoothing.tables.figures.style import handles, legend, rank_look, style
-from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 from studies.other_explanations.page import described
 from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
 
@@ -55,8 +55,7 @@ def _lines(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, tuple[st
     """Names of the arms of each line, by its label: those that differ in rank alone."""
     lines: dict[str, list[str]] = {}
     for kind, arm in table[["kind", "arm"]].drop_duplicates().itertuples(index=False):
-        setting = "" if kind in OTHER_HEADS else str(arm).partition(kind)[2]  # of an objective
-        label = "linear head" if kind == LINEAR_HEADS else f"{titles[kind]} {setting}".rstrip()
+        label = "linear head" if kind == LINEAR_HEADS else f"{titles[kind]} {setting(kind, arm)}".rstrip()
         lines.setdefault(label, []).append(str(arm))
     return {label: tuple(arms) for label, arms in lines.items()}
 

@@ -7,3 +7,8 @@ SHORTER = "shorter"  # the control at equal loss
 PLAIN = "plain"
 OTHER_HEADS = (PLAIN, *NOT_LINEAR)
 TITLES = {PLAIN: "linear head without a LayerNorm"}  # where other studies have another
+
+
+def setting(kind: str, arm: str) -> str:
+    """The parameter of an objective as it stands in the name of an arm; empty for heads."""
+    return "" if kind in OTHER_HEADS else arm.partition(kind)[2]

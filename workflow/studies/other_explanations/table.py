@@ -12,7 +12,7 @@ from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import holm, student_interval, student_p
 from oversmoothing.tables.record import record
-from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
+from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 
 INTERVAL = ("value", "low", "high")
 MEASURES = {
@@ -145,11 +145,13 @@ def _less_linear(group: Group, measure: str) -> Differences:
 
 def _more_than_at_full(group: Group, measure: str) -> Differences:
     gained = dict(_less_linear(group, measure))
-    facts, highest = group.arms, group.arms[group.linear[-1]]["rank"]
-    at_full = {facts[arm]["kind"]: seeds for arm, seeds in gained.items() if facts[arm]["rank"] == highest}
+    ranks = {arm: facts["rank"] for arm, facts in group.arms.items()}
+    alike = {arm: (facts["kind"], setting(facts["kind"], arm)) for arm, facts in group.arms.items()}
+    highest = ranks[group.linear[-1]]
+    at_full = {alike[arm]: seeds for arm, seeds in gained.items() if ranks[arm] == highest}
     for arm, seeds in gained.items():
-        if facts[arm]["rank"] != highest and facts[arm]["kind"] in at_full:
-            yield arm, seeds - at_full[facts[arm]["kind"]]
+        if ranks[arm] != highest and alike[arm] in at_full:
+            yield arm, seeds - at_full[alike[arm]]
 
 
 def _at_size(size: str) -> Callable[[Group, str], Differences]:
