@@ -37,7 +37,7 @@ def finding(table: pd.DataFrame) -> str:
     parts = [(share, [member for _, member in group]) for share, group in groupby(shares, key=lambda pair: pair[0])]
     (first, where), *others = parts
     words = [f"{first} of the KL to the truth {at(where)}", *(f"{share} {at(where)}" for share, where in others)]
-    return f"Whatever enters it, the head forces {', '.join(words)}"
+    return f"Whatever can enter it, the head forces {', '.join(words)}"
 
 
 def opening(table: pd.DataFrame) -> Iterator[str]:
