@@ -26,6 +26,8 @@ ARMS = [
     ("tailr", 16, "bn16-tailr0.3", 400, 400, 40, 1.1, 0.12),
     ("label-smoothing", 4, "label-smoothing0.05", 90, 90, 40, 2.6, 0.55),  # a head without a bottleneck
 ]
+# Of the linear heads by temperature, hottest first: TTO less that at 1, and TV; seed 2 has .1 more of both.
+TEMPERED = [(1.2, 0.10, 0.30), (1.0, 0.0, 0.22), (0.8, -0.06, 0.20)]
 TITLES = {
     "family": "learned",
     "shorter": "fewer steps",
@@ -48,14 +50,30 @@ def levels(law="", loss="loss"):
         {"law": law, "model": f"{arm[2]}-s{seed}", "measure": measure, "value": value + (seed - 1) / 10}
         for arm in ARMS
         for seed in SEEDS
-        for measure, value in ((loss, arm[6]), ("tto", arm[7]))
+        for measure, value in ((loss, arm[6]), ("tto", arm[7]), ("tv", arm[7] / 2))
+    )
+
+
+def tempered():
+    return pd.DataFrame(
+        {
+            "law": "",
+            "model": f"{arm[2]}-s{seed}",
+            "temperature": t,
+            "measure": measure,
+            "value": value + (seed - 1) / 10,
+        }
+        for arm in ARMS
+        for seed in SEEDS
+        for t, more, tv in TEMPERED
+        for measure, value in (("tto", arm[7] + more), ("tv", tv))
     )
 
 
 @pytest.fixture(scope="module")
 def table():
     both = [levels(), levels("zeros", "kl").assign(value=lambda rows: rows.value * 2)]
-    return explanations_table(pd.concat(both), pd.concat([models(), models("zeros")]))
+    return explanations_table(pd.concat(both), tempered(), pd.concat([models(), models("zeros")]))
 
 
 def value(table, arm, measure, law=None):
@@ -95,8 +113,25 @@ def test_differences_by_hand(table, arm, measure, expected):
 
 
 @pytest.mark.parametrize(
+    ("arm", "temperature", "difference"),
+    [
+        ("bn4-tailr0.1", 1 - 0.2 * 5 / 6, 0.225 - (0.22 - 0.02 * 5 / 6)),
+        ("bn16-tailr0.3", 1 + 0.2 / 5, 0.06 - (0.22 + 0.08 / 5)),
+        ("mos2-bn16", 1 - 0.2 / 3, 0.04 - (0.22 - 0.02 / 3)),
+    ],
+)
+def test_at_the_temperature_with_as_much_tto_by_hand(table, arm, temperature, difference):
+    assert value(table, arm, "temperature_at_tto") == pytest.approx([temperature])
+    assert value(table, arm, "tv_at_tto") == pytest.approx([difference])
+
+
+@pytest.mark.parametrize(
     ("arm", "measure"),
     [
+        ("mos2-bn4", "tv_at_tto"),  # less TTO than the linear head has at the lowest temperature
+        ("mos2-bn4", "temperature_at_tto"),
+        ("mos2-bn16", "tto_at_tto"),  # none by construction
+        ("mos2-bn16", "loss_at_tto"),  # not known at other temperatures
         ("bn16", "tto_less_full"),  # itself
         ("bn16-10steps", "tto_less_linear"),  # the control
         ("mos2-bn16", "tto_more_than_at_full"),  # itself
@@ -118,7 +153,7 @@ def test_p_is_adjusted_over_all_arms():
     noisy = levels()
     of_arm = noisy.model.str.rpartition("-s")
     noisy["value"] += (of_arm[2] == "2") * of_arm[0].map(noise) / 1000
-    rows = explanations_table(noisy, models())
+    rows = explanations_table(noisy, tempered(), models())
     rows = rows[rows.measure == "tto_less_linear"].set_index("arm")
     pairs = {
         "mos2-bn4": (-0.1, -0.095),
@@ -141,6 +176,6 @@ def test_page_and_figure_hold_every_text(table):
         "multiplications a byte": "100"
     }
     figure = draw(table, TITLES, "truth")
-    assert len(figure.axes) == 6
+    assert len(figure.axes) == 8
     shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert shown == ["linear head", "mixture of two", "under TaiLr 0.1", "under TaiLr 0.3", "smoothed 0.05"]

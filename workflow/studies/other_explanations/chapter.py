@@ -7,7 +7,7 @@ import pandas as pd
 from oversmoothing.claims.story.answers import said, selected, together
 from oversmoothing.claims.story.chapters import Chapter
 from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
-from studies.other_explanations.table import AT_LOSS, LESS_FULL, LESS_LINEAR
+from studies.other_explanations.table import AT_LOSS, AT_TTO, LESS_FULL, LESS_LINEAR
 
 
 def bottleneck(table: pd.DataFrame) -> Iterator[str]:
@@ -24,14 +24,25 @@ def other_heads(table: pd.DataFrame) -> Iterator[str]:
 
 def objectives(table: pd.DataFrame) -> Iterator[str]:
     """Yield the same of other objectives beside cross-entropy."""
-    kinds = [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *OTHER_HEADS)]
-    return _others(table, f"tto{LESS_LINEAR}", kinds, "TTO under other objectives minus that of cross-entropy")
+    return _others(
+        table, f"tto{LESS_LINEAR}", _objectives(table), "TTO under other objectives minus that of cross-entropy"
+    )
 
 
 def at_equal_loss(table: pd.DataFrame) -> Iterator[str]:
     """Yield what other heads leak more than a full linear head of their loss."""
     what = "TTO of other heads minus that of the full linear head at equal loss"
     return _others(table, f"tto{AT_LOSS}", OTHER_HEADS, what)
+
+
+def beyond_temperature(table: pd.DataFrame) -> Iterator[str]:
+    """Yield how far objectives are from the truth beside cross-entropy at the temperature with as much TTO."""
+    what = "TV under other objectives minus that of cross-entropy at the temperature with as much TTO"
+    return _others(table, f"tv{AT_TTO}", _objectives(table), what)
+
+
+def _objectives(table: pd.DataFrame) -> list[str]:
+    return [kind for kind in table.kind.dropna().unique() if kind not in (LINEAR_HEADS, SHORTER, *OTHER_HEADS)]
 
 
 def _real(table: pd.DataFrame, measure: str, kinds: Sequence[str]) -> pd.DataFrame:
@@ -54,7 +65,7 @@ CHAPTER = Chapter(
         "with the KL divergence. Here other output layers and other objectives stand beside linear heads of the same "
         "ranks that learn from cross-entropy, paired by seed.",
     ),
-    answers={"explanations": together(bottleneck, other_heads, at_equal_loss, objectives)},
+    answers={"explanations": together(bottleneck, other_heads, at_equal_loss, objectives, beyond_temperature)},
     tables=("explanations",),
     figures=("explanations",),
 )

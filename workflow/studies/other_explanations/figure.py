@@ -1,4 +1,4 @@
-"""What other output layers and objectives add to TTO, at equal rank, operations and loss."""
+"""What other output layers and objectives add to TTO, at equal rank, operations and loss, and to TV at equal TTO."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,13 @@ from matplotlib.ticker import MaxNLocator
 from oversmoothing.tables.figures.style import handles, legend, rank_look, style
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 from studies.other_explanations.page import described
-from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, LESS_LINEAR
+from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_TTO, LESS_LINEAR
 
 COLUMNS = {
-    LESS_LINEAR: "less the linear head\nof the same rank",
-    AT_OPERATIONS: "less linear heads of as many\noperations, or the full one",
-    AT_LOSS: "less the full linear head\nat equal loss",
+    f"tto{LESS_LINEAR}": "TTO less that of the linear\nhead of the same rank",
+    f"tto{AT_OPERATIONS}": "TTO less that of linear heads of\nas many operations, or the full one",
+    f"tto{AT_LOSS}": "TTO less that of the full\nlinear head at equal loss",
+    f"tv{AT_TTO}": "TV less that of the linear head of the same\nrank, at the temperature with as much TTO",
 }
 ROW = 0.3  # inches of a model
 
@@ -30,20 +31,20 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
     looks = {rank: {**rank_look(rank), "linestyle": "none"} for rank in ranks}
     with style():
         heights = [len(lines[law]) + 3 for law in laws]
-        figure = Figure(figsize=(11, 0.9 + ROW * sum(heights)))
+        figure = Figure(figsize=(14, 0.9 + ROW * sum(heights)))
         panels = figure.subplots(len(laws), len(COLUMNS), sharey="row", height_ratios=heights, squeeze=False)
         for row, law in zip(panels, laws, strict=True):
             of_law = table[table.law.fillna("") == law]
-            for axes, (ending, title) in zip(row, COLUMNS.items(), strict=True):
-                _panel(axes, of_law[of_law.measure == f"tto{ending}"], lines[law], looks)
+            for axes, (measure, title) in zip(row, COLUMNS.items(), strict=True):
+                _panel(axes, of_law[of_law.measure == measure], lines[law], looks)
                 axes.set_title(title, size="small")
-            row[0].set_title(f"{described(law, truth).replace('`', '')}\n{COLUMNS[LESS_LINEAR]}", size="small")
+            row[0].set_title(f"{described(law, truth).replace('`', '')}\n{row[0].get_title()}", size="small")
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
         legend(figure, handles(by_rank, markersize=6), columns=len(ranks))
         seeds = int(table.n.max())
         figure.suptitle(
-            f"TTO of other heads and objectives: mean of {seeds} seeds; whiskers: 95 % (Student's t). Left "
-            "of 0 less leaks",
+            f"What other heads and objectives change. Mean of {seeds} seeds; whiskers: 95 % (Student's t); left of "
+            "0 is better",
             x=0.01,
             ha="left",
             size="medium",

@@ -10,13 +10,21 @@ from studies.other_explanations.table import (
     AT_LOSS,
     AT_OPERATIONS,
     AT_PARAMETERS,
+    AT_TTO,
     LESS_LINEAR,
     MEASURES,
     MORE_THAN_AT_FULL,
 )
 
 TITLE = "What other output layers and other objectives are worth, beside linear heads that learn from cross-entropy."
-LABELS = {"loss": "loss (nats)", "kl": "KL (nats)", "tto": "TTO", "tv": "TV", "impossible": "mass on impossible bytes"}
+LABELS = {
+    "loss": "loss (nats)",
+    "kl": "KL (nats)",
+    "tto": "TTO",
+    "tv": "TV",
+    "impossible": "mass on impossible bytes",
+    "temperature": "temperature of the linear head",
+}
 SECTIONS = {  # by the ending of their measures
     "": "levels",
     LESS_LINEAR: "less the linear head of the same rank",
@@ -24,6 +32,7 @@ SECTIONS = {  # by the ending of their measures
     AT_PARAMETERS: "less linear heads of as many parameters",
     AT_OPERATIONS: "less linear heads of as many operations",
     AT_LOSS: "less the full linear head at equal loss",
+    AT_TTO: "less the linear head of the same rank at the temperature with as much TTO",
 }
 
 
@@ -46,6 +55,7 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
         "exponentials, of which a mixture has more, are not counted",
         "At equal loss: less the linear head of the highest rank, trained for as many steps as give it the loss of the "
         "model, with a learning rate that fell to the end of these; - where no number of steps that was tried does",
+        "At the temperature with as much TTO: what a head or objective does beyond making a model sharper or flatter",
     ]
     return Page(TITLE, sections, legend)
 

@@ -1,6 +1,6 @@
 """The thesis's other explanations: other output layers and other objectives, beside linear heads of the same ranks.
 
-Needs: logits and scores of the family's arms against the first truth; of known laws, those of their learners.
+Needs: logits and scores of the family's arms and of the first truth; of known laws, theirs and those of their learners.
 Makes: tables/explanations.{csv,md,html,tex}; figures/explanations.{png,svg,pdf}.
 """
 
@@ -12,7 +12,6 @@ BY_LEARNERS = {  # of each text of a law, what the table says of the models that
     for text, models in LEARNERS.items()
     if EXPLAINED and LEARNED[text].arms
 }
-FORBIDDING = [text for text in BY_LEARNERS if text in ON_TRIAL]
 
 
 if EXPLAINED:
@@ -27,11 +26,12 @@ if EXPLAINED:
                 for metric in other_explanations.MEASURED
                 for row in models
             ],
-            forbidding=[LAW_LOGITS.format(law=LEARNED[text].law) for text in FORBIDDING],
+            truth=LOGITS.format(model=TRUTHS[0]),
+            laws=[LAW_LOGITS.format(law=LEARNED[text].law) for text in BY_LEARNERS],
             learned=[
                 LEARNED_LOGITS.format(text=text, model=row["model"])
-                for text in FORBIDDING
-                for row in BY_LEARNERS[text]
+                for text, models in BY_LEARNERS.items()
+                for row in models
             ],
         output:
             **table(
@@ -46,8 +46,10 @@ if EXPLAINED:
         params:
             settings=settings(
                 truth=TRUTHS[0],
+                tau=config["metrics"]["tau"],
                 kinds=KINDS,
                 models=EXPLAINED,
+                with_zeros=[LEARNED[text].law for text in BY_LEARNERS if text in ON_TRIAL],
                 learners={text: {"law": LEARNED[text].law, "models": of} for text, of in BY_LEARNERS.items()},
             ),
         script:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.window_logits import read_logits
@@ -15,9 +16,10 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from studies.other_explanations.figure import draw
-from studies.other_explanations.kinds import TITLES
+from studies.other_explanations.kinds import LINEAR_HEADS, TITLES
 from studies.other_explanations.page import explanations_page
 from studies.other_explanations.table import explanations_table
+from studies.other_explanations.tempered import tempered
 
 REAL = ""  # law of real text
 LAW = "law"  # name of the truth of other texts
@@ -30,14 +32,20 @@ def main(job: Job) -> None:
     levels = [*losses(job.input.logits), *scored(job.input.scores, settings["truth"], REAL)]
     for path in job.input.of_laws or []:
         levels += scored([path], LAW, learners[Path(path).parts[-4]]["law"])
-    laws = {Path(path).parent.name: path for path in job.input.forbidding or []}
-    for path in job.input.learned or []:
-        law = learners[Path(path).parts[-3]]["law"]
-        value = impossible_mass(path, laws[law])
-        levels.append({"law": law, "model": Path(path).stem, "measure": "impossible", "value": value})
     models = [{"law": REAL, **model} for model in settings["models"]]
     models += [{"law": of["law"], **model} for of in learners.values() for model in of["models"]]
-    table = explanations_table(pd.DataFrame(levels), pd.DataFrame(models))
+    linear = {(model["law"], model["model"]) for model in models if model["kind"] == LINEAR_HEADS}
+    truths = {REAL: job.input.truth} | {Path(path).parent.name: path for path in job.input.laws or []}
+    learned = [(path, REAL) for path in job.input.logits]
+    learned += [(path, learners[Path(path).parts[-3]]["law"]) for path in job.input.learned or []]
+    at_temperatures: list[dict[str, Any]] = []
+    for path, law in tqdm(learned, desc="temperatures", unit="model", disable=None):
+        known = {"law": law, "model": Path(path).stem}
+        if law in settings["with_zeros"]:
+            levels.append(known | {"measure": "impossible", "value": impossible_mass(path, truths[law])})
+        if (law, known["model"]) in linear:
+            at_temperatures += (known | cell for cell in tempered(path, truths[law], settings["tau"]))
+    table = explanations_table(pd.DataFrame(levels), pd.DataFrame(at_temperatures), pd.DataFrame(models))
     titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]} | TITLES
     write_record(job.output, table, explanations_page(table, titles, settings["truth"]))
     write_figure(draw(table, titles, settings["truth"]), [job.output.png, job.output.pdf, job.output.svg])

@@ -21,6 +21,7 @@ MEASURES = {
     "tto": "probability",
     "tv": "probability",
     "impossible": "probability",
+    "temperature": "1",
 }
 LESS_FULL = "_less_full"  # at the end of a measure: less that of the linear head of the highest rank
 LESS_LINEAR = "_less_linear"  # less that of the linear head of the same rank
@@ -28,6 +29,7 @@ MORE_THAN_AT_FULL = "_more_than_at_full"  # that, less the same at the highest r
 AT_PARAMETERS = "_at_parameters"  # less that of linear heads with as many parameters, interpolated (see `at_size`)
 AT_OPERATIONS = "_at_operations"  # the same with as many operations
 AT_LOSS = "_at_loss"  # less that of the linear head of the highest rank, trained for fewer steps to the same loss
+AT_TTO = "_at_tto"  # less that of the linear head of the same rank at the temperature with as much TTO
 BETWEEN = "_between"  # of a linear head: less what its neighbours in rank give where they are interpolated
 NEAR = 0.02  # of the logarithm of a size: what counts as equal to the smallest
 SIZES = {"parameters": "weights", "products": "multiplications"}  # of heads
@@ -41,6 +43,7 @@ class Group:
     values: Mapping[str, pd.DataFrame]
     arms: Mapping[str, Mapping[str, Any]]  # facts by name
     loss: str  # the measure that is the loss
+    tempered: Mapping[tuple[int, str], pd.DataFrame]  # of linear heads, by seed and arm: a row each, hottest first
 
     @property
     def linear(self) -> list[str]:
@@ -69,7 +72,7 @@ class Group:
         return [arm for arm, facts in self.arms.items() if facts["kind"] == kind]
 
 
-def explanations_table(levels: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def explanations_table(levels: pd.DataFrame, tempered: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Levels and differences of each arm, for each text, over seeds.
 
     Parameters
@@ -77,6 +80,8 @@ def explanations_table(levels: pd.DataFrame, models: pd.DataFrame) -> pd.DataFra
     levels : DataFrame
         ``law`` ("" for real text), ``model``, ``measure`` (of `MEASURES`) and ``value``, its mean over positions.
         Against a law the loss is KL, which is the expected cross-entropy less the entropy of the law.
+    tempered : DataFrame
+        The same of linear heads at each ``temperature``: "tto" and whatever is to be compared at equal TTO.
     models : DataFrame
         ``law``, ``model`` and what `plan.of_model` says of it.
 
@@ -86,17 +91,23 @@ def explanations_table(levels: pd.DataFrame, models: pd.DataFrame) -> pd.DataFra
         Record: means over ``n`` seeds with 95 % intervals by Student's t; differences are paired by seed. At equal
         loss a model is compared with the linear head of the highest rank, which learned for fewer steps, over which its
         learning rate fell to 0 too; between two numbers of steps it is interpolated, for each seed. There is none where
-        a seed has a loss that no number of steps gives. Notes give p of a t-test that the difference is 0, by Holm's
-        method over all arms of a measure and text. ``head_parameters`` and ``head_products`` are sizes of heads.
+        a seed has a loss that no number of steps gives. At equal TTO it is compared with the linear head of its rank,
+        at the temperature that gives it this TTO (measure ``temperature_at_tto``), which is interpolated as well.
+        Notes give p of a t-test that the difference is 0, by Holm's method over all arms of a measure and text.
+        ``head_parameters`` and ``head_products`` are sizes of heads.
     """
     rows = list(_sizes(models))
+    curves: dict[str, dict[tuple[int, str], pd.DataFrame]] = {}
+    for (law, seed, arm), part in tempered.merge(models, on=["law", "model"]).groupby(["law", "seed", "arm"]):
+        curve = part.pivot(index="temperature", columns="measure", values="value").sort_index(ascending=False)
+        curves.setdefault(law, {})[seed, arm] = curve.reset_index()
     for law, part in levels.merge(models, on=["law", "model"]).groupby("law", sort=False):
         arms = {str(facts["arm"]): facts for facts in part.drop_duplicates("arm").to_dict("records")}
         values = {
             str(measure): one.pivot(index="seed", columns="arm", values="value")
             for measure, one in part.groupby("measure", sort=False)
         }
-        group = Group(values, arms, "loss" if "loss" in values else "kl")
+        group = Group(values, arms, "loss" if "loss" in values else "kl", curves.get(law, {}))
         known = {"law": law or None}
         rows += [known | row for row in _rows(group)]
     return record(rows)
@@ -118,6 +129,9 @@ def _rows(group: Group) -> Iterator[dict[str, Any]]:
             p = holm({arm: student_p(seeds.tolist()) for arm, seeds in kept.items()})
             for arm, seeds in kept.items():
                 yield _row(group, arm, measure + ending, seeds) | {"note": f"p = {p[arm]:.2g}"}
+    for arm, linear in _alike(group):
+        if not (seeds := _tempered(group, arm, linear, "temperature")).isna().any():
+            yield _row(group, arm, f"temperature{AT_TTO}", seeds)
 
 
 def _row(group: Group, arm: str, measure: str, by_seed: pd.Series) -> dict[str, Any]:
@@ -137,10 +151,14 @@ def _less_full(group: Group, measure: str) -> Differences:
 
 def _less_linear(group: Group, measure: str) -> Differences:
     values = group.values[measure]
+    for arm, linear in _alike(group):
+        yield arm, values[arm] - values[linear]
+
+
+def _alike(group: Group) -> Iterator[tuple[str, str]]:
+    """Yield the arms with other heads or objectives, each with the linear head of its rank."""
     for arm in group.others:
-        for linear in group.linear:
-            if group.alike(arm, linear):
-                yield arm, values[arm] - values[linear]
+        yield from ((arm, linear) for linear in group.linear if group.alike(arm, linear))
 
 
 def _more_than_at_full(group: Group, measure: str) -> Differences:
@@ -191,6 +209,21 @@ def _at_loss(group: Group, measure: str) -> Differences:
         yield arm, values[arm] - pd.Series(equal, values.index)
 
 
+def _at_tto(group: Group, measure: str) -> Differences:
+    for arm, linear in _alike(group):
+        yield arm, group.values[measure][arm] - _tempered(group, arm, linear, measure)
+
+
+def _tempered(group: Group, arm: str, linear: str, measure: str) -> pd.Series:
+    """What a linear head shows by seed at the temperature with the TTO of an arm; NaN where none that was tried has."""
+    shown = pd.Series(math.nan, group.values["tto"].index)
+    for seed, tto in group.values["tto"][arm].items():
+        curve = group.tempered.get((seed, linear))
+        if curve is not None and measure in curve and measure != "tto":
+            shown[seed] = at_loss(curve["tto"].tolist(), curve[measure].tolist(), tto)
+    return shown
+
+
 def _between(group: Group, measure: str) -> Differences:
     values = group.values[measure]
     for i, arm in enumerate(group.linear[1:-1], 1):
@@ -205,5 +238,6 @@ DIFFERENCES: dict[str, Callable[[Group, str], Iterable[tuple[str, pd.Series]]]] 
     AT_PARAMETERS: _at_size("parameters"),
     AT_OPERATIONS: _at_size("products"),
     AT_LOSS: _at_loss,
+    AT_TTO: _at_tto,
     BETWEEN: _between,
 }
