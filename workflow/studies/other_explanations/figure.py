@@ -17,7 +17,7 @@ COLUMNS = {
     f"tto{LESS_LINEAR}": "TTO less that of the linear\nhead of the same rank",
     f"tto{AT_OPERATIONS}": "TTO less that of linear heads of\nas many operations, or the full one",
     f"tto{AT_LOSS}": "TTO less that of the full\nlinear head at equal loss",
-    f"tv{AT_TTO}": "TV less that of the linear head of the same\nrank, at the temperature with as much TTO",
+    f"tv{AT_TTO}": "TV less that of the linear head\nat the temperature with as much TTO",
 }
 ROW = 0.3  # inches of a model
 
@@ -35,10 +35,10 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
         panels = figure.subplots(len(laws), len(COLUMNS), sharey="row", height_ratios=heights, squeeze=False)
         for row, law in zip(panels, laws, strict=True):
             of_law = table[table.law.fillna("") == law]
-            for axes, (measure, title) in zip(row, COLUMNS.items(), strict=True):
+            text = described(law, truth).replace("`", "")
+            for axes, (measure, title), above in zip(row, COLUMNS.items(), (text, "", "", ""), strict=True):
                 _panel(axes, of_law[of_law.measure == measure], lines[law], looks)
-                axes.set_title(title, size="small")
-            row[0].set_title(f"{described(law, truth).replace('`', '')}\n{row[0].get_title()}", size="small")
+                axes.set_title(f"{above}\n{title}", size="small")
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
         legend(figure, handles(by_rank, markersize=6), columns=len(ranks))
         seeds = int(table.n.max())
