@@ -24,6 +24,9 @@ def study(request):
 def test_no_other_studies_are_kept():
     assert {str(path.relative_to(STUDIES)) for path in RUNS} == {
         "default",
+        "explanations",
+        "explanations_long",
+        "explanations_rate",
         "frontier/default",
         "frontier/law",
         "frontier/subword",

@@ -54,8 +54,8 @@ def test_a_share_is_named_by_the_side_on_which_its_interval_lies(own, said):
 def test_ranks_of_one_amount_stand_together_from_the_lowest():
     said = finding(pd.concat([table(rows(32, (0.01, 0.008, 0.012))), DEFAULT]))
     assert said == (
-        "Whatever can enter it, the head forces more than half of the KL to the truth at rank 4, a tenth to half at rank "
-        "8, less than a tenth at ranks 16 and 32, nothing at rank 288"
+        "Whatever can enter it, the head forces more than half of the KL to the truth at rank 4, a tenth to half at "
+        "rank 8, less than a tenth at ranks 16 and 32, nothing at rank 288"
     )
     same = finding(table(rows(4, (0.3, 0.2, 0.4)), rows(8, (0.3, 0.2, 0.4))))
     assert same == "Whatever can enter it, the head forces a tenth to half of the KL to the truth at ranks 4 and 8"
@@ -74,7 +74,8 @@ def test_models_without_a_rank_go_by_their_names_and_other_kinds_do_not_count():
     hub = table(rows(None, (0.6, 0.55, 0.65), model="small"), rows(None, (0, 0, 0), model="large"))
     said = finding(pd.concat([hub, table(rows(4, (0.3, 0.2, 0.4), kind="svd"))]))
     assert (
-        said == "Whatever can enter it, the head forces more than half of the KL to the truth in small, nothing in large"
+        said
+        == "Whatever can enter it, the head forces more than half of the KL to the truth in small, nothing in large"
     )
     assert finding(table(rows(4, kind="svd"))) == UNDECIDED
     assert finding(table(rows(4, (math.nan, math.nan, math.nan)))) == UNDECIDED
