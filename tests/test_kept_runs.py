@@ -26,7 +26,6 @@ def test_no_other_studies_are_kept():
         "default",
         "explanations",
         "explanations_long",
-        "explanations_rate",
         "frontier/default",
         "frontier/law",
         "frontier/subword",

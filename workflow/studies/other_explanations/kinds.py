@@ -6,7 +6,7 @@ LINEAR_HEADS = "family"
 SHORTER = "shorter"  # the control at equal loss
 PLAIN = "plain"
 OTHER_HEADS = (PLAIN, *NOT_LINEAR)
-TITLES = {PLAIN: "linear head without a LayerNorm"}  # where other studies have another
+TITLES = {PLAIN: "linear head, LayerNorm before the bottleneck"}  # where other studies have another
 
 
 def setting(kind: str, arm: str) -> str:
