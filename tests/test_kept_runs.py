@@ -26,6 +26,7 @@ def test_no_other_studies_are_kept():
         "default",
         "explanations",
         "explanations_long",
+        "explanations_wide",
         "frontier/default",
         "frontier/law",
         "frontier/subword",
