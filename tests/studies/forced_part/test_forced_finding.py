@@ -73,9 +73,8 @@ def test_every_seed_and_truth_must_allow_it():
 def test_models_without_a_rank_go_by_their_names_and_other_kinds_do_not_count():
     hub = table(rows(None, (0.6, 0.55, 0.65), model="small"), rows(None, (0, 0, 0), model="large"))
     said = finding(pd.concat([hub, table(rows(4, (0.3, 0.2, 0.4), kind="svd"))]))
-    assert (
-        said
-        == "Whatever can enter it, the head forces more than half of the KL to the truth in small, nothing in large"
+    assert said == (
+        "Whatever can enter it, the head forces more than half of the KL to the truth in small, nothing in large"
     )
     assert finding(table(rows(4, kind="svd"))) == UNDECIDED
     assert finding(table(rows(4, (math.nan, math.nan, math.nan)))) == UNDECIDED

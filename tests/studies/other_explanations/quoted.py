@@ -10,8 +10,6 @@ from studies.other_explanations.table import SIZES
 
 PAGE = "docs/lifting.md"
 RANKS = (4, 16, 32)
-
-
 KEPT = Kept("explanations")
 
 

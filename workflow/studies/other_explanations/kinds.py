@@ -1,7 +1,8 @@
-"""The kinds of models that are told apart, beside those of objectives."""
+"""The kinds of models that are told apart, beside those of objectives, and the metrics that are compared."""
 
 from oversmoothing.models.output_kinds import NOT_LINEAR
 
+MEASURED = ("tto", "tv", "kl")
 LINEAR_HEADS = "family"
 SHORTER = "shorter"  # the control at equal loss
 PLAIN = "plain"

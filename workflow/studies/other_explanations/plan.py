@@ -10,7 +10,6 @@ from plan.models import Model, by_name
 from plan.studies import Study
 from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
 
-MEASURED = ("tto", "tv", "kl")
 COMPARED = (LINEAR_HEADS, SHORTER, *OTHER_HEADS, *OBJECTIVES)
 
 

@@ -5,6 +5,7 @@ Makes: tables/explanations.{csv,md,html,tex}; figures/explanations.{png,svg,pdf}
 """
 
 from studies.other_explanations import plan as other_explanations
+from studies.other_explanations.kinds import MEASURED
 
 EXPLAINED = other_explanations.rows(config)
 BY_LEARNERS = {  # of each text of a law, what the table says of the models that learned it
@@ -19,11 +20,11 @@ if EXPLAINED:
     rule explanations_table:
         input:
             logits=[LOGITS.format(model=row["model"]) for row in EXPLAINED],
-            scores=scores(other_explanations.MEASURED, [row["model"] for row in EXPLAINED]),
+            scores=scores(MEASURED, [row["model"] for row in EXPLAINED]),
             of_laws=[
                 f"{OF_TEXT}/scores/{metric}/{row['model']}.parquet".format(text=text)
                 for text, models in BY_LEARNERS.items()
-                for metric in other_explanations.MEASURED
+                for metric in MEASURED
                 for row in models
             ],
             truth=LOGITS.format(model=TRUTHS[0]),

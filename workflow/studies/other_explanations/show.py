@@ -39,7 +39,7 @@ def main(job: Job) -> None:
     learned = [(path, REAL) for path in job.input.logits]
     learned += [(path, learners[Path(path).parts[-3]]["law"]) for path in job.input.learned or []]
     at_temperatures: list[dict[str, Any]] = []
-    for path, law in tqdm(learned, desc="temperatures", unit="model", disable=None):
+    for path, law in tqdm(learned, unit="model", disable=None):
         known = {"law": law, "model": Path(path).stem}
         if law in settings["with_zeros"]:
             levels.append(known | {"measure": "impossible", "value": impossible_mass(path, truths[law])})

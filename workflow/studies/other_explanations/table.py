@@ -210,16 +210,18 @@ def _at_loss(group: Group, measure: str) -> Differences:
 
 
 def _at_tto(group: Group, measure: str) -> Differences:
+    if measure == "tto":
+        return
     for arm, linear in _alike(group):
         yield arm, group.values[measure][arm] - _tempered(group, arm, linear, measure)
 
 
 def _tempered(group: Group, arm: str, linear: str, measure: str) -> pd.Series:
-    """What a linear head shows by seed at the temperature with the TTO of an arm; NaN where none that was tried has."""
+    """What a linear head shows by seed where its TTO is that of an arm; NaN where it is so at no temperature tried."""
     shown = pd.Series(math.nan, group.values["tto"].index)
     for seed, tto in group.values["tto"][arm].items():
         curve = group.tempered.get((seed, linear))
-        if curve is not None and measure in curve and measure != "tto":
+        if curve is not None and measure in curve:
             shown[seed] = at_loss(curve["tto"].tolist(), curve[measure].tolist(), tto)
     return shown
 
